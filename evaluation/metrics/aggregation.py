@@ -1,0 +1,137 @@
+"""From values per item to one number per submission, with its interval."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evaluation.metrics.registry import MetricSpec
+from evaluation.metrics.result import Status
+
+CI_PERCENTILES = (2.5, 97.5)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A metric over a whole submission.
+
+    `value` is the unweighted mean over groups of the mean within each group; items without a
+    value are left out and counted in `n_null`. `n` units were resampled for the 95 % percentile
+    bootstrap interval: groups, or items where all items share one group (`resampled` says which).
+    `median`, `minimum`, `maximum` and `sd` (ddof=1, None for one unit) are over the same units.
+    `n_ok` counts the items whose file was scored, empty ones included. `extra` holds figures
+    over the summed parts, such as `corner_offset_micro`.
+    """
+
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    median: float | None
+    minimum: float | None
+    maximum: float | None
+    sd: float | None
+    n_ok: int
+    n_missing: int
+    n_invalid: int
+    n_null: int
+    resampled: str = "group"  # or "item"
+    extra: Mapping[str, float | None] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; floats survive exactly."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Summary:
+        """The inverse of to_dict."""
+        return cls(**data)
+
+
+def group_means(values: Sequence[float | None], groups: Sequence[str]) -> dict[str, float | None]:
+    """The mean within each group, in order of first appearance.
+
+    None values are left out; a group of nothing else has the mean None.
+    """
+    members: dict[str, list[float]] = {}
+    for value, group in zip(values, groups, strict=True):
+        kept = members.setdefault(group, [])
+        if value is not None:
+            kept.append(value)
+    return {group: float(np.mean(kept)) if kept else None for group, kept in members.items()}
+
+
+def bootstrap_indices(n: int, resamples: int = 1000, seed: int = 0) -> np.ndarray:
+    """int64[resamples, n]: rows of n indices below n drawn with replacement (PCG64, `seed`).
+
+    The same arguments always give the same rows, so that two entries resampled with them are
+    resampled on the same items.
+    """
+    if n < 1:
+        raise ValueError("nothing to resample: n must be at least 1")
+    return np.random.Generator(np.random.PCG64(seed)).integers(0, n, size=(resamples, n))
+
+
+def bootstrap_interval(values: Sequence[float], resamples: int = 1000, seed: int = 0) -> tuple[float, float]:
+    """The 95 % percentile interval of the mean of `values` (at least one)."""
+    array = np.asarray(values, dtype=np.float64)
+    means = array[bootstrap_indices(len(array), resamples, seed)].mean(axis=1)
+    low, high = np.percentile(means, CI_PERCENTILES)
+    return float(low), float(high)
+
+
+def micro_figure(spec: MetricSpec, parts: Sequence[Mapping[str, float]]) -> dict[str, float | None]:
+    """The spec's ratio of summed parts, by name; None where the denominator is 0, {} without one."""
+    if spec.micro is None:
+        return {}
+    above = sum(item.get(spec.micro.numerator, 0.0) for item in parts)
+    below = sum(item.get(name, 0.0) for item in parts for name in spec.micro.denominator)
+    return {spec.micro.name: spec.micro.factor * above / below if below else None}
+
+
+def summarise(
+    spec: MetricSpec,
+    values: Sequence[float | None],
+    statuses: Sequence[str],
+    parts: Sequence[Mapping[str, float]],
+    groups: Sequence[str],
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Summary:
+    """Summarise one metric over all items, given in the reference's order.
+
+    All sequences have one entry per item. With no value at all, every figure is None and n is 0.
+    """
+    if not len(values) == len(statuses) == len(parts) == len(groups):
+        raise ValueError("values, statuses, parts and groups must have one entry per item")
+    means = group_means(values, groups)
+    present = [value for value in values if value is not None]
+    single = len(means) == 1
+    units = present if single else [mean for mean in means.values() if mean is not None]
+    counts = Counter(str(status) for status in statuses)
+    counted = {
+        "n_ok": counts[Status.OK] + counts[Status.EMPTY_PRED],
+        "n_missing": counts[Status.MISSING_PRED],
+        "n_invalid": counts[Status.INVALID_PRED],
+        "n_null": len(values) - len(present),
+        "resampled": "item" if single else "group",
+        "extra": micro_figure(spec, parts),
+    }
+    if not units:
+        return Summary(None, None, None, 0, None, None, None, None, **counted)
+    low, high = bootstrap_interval(units, resamples, seed)
+    return Summary(
+        value=float(np.mean(units)),
+        ci_low=low,
+        ci_high=high,
+        n=len(units),
+        median=float(np.median(units)),
+        minimum=min(units),
+        maximum=max(units),
+        sd=float(np.std(units, ddof=1)) if len(units) > 1 else None,
+        **counted,
+    )

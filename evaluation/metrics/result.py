@@ -1,0 +1,41 @@
+"""What one metric says about one item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """Why a value is what it is."""
+
+    OK = "ok"
+    EMPTY_PRED = "empty_pred"  # valid, but nothing in it that the metric looks at
+    MISSING_PRED = "missing_pred"
+    INVALID_PRED = "invalid_pred"
+    NO_OBJECT = "no_object"
+    EMPTY_MASK = "empty_mask"
+    SIZE_MISMATCH = "size_mismatch"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    """One value with its status, flags and named parts.
+
+    `value` is a finite float, or None where the reference or the configuration leaves nothing
+    to measure. Every part is a finite float. Anything else is a programming error (ValueError).
+    """
+
+    value: float | None
+    status: Status = Status.OK
+    flags: tuple[str, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        named = {"value": self.value} if self.value is not None else {}
+        for name, number in (named | dict(self.parts)).items():
+            if not math.isfinite(number):
+                raise ValueError(f"a metric's {name} must be finite, got {number}")
