@@ -1,0 +1,206 @@
+/* The pages' own behaviour. Everything here only adds to what already works without it, finds its
+   elements by data attributes, and runs again on whatever htmx brings in. */
+"use strict";
+(() => {
+  const each = (root, selector, act) => {
+    if (root.matches?.(selector)) act(root);
+    root.querySelectorAll(selector).forEach(act);
+  };
+  const once = (element, mark) => {
+    if (element.dataset[mark]) return false;
+    element.dataset[mark] = "1";
+    return true;
+  };
+  const make = (tag, properties = {}, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+
+  // ---- times: the server writes the phase's zone, we add the viewer's ----
+  // <time datetime="2026-12-14T23:59:00Z" [data-local="title|none"]>
+  function localTime(time) {
+    const moment = new Date(time.dateTime);
+    const how = time.dataset.local || (time.closest("table, .facts, .menu") ? "title" : "text");
+    if (how === "none" || Number.isNaN(moment.getTime()) || !/\d:\d/.test(time.dateTime)) return;
+    if (!once(time, "localised")) return;
+    const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(moment);
+    if (time.textContent.includes(clock)) return;
+    const sameYear = moment.getFullYear() === new Date().getFullYear() || time.textContent.includes(moment.getFullYear());
+    const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", ...(sameYear ? {} : { year: "numeric" }) }).format(moment);
+    const words = `your time: ${day}, ${clock}`;
+    if (how === "title") time.title = words;
+    else time.after(make("span", { className: "local" }, ` (${words})`));
+  }
+
+  // ---- theme: as the system, light, dark; kept in a cookie so that the server writes it into <html> ----
+  const THEMES = ["", "light", "dark"];
+  const THEME_WORDS = { "": "as the system", light: "light", dark: "dark" };
+  function themeToggle(button) {
+    if (!once(button, "ready")) return;
+    const root = document.documentElement;
+    const show = () => { button.textContent = `Theme: ${THEME_WORDS[root.dataset.theme || ""]}`; };
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const next = THEMES[(THEMES.indexOf(root.dataset.theme || "") + 1) % THEMES.length];
+      if (next) root.dataset.theme = next; else delete root.dataset.theme;
+      document.cookie = `theme=${next}; path=/; max-age=${next ? 31536000 : 0}; samesite=lax`;
+      show();
+      document.dispatchEvent(new CustomEvent("plumbline:theme"));
+    });
+    show();
+  }
+
+  // ---- sorting small tables: <table data-sort>, <td data-value="0.61">, <th data-nosort>, <th data-first="descending"> ----
+  function cellKey(row, column) {
+    const cell = row.cells[column];
+    const text = (cell?.dataset.value ?? cell?.textContent ?? "").trim();
+    if (text === "" || text === "–" || text === "None") return null;
+    const number = Number(text.replace(/[−]/g, "-").replace(/,(?=\d{3}\b)/g, ""));
+    return Number.isNaN(number) ? text.toLowerCase() : number;
+  }
+  function compareKeys(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return String(a).localeCompare(String(b), "en", { numeric: true });
+  }
+  function sortRows(table, column, direction) {
+    const body = table.tBodies[0];
+    const keyed = Array.from(body.rows, (row) => [cellKey(row, column), row]);
+    const sign = direction === "descending" ? -1 : 1;
+    keyed.sort(([a], [b]) => {
+      if (a === null || b === null) return (a === null) - (b === null); // nothing to compare: last, both ways
+      return sign * compareKeys(a, b);
+    });
+    body.append(...keyed.map(([, row]) => row));
+  }
+  function sortableTable(table) {
+    if (!table.tHead || !table.tBodies.length || !once(table, "ready")) return;
+    const heads = Array.from(table.tHead.rows[table.tHead.rows.length - 1].cells);
+    heads.forEach((head, column) => {
+      if (head.hasAttribute("data-nosort")) return;
+      const button = make("button", { type: "button", className: "sort" });
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const first = head.dataset.first || "ascending";
+        const other = first === "ascending" ? "descending" : "ascending";
+        const direction = head.getAttribute("aria-sort") === first ? other : first;
+        heads.forEach((one) => one.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", direction);
+        sortRows(table, column, direction);
+      });
+    });
+  }
+
+  // ---- copying: <div class="copy"><pre>…</pre></div> or <button data-copy="#id"> ----
+  async function copyText(text) {
+    if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
+    const area = make("textarea", { value: text, className: "visually-hidden" });
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    if (!done) throw new Error("copying is not allowed here");
+  }
+  function copyButton(button, source) {
+    const name = button.textContent;
+    button.addEventListener("click", async () => {
+      try {
+        await copyText(source.value ?? source.textContent);
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Select and copy by hand";
+      }
+      setTimeout(() => { button.textContent = name; }, 1800);
+    });
+  }
+  function copyBlock(block) {
+    const source = block.querySelector("pre, input, textarea");
+    if (!source || !once(block, "ready")) return;
+    const button = make("button", { type: "button", className: "small" }, "Copy");
+    block.append(button);
+    copyButton(button, source);
+  }
+  function copyTarget(button) {
+    const source = document.querySelector(button.dataset.copy);
+    if (!source || !once(button, "ready")) return;
+    button.hidden = false;
+    copyButton(button, source);
+  }
+
+  // ---- dialogs and menus: <button data-dialog="#id">, <button data-close>, <form data-confirm="…">, <details class="menu"> ----
+  function dialogOpener(button) {
+    if (!once(button, "ready")) return;
+    button.hidden = false;
+    button.addEventListener("click", () => document.querySelector(button.dataset.dialog)?.showModal());
+  }
+  function dialogCloser(button) {
+    if (once(button, "ready")) button.addEventListener("click", () => button.closest("dialog")?.close());
+  }
+  function confirmForm(form) {
+    if (!once(form, "ready")) return;
+    form.addEventListener("submit", (event) => {
+      if (form.dataset.confirmed) return;
+      event.preventDefault();
+      const submitter = event.submitter;
+      const yes = make("button", { type: "button", className: "primary" }, submitter?.textContent.trim() || "Go on");
+      const no = make("button", { type: "button" }, "Cancel");
+      const words = make("p", { id: "confirm-words" }, form.dataset.confirm);
+      const dialog = make("dialog", {}, words, make("div", { className: "actions" }, yes, no));
+      dialog.setAttribute("aria-labelledby", "confirm-words");
+      no.addEventListener("click", () => dialog.close());
+      yes.addEventListener("click", () => {
+        form.dataset.confirmed = "1";
+        dialog.close();
+        form.requestSubmit(submitter);
+        delete form.dataset.confirmed;
+      });
+      dialog.addEventListener("close", () => dialog.remove());
+      document.body.append(dialog);
+      dialog.showModal();
+      no.focus();
+    });
+  }
+  document.addEventListener("click", (event) => {
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      if (!menu.contains(event.target)) menu.open = false;
+    });
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      const inside = menu.contains(document.activeElement);
+      menu.open = false;
+      if (inside) menu.querySelector("summary").focus();
+    });
+  });
+
+  // ---- filters: <select data-submit> sends its form; <button data-nojs> is then not needed ----
+  function submitOnChange(control) {
+    if (once(control, "ready")) control.addEventListener("change", () => control.form?.requestSubmit());
+  }
+
+  // ---- pages of another noun, loaded where they are used ----
+  const here = document.currentScript.src;
+  function uploadForm(form) {
+    if (!once(form, "ready")) return;
+    import(new URL("upload.js", here)).then((module) => module.attach(form));
+  }
+
+  const BEHAVIOURS = [
+    ["time[datetime]", localTime],
+    ["[data-theme-toggle]", themeToggle],
+    ["table[data-sort]", sortableTable],
+    [".copy", copyBlock],
+    ["button[data-copy]", copyTarget],
+    ["[data-dialog]", dialogOpener],
+    ["dialog [data-close]", dialogCloser],
+    ["form[data-confirm]", confirmForm],
+    ["select[data-submit], input[data-submit]", submitOnChange],
+    ["[data-nojs]", (element) => { element.hidden = true; }],
+    ["form[data-create-url]", uploadForm],
+  ];
+  const enliven = (root) => BEHAVIOURS.forEach(([selector, act]) => each(root, selector, act));
+  enliven(document);
+  document.addEventListener("htmx:load", (event) => enliven(event.target));
+})();
