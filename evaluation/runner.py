@@ -203,7 +203,7 @@ def _joined(slug: str, slices: Sequence[SampleScores], item_ids: Sequence[str]) 
                 raise ValueError(f"item {item_id!r} of {slug!r} is in two slices")
             rows[item_id] = tuple(row)
     if set(rows) != set(item_ids):
-        odd = sorted(set(rows) ^ set(item_ids))[0]
+        odd = min(set(rows) ^ set(item_ids))
         raise ValueError(f"the slices of {slug!r} do not cover the items exactly: see {odd!r}")
     values, statuses, parts, flags = zip(*(rows[item_id] for item_id in item_ids), strict=True)
     return SampleScores(slug, tuple(item_ids), values, statuses, parts, flags)

@@ -1,0 +1,118 @@
+"""Canonical wireframes: what every wireframe metric except hss reads.
+
+Arrays: vertices float64[V, 3], edges int64[E, 2] naming vertices. Lengths are in the unit of the
+arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+DEGENERATE_LENGTH = 1e-9  # metres; geometric metrics leave out edges this short
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Edges as geometry: `ends` float64[S, 2, 3] and, for each, its row among the given edges.
+
+    Each segment starts at its lexicographically smaller end, and segments are in lexicographic
+    order of their six coordinates, so that equal geometry gives equal arrays whatever the file's
+    order of vertices and edges.
+    """
+
+    ends: np.ndarray
+    source: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """float64[S]"""
+        return np.linalg.norm(self.ends[:, 1] - self.ends[:, 0], axis=1)
+
+
+def canon(
+    vertices: np.ndarray,
+    edges: np.ndarray,
+    merge_tol: float | None = None,
+    drop_isolated: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Drop self-loops, write each edge as (smaller, larger) index, drop repeated edges, sort.
+
+    Vertices stay as they are, doubles and isolated ones included, unless `merge_tol` merges those
+    closer than it first (single linkage; the lowest index represents them) or `drop_isolated`
+    leaves out those that no remaining edge uses.
+    """
+    if merge_tol is not None and len(vertices) > 1:
+        vertices, edges = _merge(vertices, edges, merge_tol)
+    kept, _ = _unique_pairs(edges)
+    if drop_isolated:
+        used = np.unique(kept)
+        renumbered = np.full(len(vertices), -1, dtype=np.int64)
+        renumbered[used] = np.arange(len(used))
+        return vertices[used], renumbered[kept]
+    return vertices, kept
+
+
+def lexicographic(vertices: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Put vertices in lexicographic order (x, then y, then z) and rename the edges' ends to match.
+
+    Returns (vertices, edges in their given order, order), where vertices = given[order].
+    """
+    order = np.lexsort((vertices[:, 2], vertices[:, 1], vertices[:, 0]))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return vertices[order], place[edges], order
+
+
+def segments(
+    vertices: np.ndarray,
+    edges: np.ndarray,
+    merge_tol: float | None = None,
+    min_length: float = DEGENERATE_LENGTH,
+) -> Segments:
+    """The canonical edges longer than `min_length` as geometry (see Segments)."""
+    if merge_tol is not None and len(vertices) > 1:
+        vertices, edges = _merge(vertices, edges, merge_tol)
+    pairs, source = _unique_pairs(edges)
+    ends = vertices[pairs]
+    long_enough = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) > min_length
+    ends, source = ends[long_enough], source[long_enough]
+    ends = np.where(_lexicographically_less(ends[:, 1], ends[:, 0])[:, None, None], ends[:, ::-1], ends)
+    order = np.lexsort(ends.reshape(-1, 6).T[::-1])
+    return Segments(ends[order], source[order])
+
+
+def bbox_diagonal(vertices: np.ndarray) -> float:
+    """Length of the diagonal of the bounding box of all vertices; 0 without vertices."""
+    return float(np.linalg.norm(np.ptp(vertices, axis=0))) if len(vertices) else 0.0
+
+
+def _unique_pairs(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted pairs without self-loops and doubles, and for each its first row in `edges`."""
+    rows = np.flatnonzero(edges[:, 0] != edges[:, 1])
+    pairs, first = np.unique(np.sort(edges[rows], axis=1), axis=0, return_index=True)
+    return pairs.reshape(-1, 2), rows[first]
+
+
+def _merge(vertices: np.ndarray, edges: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    near = cKDTree(vertices).query_pairs(tolerance, output_type="ndarray")
+    gaps = np.linalg.norm(vertices[near[:, 0]] - vertices[near[:, 1]], axis=1)
+    near = near[gaps < tolerance]
+    links = coo_array((np.ones(len(near)), (near[:, 0], near[:, 1])), shape=(len(vertices),) * 2)
+    _, label = connected_components(links, directed=False)
+    _, representative, cluster = np.unique(label, return_index=True, return_inverse=True)
+    kept = np.sort(representative)
+    return vertices[kept], np.searchsorted(kept, representative[cluster])[edges]
+
+
+def _lexicographically_less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """bool[N]: whether row a comes strictly before row b; both float64[N, 3]."""
+    x, y = a[:, 0] == b[:, 0], a[:, 1] == b[:, 1]
+    return (a[:, 0] < b[:, 0]) | (x & (a[:, 1] < b[:, 1])) | (x & y & (a[:, 2] < b[:, 2]))

@@ -1,0 +1,79 @@
+"""One-to-one matching of predicted and reference elements under a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from evaluation.metrics.result import MetricResult, Status
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """The hits: `pred` and `ref` int64[T] are indices of matched elements, `distance` float64[T]."""
+
+    n_pred: int
+    n_ref: int
+    pred: np.ndarray
+    ref: np.ndarray
+    distance: np.ndarray
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The counts, which add up over items."""
+        return {"tp": float(len(self.pred)), "n_pred": float(self.n_pred), "n_gt": float(self.n_ref)}
+
+    def precision(self) -> MetricResult:
+        """Hits over predicted elements."""
+        return self._result(self.n_pred, 1)
+
+    def recall(self) -> MetricResult:
+        """Hits over reference elements."""
+        return self._result(self.n_ref, 1)
+
+    def f1(self) -> MetricResult:
+        """Twice the hits over all elements, which is the harmonic mean of the two."""
+        return self._result(self.n_pred + self.n_ref, 2)
+
+    @property
+    def status(self) -> Status:
+        """ok, or empty_pred where nothing was predicted."""
+        return Status.OK if self.n_pred else Status.EMPTY_PRED
+
+    def _result(self, of: int, factor: int) -> MetricResult:
+        if self.n_pred == 0 and self.n_ref == 0:
+            value = 1.0
+        else:
+            value = factor * len(self.pred) / of if of else 0.0
+        return MetricResult(value, self.status, parts=self.parts)
+
+
+def match(distance: np.ndarray, limit: float, rule: str, swap: bool = False) -> Matching:
+    """Match rows (predicted) to columns (reference) of `distance`, float64[P, G], by Hungarian.
+
+    `hungarian_raw` minimises the total distance and keeps the pairs within `limit` (inclusive);
+    `hungarian_capped` maximises the number of pairs within it first, total distance second.
+    `swap` solves the transposed problem: a caller who sets it by the geometry alone gets the same
+    hits whichever side is called the prediction, ties included.
+    """
+    n_pred, n_ref = distance.shape
+    cost = distance
+    if rule == "hungarian_capped":
+        cost = np.where(distance <= limit, distance, limit * (min(n_pred, n_ref) + 1) + 1)
+    if swap:
+        ref, pred = linear_sum_assignment(cost.T)
+    else:
+        pred, ref = linear_sum_assignment(cost)
+    found = distance[pred, ref]
+    kept = found <= limit
+    return Matching(n_pred, n_ref, pred[kept], ref[kept], found[kept])
+
+
+def comes_first(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether geometry `a` is put before `b`: fewer elements first, then by coordinates."""
+    if len(a) != len(b):
+        return len(a) < len(b)
+    different = np.flatnonzero(a.ravel() != b.ravel())
+    return not len(different) or bool(a.ravel()[different[0]] < b.ravel()[different[0]])
