@@ -1,0 +1,265 @@
+"""Who stands where: ranks per metric and the overall rank by the organizer's rule.
+
+This is the only place where entries are put in order. Values that differ by at most
+``1e-12 * max(1, |value|)`` share a rank; a value that is missing or not finite has no rank and
+stands last, whichever direction is better. Ranks are competition ranks (1, 1, 3) over the full
+set of values given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+TIE_TOLERANCE = 1e-12
+RULES = ("primary", "mean_rank", "median_rank", "borda", "weighted")
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One metric over all entries. ``weight`` matters to the rule "weighted", ``primary`` to "primary"."""
+
+    slug: str
+    values: Sequence[float | None]
+    higher_is_better: bool
+    weight: float = 1.0
+    primary: bool = False
+
+
+@dataclass(frozen=True)
+class OverallResult:
+    """Where one entry stands under a rule, and why.
+
+    ``value`` is what the rule orders by: the primary metric's own value, a mean, median or
+    weighted mean of ranks (lower is better), or Borda points (higher is better).
+    ``ranks`` holds its rank in each column among the complete entries; ``missing`` names the
+    columns it has no value for. An entry that is not counted has a value, so that it can be
+    shown in its place, and no rank.
+    """
+
+    rank: int | None
+    value: float | None
+    ranks: tuple[int, ...]
+    missing: tuple[str, ...]
+    explanation: str
+
+
+def tie_tolerance(values: Floats) -> Floats:
+    """How far a value may be from ``values`` and still count as equal to it."""
+    return TIE_TOLERANCE * np.maximum(1.0, np.abs(values))
+
+
+def costs(values: Sequence[float | None], higher_is_better: bool) -> Floats:
+    """``values`` as float64[n] with the best one lowest; NaN where there is none or it is not finite."""
+    numbers = np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
+    numbers[~np.isfinite(numbers)] = math.nan
+    return -numbers if higher_is_better else numbers
+
+
+def placings(cost: Floats) -> tuple[Ints, Ints]:
+    """For float64[rows, n] of finite costs, each row a field of its own: how many are strictly
+    better than each entry, and how many equal it, itself included. Both int32[rows, n].
+
+    Equal is judged against the first (best) of a run of equals, so that it stays an equivalence.
+    """
+    rows, n = cost.shape
+    if n == 0:
+        return np.zeros((rows, 0), np.int32), np.zeros((rows, 0), np.int32)
+    order_ = np.argsort(cost, axis=1, kind="stable")
+    starts = _run_starts(np.take_along_axis(cost, order_, axis=1))
+    position = np.arange(n, dtype=np.int32)
+    # A run ends where the next one starts: look for the next start from the right.
+    last = np.ones((rows, n), dtype=bool)
+    last[:, :-1] = starts[:, 1:] == position[1:]
+    ends = np.where(last, position, n)[:, ::-1]
+    ends = np.minimum.accumulate(ends, axis=1)[:, ::-1]
+    better, equal = np.empty((rows, n), np.int32), np.empty((rows, n), np.int32)
+    np.put_along_axis(better, order_, starts, axis=1)
+    np.put_along_axis(equal, order_, ends - starts + 1, axis=1)
+    return better, equal
+
+
+def placings_among(cost: Floats, field: Floats) -> tuple[Ints, Ints]:
+    """How many of ``field`` (float64[m], ascending) are strictly better than, and how many equal,
+    each cost in an array of any shape. The costs themselves are not part of the field."""
+    tolerance = tie_tolerance(cost)
+    better = np.searchsorted(field, cost - tolerance, side="left")
+    not_worse = np.searchsorted(field, cost + tolerance, side="right")
+    return better.astype(np.int32), (not_worse - better).astype(np.int32)
+
+
+def rank(values: Sequence[float | None], higher_is_better: bool) -> list[int | None]:
+    """Competition ranks, 1 is best; ``None`` where the value is missing or not finite."""
+    cost = costs(values, higher_is_better)
+    ranks: list[int | None] = [None] * len(cost)
+    valid = np.flatnonzero(~np.isnan(cost))
+    for index, better in zip(valid, placings(cost[None, valid])[0][0], strict=True):
+        ranks[index] = int(better) + 1
+    return ranks
+
+
+def order(values: Sequence[float | None], higher_is_better: bool, keys: Sequence[Any] | None = None) -> list[int]:
+    """Indices from best to worst, the unranked last.
+
+    Entries that share a rank, and the unranked, go by ``keys`` (one comparable per entry, such as
+    ``(submitted_at, id)``) and then by their position in ``values``.
+    """
+    ranks = rank(values, higher_is_better)
+    if keys is not None and len(keys) != len(ranks):
+        raise ValueError(f"order needs one key per value: {len(ranks)} values, {len(keys)} keys")
+
+    def place(index: int) -> tuple[Any, ...]:
+        ranked = ranks[index]
+        return ranked is None, ranked or 0, keys[index] if keys is not None else 0, index
+
+    return sorted(range(len(ranks)), key=place)
+
+
+def overall_higher_is_better(rule: str, columns: Sequence[Column]) -> bool:
+    """The direction of :attr:`OverallResult.value` under ``rule``."""
+    if rule == "primary":
+        return columns[primary_index(columns)].higher_is_better
+    return rule == "borda"
+
+
+def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None = None) -> list[OverallResult]:
+    """The overall rank of every entry under ``rule`` (one of :data:`RULES`), in the order given.
+
+    An entry that lacks a value in any column is unranked and takes no part, so it cannot change
+    the order of the others. An entry with ``counted`` false (a baseline) takes no part either,
+    but gets the value it would have, to be shown in its place. Raises ValueError for an unknown
+    rule, columns of different lengths, a missing or second primary column, or unusable weights.
+    """
+    check_rule(rule, columns)
+    cost = np.array([costs(column.values, column.higher_is_better) for column in columns])
+    complete = ~np.isnan(cost).any(axis=0)
+    takes_part = complete if counted is None else complete & np.asarray(counted, dtype=bool)
+    field = cost[:, takes_part]
+    better, equal = np.zeros(cost.shape, np.int32), np.zeros(cost.shape, np.int32)
+    better[:, takes_part], equal[:, takes_part] = placings(field)
+    outside = np.flatnonzero(complete & ~takes_part)
+    for row, ascending in enumerate(np.sort(field, axis=1)):
+        better[row, outside], equal[row, outside] = placings_among(cost[row, outside], ascending)
+
+    score = combine(rule, columns, better, equal, field.shape[1])
+    values: list[float | None] = [None] * cost.shape[1]
+    for index in np.flatnonzero(complete):
+        values[index] = _shown_value(rule, columns, float(score[index]), int(index))
+    ranks = rank(
+        [value if part else None for value, part in zip(values, takes_part, strict=True)],
+        overall_higher_is_better(rule, columns),
+    )
+    incomplete = int((~complete).sum())
+    results = []
+    for index, value in enumerate(values):
+        missing = tuple(
+            column.slug for column, lacking in zip(columns, np.isnan(cost[:, index]), strict=True) if lacking
+        )
+        own = () if missing else tuple(int(b) + 1 for b in better[:, index])
+        text = _explain(rule, columns, value, own, missing, bool(takes_part[index]), incomplete)
+        results.append(OverallResult(ranks[index], value, own, missing, text))
+    return results
+
+
+def combine(rule: str, columns: Sequence[Column], better: Ints, equal: Ints, field: int) -> Floats:
+    """One number per entry from its placings in each column, lower is better.
+
+    ``better`` and ``equal`` are int32[columns, ...] as :func:`placings` (or, for entries outside
+    the field, :func:`placings_among`) gives them, ``field`` the number of entries ranked.
+    Borda points are ``entries worse + half the entries equal``, summed, and come back negated.
+    """
+    if rule == "primary":
+        return better[primary_index(columns)] + 1.0
+    if rule == "mean_rank":
+        return better.mean(axis=0) + 1.0
+    if rule == "median_rank":
+        return np.median(better, axis=0) + 1.0
+    if rule == "borda":
+        return (better + (equal + 1) / 2 - field).sum(axis=0)
+    return np.average(better, axis=0, weights=[column.weight for column in columns]) + 1.0
+
+
+def check_rule(rule: str, columns: Sequence[Column]) -> None:
+    """Raise ValueError, in one sentence, unless ``rule`` can be used on ``columns``."""
+    if rule not in RULES:
+        raise ValueError(f"{rule!r} is not a ranking rule; choose one of {', '.join(RULES)}")
+    if not columns:
+        raise ValueError("an overall rank needs at least one metric")
+    if len({len(column.values) for column in columns}) != 1:
+        raise ValueError("every metric needs one value (or None) per entry, the same number in each")
+    if rule == "primary":
+        primary_index(columns)
+    weights = [column.weight for column in columns]
+    usable = all(math.isfinite(weight) and weight >= 0 for weight in weights) and sum(weights) > 0
+    if rule == "weighted" and not usable:
+        raise ValueError("weights must be finite, not negative, and not all zero")
+
+
+def primary_index(columns: Sequence[Column]) -> int:
+    """Which column is the primary one; ValueError unless there is exactly one."""
+    found = [index for index, column in enumerate(columns) if column.primary]
+    if len(found) != 1:
+        raise ValueError(f"the rule 'primary' needs exactly one primary metric, {len(found)} are marked")
+    return found[0]
+
+
+def _run_starts(ordered: Floats) -> Ints:
+    """For ascending rows [rows, n], the index where each entry's run of equals starts."""
+    rows, n = ordered.shape
+    fresh = np.ones((rows, n), dtype=bool)
+    fresh[:, 1:] = np.diff(ordered, axis=1) > tie_tolerance(ordered[:, :-1])
+    starts = np.maximum.accumulate(np.where(fresh, np.arange(n, dtype=np.int32), np.int32(0)), axis=1)
+    first = np.take_along_axis(ordered, starts, axis=1)
+    # Neighbours may each be within the tolerance while the far end of the run is not; this is
+    # rare enough to be worth a plain loop, and nothing else is.
+    for row in np.flatnonzero((ordered - first > tie_tolerance(first)).any(axis=1)):
+        start = 0
+        for index in range(n):
+            if ordered[row, index] - ordered[row, start] > tie_tolerance(ordered[row, start]):
+                start = index
+            starts[row, index] = start
+    return starts
+
+
+def _shown_value(rule: str, columns: Sequence[Column], score: float, index: int) -> float:
+    if rule == "primary":
+        value = columns[primary_index(columns)].values[index]
+        assert value is not None  # only complete entries come here
+        return float(value)
+    return -score + 0.0 if rule == "borda" else score
+
+
+def _explain(
+    rule: str,
+    columns: Sequence[Column],
+    value: float | None,
+    ranks: Sequence[int],
+    missing: Sequence[str],
+    takes_part: bool,
+    incomplete: int,
+) -> str:
+    if value is None:
+        return f"unranked: no value for {', '.join(missing)}"
+    listed = ", ".join(str(r) for r in ranks)
+    metrics = f"{len(columns)} metric{'s' if len(columns) > 1 else ''}"
+    if rule == "primary":
+        main = primary_index(columns)
+        text = f"rank {ranks[main]} in {columns[main].slug}, the primary metric"
+    elif rule == "borda":
+        text = f"{value:g} Borda points from ranks in {metrics}: {listed}"
+    elif rule == "weighted":
+        listed = ", ".join(f"{r} × {column.weight:g}" for r, column in zip(ranks, columns, strict=True))
+        text = f"weighted mean rank of {metrics}: {listed}"
+    else:
+        text = f"{rule.removesuffix('_rank')} rank of {metrics}: {listed}"
+    if incomplete:
+        text += f" ({incomplete} incomplete {'entries' if incomplete > 1 else 'entry'} left out)"
+    return text if takes_part else f"not counted; would have {text}"
