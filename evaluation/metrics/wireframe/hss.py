@@ -1,0 +1,79 @@
+"""Hybrid Structure Score, as the official scorer of S23DR 2025 and 2026 computes it.
+
+hss = 2 * f1 * iou / (f1 + iou): corner F1 by Hungarian matching, and the IoU of tubes around the
+edges. The official tubes are kept as they are: prisms whose cross axes are not orthonormal, so a
+tube of direction d is thinner the less d is along an axis, and the score depends on orientation.
+Coordinates are centred and stay in float64; the official scorer gives its boolean engine float32
+and loses projected coordinates there. Edges and vertices are taken in the given order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.wireframe.matching import match
+from evaluation.metrics.wireframe.pair import Pair
+from evaluation.metrics.wireframe.tubes import Overlap, overlap, prisms, solids
+
+SHORTEST = 1e-6  # in the unit of the files, as in the official scorer
+NOTHING = Overlap(0.0, 0.0, 0.0)
+
+
+def hss(pair: Pair, vert_thresh: float = 0.5, edge_thresh: float = 0.5, sections: int = 6) -> MetricResult:
+    """The score in [0, 1], with its two parts `hss_f1` and `hss_iou`.
+
+    `vert_thresh` (corners) and `edge_thresh` (radius of the tubes) are in metres. F1 is 0 where
+    either side has no vertex, IoU where either has no edge longer than 1e-6.
+    """
+    f1 = pair.once(("hss f1", vert_thresh), lambda: _corner_f1(pair, vert_thresh))
+    shared = pair.once(("hss tubes", edge_thresh, sections), lambda: _tubes(pair, edge_thresh, sections))
+    iou = min(max(shared.iou, 0.0), 1.0)
+    return MetricResult(
+        2 * f1 * iou / (f1 + iou) if f1 + iou else 0.0,
+        Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED,
+        ("pairwise_intersection",) if shared.pairwise else (),
+        {"hss_f1": f1, "hss_iou": iou},
+    )
+
+
+def sheared_axes(directions: np.ndarray) -> np.ndarray:
+    """float64[S, 2, 3]: the cross axes that the official scorer gives a tube of each direction.
+
+    One is an axis of the world, which is not perpendicular to the direction; the other is.
+    """
+    x, y = np.eye(3)[:2]
+    by_x = np.abs(directions[:, 0]) < np.abs(directions[:, 1])
+    axes = np.tile(np.stack([x, y]), (len(directions), 1, 1))
+    axes[by_x, 1] = -np.cross(x, directions[by_x])
+    axes[~by_x, 0] = np.cross(y, directions[~by_x])
+    return axes
+
+
+def _corner_f1(pair: Pair, vert_thresh: float) -> float:
+    pred, ref = pair.pred_vertices, pair.ref_vertices
+    if not len(pred) or not len(ref):
+        return 0.0
+    return match(cdist(pred, ref), pair.to_file(vert_thresh), "hungarian_raw").f1().value
+
+
+def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
+    radius = pair.to_file(edge_thresh)
+    pred = _corners(pair.pred_vertices, pair.pred_edges, radius, sections)
+    ref = _corners(pair.ref_vertices, pair.ref_edges, radius, sections)
+    if not len(pred) or not len(ref):
+        return NOTHING
+    apart = (pred.max((0, 1)) < ref.min((0, 1))) | (pred.min((0, 1)) > ref.max((0, 1)))
+    if apart.any():
+        return NOTHING
+    return overlap(solids(pred), solids(ref))
+
+
+def _corners(vertices: np.ndarray, edges: np.ndarray, radius: float, sections: int) -> np.ndarray:
+    ends = vertices[edges]
+    along = ends[:, 1] - ends[:, 0]
+    length = np.linalg.norm(along, axis=1)
+    kept = length >= SHORTEST
+    directions = along[kept] / length[kept, None]
+    return prisms(ends[kept], sheared_axes(directions), radius, sections)
