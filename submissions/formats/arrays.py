@@ -1,0 +1,153 @@
+"""From loose numbers to the arrays of a wireframe: shapes, finiteness, ranges and indices, each fault by element."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, shown
+
+MAX_COORDINATE = 1e7
+
+
+@dataclass(frozen=True, eq=False)
+class Wireframe:
+    """Corners and the straight edges between them.
+
+    ``vertices``: float64 [V, 3], finite, each within ±1e7, in the file's own unit. ``edges``: int64 [E, 2], 0-based
+    rows of ``vertices``; self-loops and repeats are kept. ``edge_score``: float64 [E] confidences, or None.
+    """
+
+    vertices: NDArray[np.float64]
+    edges: NDArray[np.int64]
+    edge_score: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How one format speaks of its elements: places of vertices, edges and scores, and the number it counts from."""
+
+    vertex: Callable[[int], str]
+    edge: Callable[[int], str]
+    score: Callable[[int], str]
+    base: int = 0
+
+
+def counted_from_zero(prefix: str = "") -> Naming:
+    """The naming of JSON, NPZ and tables: ``vertices[3]``, ``edges[12]``."""
+    return Naming(*(lambda n, label=label: f"{prefix}{label}[{n}]" for label in ("vertices", "edges", "edge_score")))
+
+
+def table(rows: Any, columns: int, label: str, most: int, where: str, findings: Findings) -> NDArray[np.float64] | None:
+    """Nested lists as float64 [N, columns]; None, with findings, where they are anything but lists of numbers."""
+    if type(rows) is not list:
+        findings.add(where, f'"{label}" must be a list of lists of {columns} numbers')
+        return None
+    if len(rows) > most:
+        findings.add(where, f"has {len(rows)} {label}, at most {most} are taken for this sample")
+        return None
+    if set(map(type, rows)) <= {list} and set(map(len, rows)) <= {columns}:
+        flat = list(chain.from_iterable(rows))
+        if set(map(type, flat)) <= {int, float}:
+            return np.array(flat, dtype=np.float64).reshape(-1, columns)
+    for number, row in enumerate(rows):
+        fault = _row_fault(row, columns)
+        if fault:
+            findings.add(f"{where}{' ' if where else ''}{label}[{number}]", fault)
+        if findings.full:
+            break
+    return None
+
+
+def scores(values: Any, where: str, findings: Findings) -> NDArray[np.float64] | None:
+    """A list of numbers as float64 [N]; None, with findings, where it is anything else."""
+    if type(values) is not list or not set(map(type, values)) <= {int, float}:
+        findings.add(where, '"edge_score" must be a list with one number per edge')
+        return None
+    return np.array(values, dtype=np.float64)
+
+
+def wireframe(
+    vertices: NDArray[Any],
+    edges: NDArray[Any],
+    edge_score: NDArray[Any] | None,
+    naming: Naming,
+    findings: Findings,
+) -> Wireframe | None:
+    """Numeric arrays [V, 3], [E, 2] and [E] as a checked wireframe; None, with findings, where one is wrong."""
+    before = findings.count
+    vertices = vertices.astype(np.float64)
+    _each(~np.isfinite(vertices).all(axis=1), findings, naming.vertex, lambda n: "has a coordinate that is not finite")
+    with np.errstate(invalid="ignore"):
+        large = np.abs(vertices)
+    large[~np.isfinite(large)] = 0
+    most = large.max(axis=1, initial=0)
+    _each(
+        most > MAX_COORDINATE,
+        findings,
+        naming.vertex,
+        lambda n: f"has the coordinate {vertices[n][large[n].argmax()]:.6g}, the limit is ±{MAX_COORDINATE:.0f}",
+    )
+    _check_indices(edges, len(vertices), naming, findings)
+    if edge_score is not None:
+        edge_score = _checked_scores(edge_score, len(edges), naming, findings)
+    if findings.count > before:
+        return None
+    return Wireframe(vertices, edges.astype(np.int64), edge_score)
+
+
+def _check_indices(edges: NDArray[Any], n_vertices: int, naming: Naming, findings: Findings) -> None:
+    whole = np.ones(edges.shape, dtype=bool)
+    if edges.dtype.kind == "f":
+        whole = np.isfinite(edges) & (np.floor(np.where(np.isfinite(edges), edges, 0)) == edges)
+        _each(
+            ~whole.all(axis=1),
+            findings,
+            naming.edge,
+            lambda n: f"names vertex {edges[n][~whole[n]][0]:.6g}, which is not a whole number",
+        )
+    outside = whole & ((edges < 0) | (edges >= n_vertices))
+
+    def fault(n: int) -> str:
+        named = int(edges[n][outside[n]][0]) + naming.base
+        counting = "" if naming.base else ", counted from 0"
+        return f"edge names vertex {named}, there are {n_vertices}{counting}"
+
+    _each(outside.any(axis=1), findings, naming.edge, fault)
+
+
+def _checked_scores(edge_score: NDArray[Any], n_edges: int, naming: Naming, findings: Findings) -> NDArray[np.float64] | None:
+    values = edge_score.astype(np.float64)
+    if len(values) != n_edges:
+        place = naming.score(0).rsplit("[", 1)[0]
+        findings.add(place, f"has {len(values)} values, there are {n_edges} edges")
+        return None
+    _each(~np.isfinite(values), findings, naming.score, lambda n: "is not finite")
+    return values
+
+
+def _each(wrong: NDArray[np.bool_], findings: Findings, place: Callable[[int], str], reason: Callable[[int], str]) -> None:
+    """Notes the first faults of a mask one by one and counts the rest."""
+    at = np.flatnonzero(wrong)
+    for n in at[:MAX_FINDINGS_PER_FILE].tolist():
+        findings.add(place(n), reason(n))
+    findings.count_more(max(0, len(at) - MAX_FINDINGS_PER_FILE))
+
+
+def _row_fault(row: Any, columns: int) -> str:
+    if type(row) is not list or len(row) != columns:
+        given = f"a list of {len(row)}" if type(row) is list else _kind(row)
+        return f"must be a list of {columns} numbers, not {given}"
+    wrong = [value for value in row if type(value) not in (int, float)]
+    return f"holds {_kind(wrong[0])} where a number belongs" if wrong else ""
+
+
+def _kind(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return f'the text "{shown(value[:40])}"'
+    return {dict: "an object", list: "a list"}.get(type(value), f"a {type(value).__name__}")

@@ -1,0 +1,69 @@
+"""What is wrong with a file, said once and in full: which file, where in it, and what to do."""
+
+import unicodedata
+from collections.abc import Iterable
+
+MAX_FINDINGS_PER_FILE = 20
+_SHOWN_LENGTH = 100
+
+
+class FormatError(ValueError):
+    """One or more faults of an upload.
+
+    ``file``, ``where`` (may be empty) and ``reason`` describe the first fault; ``more`` holds the further ones that
+    were kept, and ``count`` is the number of faults found, kept or not.
+    """
+
+    def __init__(self, file: str, where: str, reason: str, more: Iterable["FormatError"] = (), count: int = 0) -> None:
+        self.file, self.where, self.reason = shown(file), where, reason
+        self.more = tuple(more)
+        self.count = max(count, 1 + len(self.more))
+        super().__init__(": ".join(part for part in (self.file, where, reason) if part))
+
+    def all(self) -> tuple["FormatError", ...]:
+        """This fault and the further ones, in the order found."""
+        return (self, *self.more)
+
+
+class Findings:
+    """Collects the faults of one file, keeps the first twenty and counts the rest."""
+
+    def __init__(self, file: str, error: type[FormatError] = FormatError) -> None:
+        self.file, self.error = file, error
+        self.kept: list[FormatError] = []
+        self.count = 0
+
+    def add(self, where: str, reason: str, file: str | None = None) -> None:
+        """Notes one fault, of ``file`` where that is not the collector's own."""
+        self.count += 1
+        if len(self.kept) < MAX_FINDINGS_PER_FILE:
+            self.kept.append(self.error(self.file if file is None else file, where, reason))
+
+    def count_more(self, number: int) -> None:
+        """Counts faults that are not worth describing one by one."""
+        self.count += number
+
+    @property
+    def full(self) -> bool:
+        return self.count >= MAX_FINDINGS_PER_FILE
+
+    def raise_if_any(self) -> None:
+        """Raises everything noted as one error; does nothing when nothing was noted."""
+        if self.kept:
+            first = self.kept[0]
+            raise self.error(first.file, first.where, first.reason, self.kept[1:], self.count)
+
+
+def shown(text: str) -> str:
+    """``text`` made safe to print: control and invisible characters escaped, long text cut in the middle."""
+    if len(text) > _SHOWN_LENGTH:
+        text = f"{text[:60]}…{text[-30:]}"
+    return "".join(c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape").decode() for c in text)
+
+
+def size_text(size: int) -> str:
+    """A number of bytes for people: ``512 bytes``, ``3.2 MB``."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,125 @@
+"""Wireframes in OBJ: ``v`` and ``l`` records. Vertex numbers count from 1, or backwards from -1."""
+
+import io
+import re
+from array import array
+
+import numpy as np
+
+from submissions.formats.arrays import Naming, Wireframe, wireframe
+from submissions.formats.errors import Findings, shown
+from submissions.formats.text import decode_text
+
+# Everything else the format knows; none of it bears on a wireframe.
+IGNORED_RECORDS = frozenset(
+    b"vt vn vp vc f fo p g o s mg usemtl mtllib usemap maplib bevel c_interp d_interp lod shadow_obj trace_obj deg "
+    b"bmat step cstype curv curv2 surf parm trim hole scrv sp end con call csh ctech stech bzp bsp cdc cdp res".split()
+)
+_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NOT_FINITE = re.compile(rb"[+-]?(?:nan(?:\(.*\))?|inf|infinity)", re.IGNORECASE)
+# A line's vertex may carry a texture coordinate: 3/1 or 3/.
+_INDEX = re.compile(rb"([+-]?\d{1,18})(?:/(?:[+-]?\d{1,18})?)?")
+
+
+class _Reader:
+    """State of one pass over a file: coordinates, 0-based edges, and the line each came from."""
+
+    def __init__(self, findings: Findings, max_vertices: int, max_edges: int) -> None:
+        self.findings, self.max_vertices, self.max_edges = findings, max_vertices, max_edges
+        self.coordinates, self.vertex_lines = array("d"), array("q")
+        self.indices, self.edge_lines = array("q"), array("q")
+
+    def read(self, data: bytes) -> None:
+        for number, line in enumerate(io.BytesIO(data), 1):
+            words = line.partition(b"#")[0].split()
+            if not words:
+                continue
+            if words[0] == b"v":
+                self._vertex(number, words[1:])
+            elif words[0] == b"l":
+                self._polyline(number, words[1:])
+            elif words[0] not in IGNORED_RECORDS:
+                self.findings.add(f"line {number}", f'begins with "{_text(words[0])}", which is no OBJ record')
+            if self.findings.full:
+                self.findings.raise_if_any()
+
+    def _vertex(self, number: int, words: list[bytes]) -> None:
+        if len(self.vertex_lines) == self.max_vertices:
+            self._too_many(number, "vertices", self.max_vertices)
+        # x y z, or with a weight, a colour, or both.
+        wrong = [word for word in words[:3] if not _NUMBER.fullmatch(word)]
+        if len(words) not in (3, 4, 6, 7):
+            self.findings.add(f"line {number}", f"vertex has {len(words)} numbers, there must be 3")
+        for word in wrong:
+            kind = "is not finite" if _NOT_FINITE.fullmatch(word) else "is not a number"
+            self.findings.add(f"line {number}", f'coordinate "{_text(word)}" {kind}')
+        # A faulty vertex still counts, so that edges further down are judged against the right number.
+        good = not wrong and len(words) >= 3
+        self.coordinates.extend(map(float, words[:3]) if good else (0.0, 0.0, 0.0))
+        self.vertex_lines.append(number)
+
+    def _polyline(self, number: int, words: list[bytes]) -> None:
+        if len(words) < 2:
+            self.findings.add(f"line {number}", "polyline has fewer than 2 vertices")
+        if len(self.edge_lines) + len(words) - 1 > self.max_edges:
+            self._too_many(number, "edges", self.max_edges)
+        before = None
+        for word in words:
+            index = self._index(number, word)
+            if before is not None and index is not None:
+                self.indices.extend((before, index))
+                self.edge_lines.append(number)
+            before = index
+
+    def _index(self, number: int, word: bytes) -> int | None:
+        match = _INDEX.fullmatch(word)
+        if not match:
+            self.findings.add(f"line {number}", f'"{_text(word)}" is not a vertex number')
+            return None
+        value = int(match[1])
+        if value > 0:
+            return value - 1
+        if value == 0:
+            self.findings.add(f"line {number}", "edge names vertex 0, the first vertex is 1")
+            return None
+        defined = len(self.vertex_lines)
+        if -value > defined:
+            self.findings.add(f"line {number}", f"edge names vertex {value}, only {defined} are defined above it")
+            return None
+        return defined + value
+
+    def _too_many(self, number: int, what: str, most: int) -> None:
+        self.findings.add(f"line {number}", f"there are more than {most} {what}, the most for this sample")
+        self.findings.raise_if_any()
+
+
+def read_obj(data: bytes, file: str, max_vertices: int, max_edges: int) -> Wireframe:
+    """Reads ``v`` and ``l`` records; raises ``FormatError`` naming lines. A polyline is its consecutive edges."""
+    decode_text(data, file)
+    findings = Findings(file)
+    reader = _Reader(findings, max_vertices, max_edges)
+    reader.read(data.removeprefix(b"\xef\xbb\xbf"))
+    vertices = np.array(reader.coordinates, dtype=np.float64).reshape(-1, 3)
+    edges = np.array(reader.indices, dtype=np.int64).reshape(-1, 2)
+    naming = Naming(
+        vertex=lambda n: f"line {reader.vertex_lines[n]}",
+        edge=lambda n: f"line {reader.edge_lines[n]}",
+        score=lambda n: "",
+        base=1,
+    )
+    found = wireframe(vertices, edges, None, naming, findings)
+    findings.raise_if_any()
+    assert found is not None
+    return found
+
+
+def write_obj(frame: Wireframe) -> bytes:
+    """OBJ text; coordinates read back bit for bit. OBJ has no place for edge scores, so they are left out."""
+    lines = [f"# {len(frame.vertices)} vertices, {len(frame.edges)} edges"]
+    lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in frame.vertices.tolist()]
+    lines += [f"l {i + 1} {j + 1}" for i, j in frame.edges.tolist()]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _text(word: bytes) -> str:
+    return shown(word[:60].decode("utf-8", "replace"))

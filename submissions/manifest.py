@@ -1,0 +1,213 @@
+"""What a phase expects of an upload: items, formats, limits and metrics. Server and client read the same manifest."""
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+FAMILIES = ("wireframe",)
+WIREFRAME_FORMATS = ("json", "obj", "npz", "s23dr")
+MISSING_RULES = ("reject", "worst")
+ITEM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
+MAX_VERTICES = 20_000
+MAX_EDGES = 60_000
+MAX_MANIFEST_BYTES = 50_000_000
+_LEAST_BOUND = 100
+
+
+class ManifestError(ValueError):
+    """A manifest that cannot be used; the message is one sentence that names the key."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One sample to be sent: its id, the group it is averaged in, and how large its wireframe may be."""
+
+    id: str
+    group: str
+    max_vertices: int = MAX_VERTICES
+    max_edges: int = MAX_EDGES
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits on an uploaded archive. Sizes are bytes; ``max_ratio`` is unpacked over packed; ``max_depth`` folders."""
+
+    max_archive_bytes: int = 500_000_000
+    max_total_bytes: int = 2_000_000_000
+    max_file_bytes: int = 50_000_000
+    max_entries: int = 20_000
+    max_ratio: int = 200
+    max_depth: int = 4
+
+
+@dataclass(frozen=True)
+class MetricEntry:
+    """One column of the phase: its slug, the metric's registry key and the parameters that differ from the defaults."""
+
+    slug: str
+    key: str
+    params: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What one phase expects. ``unit_scale`` is metres per unit; items are in reference order.
+
+    Construction checks everything and raises ``ManifestError``.
+    """
+
+    challenge: str
+    phase: str
+    family: str
+    items: tuple[Item, ...]
+    formats: tuple[str, ...]
+    missing: str
+    unit: str
+    unit_scale: float
+    metrics: tuple[MetricEntry, ...] = ()
+    bounds: Bounds = Bounds()
+    reference_version: int = 1
+
+    def __post_init__(self) -> None:
+        _expect(self.family in FAMILIES, "family", f"one of {', '.join(FAMILIES)}", self.family)
+        _expect(self.missing in MISSING_RULES, "missing", f"one of {', '.join(MISSING_RULES)}", self.missing)
+        unknown = [name for name in self.formats if name not in WIREFRAME_FORMATS]
+        _expect(bool(self.formats) and not unknown, "formats", f"some of {', '.join(WIREFRAME_FORMATS)}", self.formats)
+        scale_ok = math.isfinite(self.unit_scale) and self.unit_scale > 0
+        _expect(scale_ok, "unit_scale", "metres per unit, a number above 0", self.unit_scale)
+        for name, value in dataclasses.asdict(self.bounds).items():
+            _expect(value > 0, f"bounds.{name}", "a whole number above 0", value)
+        _check_items(self.items)
+        slugs = [metric.slug for metric in self.metrics]
+        _expect(len(set(slugs)) == len(slugs), "metrics", "a different slug for each metric", slugs)
+
+    @property
+    def item_ids(self) -> tuple[str, ...]:
+        return tuple(item.id for item in self.items)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The manifest as plain JSON values; ``from_dict`` is the inverse."""
+        return {
+            "challenge": self.challenge,
+            "phase": self.phase,
+            "family": self.family,
+            "formats": list(self.formats),
+            "missing": self.missing,
+            "unit": self.unit,
+            "unit_scale": self.unit_scale,
+            "reference_version": self.reference_version,
+            "bounds": dataclasses.asdict(self.bounds),
+            "metrics": [{"slug": m.slug, "key": m.key, "params": dict(m.params)} for m in self.metrics],
+            "items": [dataclasses.asdict(item) for item in self.items],
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> "Manifest":
+        """Reads what ``to_dict`` wrote. Unknown keys are left alone, so that older clients read newer manifests."""
+        read = _Reader(data, "")
+        bounds = _Reader(read.get("bounds", dict, {}), "bounds.")
+        return cls(
+            challenge=read.get("challenge", str),
+            phase=read.get("phase", str),
+            family=read.get("family", str),
+            items=tuple(_item(entry, n) for n, entry in enumerate(read.get("items", list))),
+            formats=tuple(read.strings("formats")),
+            missing=read.get("missing", str, "reject"),
+            unit=read.get("unit", str, "m"),
+            unit_scale=read.number("unit_scale", 1.0),
+            metrics=tuple(_metric(entry, n) for n, entry in enumerate(read.get("metrics", list, []))),
+            bounds=Bounds(**{f.name: bounds.get(f.name, int, f.default) for f in dataclasses.fields(Bounds)}),
+            reference_version=read.get("reference_version", int, 1),
+        )
+
+    def to_json(self) -> bytes:
+        return (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> "Manifest":
+        """Reads a manifest file; ``ManifestError`` where it is not one."""
+        if len(data) > MAX_MANIFEST_BYTES:
+            raise ManifestError("The manifest is larger than 50 MB; download it again from the phase's page.")
+        try:
+            return cls.from_dict(json.loads(data.decode("utf-8-sig")))
+        except ManifestError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise ManifestError(f"The manifest is not a JSON file ({error}); download it again from the phase's page.") from None
+
+
+def item_bounds(n_vertices: int, n_edges: int, factor: int = 10) -> tuple[int, int]:
+    """How large a prediction may be for a reference of that size: ``factor`` times, at least 100, within the caps."""
+    most = [max(_LEAST_BOUND, factor * n) for n in (n_vertices, n_edges)]
+    return min(MAX_VERTICES, most[0]), min(MAX_EDGES, most[1])
+
+
+_REQUIRED = object()
+
+
+class _Reader:
+    """Typed access to one JSON object of the manifest, so that every refusal names its key."""
+
+    def __init__(self, data: object, path: str) -> None:
+        if not isinstance(data, dict):
+            raise ManifestError(f"The manifest's {path.rstrip('.') or 'top level'} must be an object with named keys.")
+        self.data, self.path = data, path
+
+    def get(self, key: str, kind: type, default: Any = _REQUIRED) -> Any:
+        value = self.data.get(key, default)
+        if value is _REQUIRED:
+            raise ManifestError(f"The manifest has no {self.path}{key}; download it again from the phase's page.")
+        words = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}[kind]
+        _expect(isinstance(value, kind) and not isinstance(value, bool), f"{self.path}{key}", words, value)
+        return value
+
+    def number(self, key: str, default: float) -> float:
+        value = self.data.get(key, default)
+        _expect(isinstance(value, (int, float)) and not isinstance(value, bool), f"{self.path}{key}", "a number", value)
+        return float(value)
+
+    def strings(self, key: str) -> list[str]:
+        values = self.get(key, list)
+        _expect(all(isinstance(v, str) for v in values), f"{self.path}{key}", "a list of texts", values)
+        return values
+
+
+def _item(entry: object, number: int) -> Item:
+    read = _Reader(entry, f"items[{number}].")
+    name = read.get("id", str)
+    return Item(
+        name,
+        read.get("group", str, name),
+        read.get("max_vertices", int, MAX_VERTICES),
+        read.get("max_edges", int, MAX_EDGES),
+    )
+
+
+def _metric(entry: object, number: int) -> MetricEntry:
+    read = _Reader(entry, f"metrics[{number}].")
+    key = read.get("key", str)
+    return MetricEntry(read.get("slug", str, key), key, read.get("params", dict, {}))
+
+
+def _check_items(items: tuple[Item, ...]) -> None:
+    _expect(bool(items), "items", "at least one item", items)
+    seen: dict[str, str] = {}
+    for item in items:
+        plain = "an id of letters, digits, dots, dashes and underscores, at most 120, beginning with a letter or digit"
+        _expect(ITEM_ID.fullmatch(item.id) is not None, "items.id", plain, item.id)
+        # Archives are unpacked on file systems that fold case, so ids must differ by more than that.
+        folded = item.id.casefold()
+        _expect(folded not in seen, "items.id", "ids that differ by more than case", f"{seen.get(folded)}, {item.id}")
+        seen[folded] = item.id
+        _expect(0 < item.max_vertices <= MAX_VERTICES, f"{item.id}.max_vertices", "1 to 20000", item.max_vertices)
+        _expect(0 < item.max_edges <= MAX_EDGES, f"{item.id}.max_edges", "1 to 60000", item.max_edges)
+
+
+def _expect(holds: bool, key: str, expected: str, found: object) -> None:
+    if not holds:
+        text = repr(found)
+        raise ManifestError(f"The manifest's {key} must be {expected}, not {text[:80]}{'…' if len(text) > 80 else ''}.")

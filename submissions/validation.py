@@ -1,0 +1,201 @@
+"""Is this upload acceptable? One answer for the page, the API, the client and the worker."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from submissions.formats.errors import FormatError
+from submissions.formats.package import Package, PackageError, open_package
+from submissions.formats.s23dr import FILE_NAMES, judge_s23dr
+from submissions.formats.wireframe import SUFFIXES, Wireframe, file_limit, read_wireframe
+from submissions.manifest import Item, Manifest
+
+MAX_PROBLEMS = 100
+_COMPANIONS = (".txt", ".md", ".rst", ".pdf")
+_ANY_SUFFIX = {".json", ".obj", ".npz", ".parquet"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One reason to refuse: the file, the place in it (may be empty), and what is wrong there."""
+
+    file: str
+    where: str
+    reason: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.file, self.where, self.reason) if part)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an upload holds and what is wrong with it.
+
+    ``items`` are the readable wireframes in manifest order, ``missing`` the ids without a file, ``problems`` the first
+    hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
+    """
+
+    items: dict[str, Wireframe]
+    missing: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    n_problems: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        return self.n_problems == 0
+
+
+@dataclass
+class _Notes:
+    """Problems and warnings while they are collected, and the items an attempt was made at."""
+
+    problems: list[Problem] = field(default_factory=list)
+    count: int = 0
+    warnings: list[str] = field(default_factory=list)
+    sent: set[str] = field(default_factory=set)
+
+    def problem(self, file: str, where: str, reason: str) -> None:
+        self.count += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem(file, where, reason))
+
+    def error(self, error: FormatError) -> None:
+        for one in error.all():
+            self.problem(one.file, one.where, one.reason)
+        self.count += error.count - len(error.all())
+
+
+def validate(
+    path: Path,
+    manifest: Manifest,
+    progress: Callable[[int, int], None] | None = None,
+    name: str | None = None,
+) -> Verdict:
+    """Reads the upload at ``path`` (zip archive, folder or single file) whole and judges it against the manifest.
+
+    ``progress`` is called with (files read, files in all); ``name`` is what the participant called the file. Never
+    raises for what the upload holds: every fault is a problem of the verdict.
+    """
+    notes = _Notes()
+    items: dict[str, Wireframe] = {}
+    try:
+        with open_package(path, manifest.bounds, name) as package:
+            items = _read_package(package, manifest, notes, progress or (lambda done, total: None))
+    except PackageError as error:
+        notes.error(error)
+        return Verdict({}, manifest.item_ids, tuple(notes.problems), notes.count)
+    ordered = {item: items[item] for item in manifest.item_ids if item in items}
+    return _verdict(ordered, manifest, notes)
+
+
+def _verdict(items: dict[str, Wireframe], manifest: Manifest, notes: _Notes) -> Verdict:
+    empty = [name for name, frame in items.items() if not len(frame.edges)]
+    if empty:
+        notes.warnings.append(f"{_some(empty)} without any edge; an OBJ needs l records for edges, faces do not count.")
+    if manifest.missing == "worst" and not items and not notes.count:
+        notes.problem("", "", "holds none of the phase's samples; name each file after its sample")
+    missing = tuple(name for name in manifest.item_ids if name not in items)
+    absent = [name for name in missing if name not in notes.sent]
+    if manifest.missing == "reject":
+        for name in absent:
+            notes.problem(name, "", "is missing; this phase wants every sample")
+    elif absent and items:
+        notes.warnings.append(f"{_some(absent)} missing; missing samples get the worst value of each metric.")
+    return Verdict(items, missing, tuple(notes.problems), notes.count, tuple(notes.warnings))
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"{shown} {'is' if len(names) == 1 else 'are'}"
+
+
+def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Wireframe]:
+    for folder in sorted(package.folders):
+        if PurePosixPath(folder).suffix.lower() in _ANY_SUFFIX:
+            notes.problem(folder, "", "is a folder named like a file; put the file itself there")
+    table = _table_name(package, manifest)
+    if table is not None:
+        return _read_table(package, table, manifest, notes, progress)
+    sources = _sources(package, manifest, notes)
+    notes.sent.update(item.id for item, _ in sources)
+    items: dict[str, Wireframe] = {}
+    for done, (item, file) in enumerate(sources):
+        progress(done, len(sources))
+        try:
+            data = package.read(file, file_limit(item.max_vertices, item.max_edges))
+            items[item.id] = read_wireframe(data, file, item.max_vertices, item.max_edges)
+        except FormatError as error:
+            notes.error(error)
+    progress(len(sources), len(sources))
+    return items
+
+
+def _table_name(package: Package, manifest: Manifest) -> str | None:
+    """The S23DR file of the package, where the phase takes that format and there is one."""
+    if "s23dr" not in manifest.formats:
+        return None
+    ids = set(manifest.item_ids)
+    for file in package.files:
+        name = PurePosixPath(file.name)
+        if name.suffix.lower() == ".parquet" or (name.name in FILE_NAMES and name.stem not in ids):
+            return file.name
+    return None
+
+
+def _read_table(
+    package: Package, table: str, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]
+) -> dict[str, Wireframe]:
+    for file in package.files:
+        if file.name != table and not _is_companion(file.name):
+            notes.problem(file.name, "", f"stands beside {table}, which holds all samples; send one or the other")
+    progress(0, 1)
+    limits = {item.id: (item.max_vertices, item.max_edges) for item in manifest.items}
+    try:
+        found, findings = judge_s23dr(package.read(table), table, limits)
+        notes.sent.update(found)
+        findings.raise_if_any()
+    except FormatError as error:
+        notes.error(error)
+        # A file that cannot be read at all says nothing about which samples are missing from it.
+        notes.sent.update(notes.sent or manifest.item_ids)
+        return {}
+    finally:
+        progress(1, 1)
+    return {sample: frame for sample, frame in found.items() if frame is not None}
+
+
+def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
+    """Which file is which item's; files that are nobody's are problems or, for texts that explain, warnings."""
+    items = {item.id: item for item in manifest.items}
+    taken: dict[str, str] = {}
+    passed: list[str] = []
+    for file in package.files:
+        name = PurePosixPath(file.name)
+        kind = SUFFIXES.get(name.suffix.lower())
+        if name.stem in items and kind in manifest.formats:
+            if name.stem in taken:
+                notes.problem(file.name, "", f"is a second file for {name.stem}, after {taken[name.stem]}")
+            else:
+                taken[name.stem] = file.name
+        elif _is_companion(file.name):
+            passed.append(file.name)
+        else:
+            notes.problem(file.name, "", _stranger(name, kind, manifest))
+    if passed:
+        notes.warnings.append(f"{_some(passed)} not read.")
+    return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
+
+
+def _is_companion(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.suffix.lower() in _COMPANIONS or path.stem.upper() in ("README", "LICENSE")
+
+
+def _stranger(name: PurePosixPath, kind: str | None, manifest: Manifest) -> str:
+    wanted = ", ".join(f".{kind}" for kind in manifest.formats if kind != "s23dr")
+    if "s23dr" in manifest.formats:
+        wanted += f"{', ' if wanted else ''}{' or '.join(FILE_NAMES)}"
+    if kind not in manifest.formats:
+        return f"is not in a format of this phase ({wanted})"
+    return "is not a sample of this phase; name each file after its sample"
