@@ -1,0 +1,91 @@
+"""What every page may use: `{% load plumbline %}`.
+
+`{{ text|markdown }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
+`{{ value|number }}`, `{{ names|sentence_list }}`.
+"""
+
+from __future__ import annotations
+
+import math
+import zoneinfo
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from leaderboard.markdown import render
+
+register = template.Library()
+NOTHING = "–"
+
+
+@register.filter
+def markdown(text: str | None) -> SafeString:
+    """Sanitised HTML of Markdown written by people."""
+    return mark_safe(render(text or ""))  # render() lets through a short list of tags only
+
+
+@register.simple_tag(takes_context=True)
+def moment(context: template.Context, at: datetime | None, zone: str | None = None, how: str = "") -> str:
+    """`at` in `zone` (the phase's; UTC where none is given) and in the viewer's own.
+
+    A viewer who has named a zone in the account gets it from the server; for all others the
+    page's script asks the browser. It stands behind the moment, or with `how="title"` (for
+    tables) in the tooltip, or with `how="none"` nowhere. Nothing for `at=None`.
+    """
+    if at is None:
+        return ""
+    there = in_words(at, zone or "UTC")
+    mine = getattr(context.get("user"), "time_zone", "") or ""
+    yours = f"your time: {in_words(at, mine, short=True)}" if mine and mine != (zone or "UTC") and how != "none" else ""
+    attributes = format_html(' data-local="{}"', "none" if mine else how) if mine or how else ""
+    if yours and how == "title":
+        attributes = format_html('{} title="{}"', attributes, yours)
+    time = format_html('<time datetime="{}"{}>{}</time>', f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", attributes, there)
+    return format_html('{} <span class="local">({})</span>', time, yours) if yours and how != "title" else time
+
+
+def in_words(at: datetime, zone: str, short: bool = False) -> str:
+    """`14 December 2026, 23:59 CET`; short: without year and zone. An unknown zone is read as UTC."""
+    try:
+        local = at.astimezone(zoneinfo.ZoneInfo(zone))
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        local = at.astimezone(UTC)
+    return f"{local.day} {local:%B}, {local:%H:%M}" if short else f"{local.day} {local:%B %Y, %H:%M %Z}"
+
+
+@register.filter(name="bytes")
+def size_in_words(size: float | None) -> str:
+    """`12.3 MB`: decimal units, three digits at most."""
+    if size is None:
+        return NOTHING
+    size = float(size)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 999.5:
+            text = f"{size:.0f}" if unit == "bytes" or size >= 99.95 else f"{size:.1f}"
+            return f"{text.removesuffix('.0')} {'byte' if unit == 'bytes' and text == '1' else unit}"
+        size /= 1000
+    return f"{size:,.1f} TB"
+
+
+@register.filter
+def count(n: int | None) -> str:
+    """`12,345`; a dash for nothing."""
+    return NOTHING if n is None else f"{n:,}"
+
+
+@register.filter
+def number(value: float | None, digits: int = 3) -> str:
+    """A value with `digits` decimals and a true minus sign; a dash for null and not-a-number."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    return f"{value:,.{digits}f}".replace("-", "−").replace("inf", "∞")
+
+
+@register.filter
+def sentence_list(words: Iterable[object], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *most, final = [str(word) for word in words] or [""]
+    return f"{', '.join(most)} {last} {final}" if most else final
