@@ -119,9 +119,7 @@ def finish(
     """
     finished = {}
     for request in requests:
-        scores = _joined(
-            request.slug, [part[request.slug] for part in slices if request.slug in part], item_ids
-        )
+        scores = _joined(request.slug, [part[request.slug] for part in slices if request.slug in part], item_ids)
         spec = registry.get(request.key)
         finished[request.slug] = (
             scores,
@@ -141,9 +139,7 @@ def _pair_type(family: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def _score_item(
-    prediction: Any, reference: Any, columns: Sequence[_Column], unit_scale: float
-) -> list[MetricResult]:
+def _score_item(prediction: Any, reference: Any, columns: Sequence[_Column], unit_scale: float) -> list[MetricResult]:
     pairs: dict[str, Any] = {}
     for family in {column.spec.family for column in columns}:
         pairs[family] = _pair_type(family).of(prediction, reference, unit_scale)

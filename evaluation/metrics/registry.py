@@ -115,8 +115,7 @@ _MATCHING = Param(
     "hungarian_raw",
     "choice",
     choices=("hungarian_raw", "hungarian_capped"),
-    doc="hungarian_raw minimises the total distance and then cuts at the threshold; "
-    "hungarian_capped maximises the number of hits first.",
+    doc="hungarian_raw minimises the total distance and then cuts at the threshold; hungarian_capped maximises the number of hits first.",
 )
 _MERGE = Param(
     "merge_tol",
@@ -351,9 +350,7 @@ def parse_param(key: str, name: str, text: str) -> Any:
     if param.default is None and text.lower() in ("none", "off"):
         value = None
     elif param.kind == "bool":
-        value = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(
-            text.lower(), text
-        )
+        value = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(text.lower(), text)
     elif param.kind in ("int", "float"):
         try:
             value = int(text) if param.kind == "int" else float(text)
@@ -399,9 +396,7 @@ def _checked(spec: MetricSpec, param: Param, value: Any) -> Any:
 def _typed(param: Param, value: Any) -> tuple[Any, str]:
     """(`value` in the parameter's type or None, what was wanted)."""
     if param.kind == "choice":
-        return (
-            value if isinstance(value, str) and value in param.choices else None
-        ), f"one of {', '.join(param.choices)}"
+        return (value if isinstance(value, str) and value in param.choices else None), f"one of {', '.join(param.choices)}"
     if param.kind == "bool":
         return (value if isinstance(value, bool) else None), "true or false"
     number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -56,8 +56,6 @@ def corner_offset(pair: Pair, **params: Any) -> MetricResult:
     tau = params.get("tau", DEFAULT_TAU)
     hits = match_corners(pair, **params)
     total = pair.to_metres(hits.distance.sum())
-    if len(hits.distance):
-        value = total / len(hits.distance)
-    else:
-        value = tau if hits.n_pred or hits.n_ref else 0.0
+    without_hits = tau if hits.n_pred or hits.n_ref else 0.0
+    value = total / len(hits.distance) if len(hits.distance) else without_hits
     return MetricResult(value, hits.status, parts={**hits.parts, "distance_sum": total})

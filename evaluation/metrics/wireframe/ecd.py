@@ -83,9 +83,7 @@ def stratified_positions(n: int) -> np.ndarray:
     return (np.arange(n) + 0.5) / n
 
 
-def _gaps(
-    metric: str, pair: Pair, n: int, sampling: str, seed0: int, merge_tol: float | None
-) -> Gaps | MetricResult:
+def _gaps(metric: str, pair: Pair, n: int, sampling: str, seed0: int, merge_tol: float | None) -> Gaps | MetricResult:
     """The nearest-sample distances, or the result where a side has no length."""
     pred, ref = pair.segments(merge_tol)
     if not len(pred) and not len(ref):

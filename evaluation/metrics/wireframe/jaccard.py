@@ -64,9 +64,7 @@ def jaccard_distance(
     """
     pred, ref = pair.segments(merge_tol)
     if not len(pred) or not len(ref):
-        return MetricResult(
-            0.0 if len(pred) == len(ref) else 1.0, Status.OK if len(pred) else Status.EMPTY_PRED
-        )
+        return MetricResult(0.0 if len(pred) == len(ref) else 1.0, Status.OK if len(pred) else Status.EMPTY_PRED)
     width = pair.to_file(radius)
     if method == "exact":
         iou = overlap(_polyhedra(pred, width, primitive), _polyhedra(ref, width, primitive)).iou
@@ -99,58 +97,52 @@ def _tubes(pred: Segments, ref: Segments, radius: float, round_ends: bool) -> Tu
 def _sampled_iou(tubes: Tubes, n: int, seed0: int) -> float:
     """Estimate the IoU from n points, each drawn from a tube chosen by volume.
 
-    A point in m tubes can be drawn from any of them, so it weighs 1/m. The weights are summed by
-    counting points of equal m, so the sum does not depend on their order.
+    A point takes five uniform numbers: the tube, then its place along the axis, distance from it,
+    angle about it, and height on the ball that two round ends form. A point in m tubes can be
+    drawn from any of them, so it weighs 1/m. The weights are summed by counting points of equal m,
+    so the sum does not depend on their order.
     """
-    source, points = draw_points(tubes, n, seed0)
-    order = np.argsort(source, kind="stable")
-    first = np.searchsorted(source[order], np.arange(len(tubes) + 1))
+    draws = generator("jaccard_distance", seed0).random((n, 5)).T
+    reached = np.cumsum(tubes.volume)
+    source = np.minimum(np.searchsorted(reached, draws[0] * reached[-1], side="right"), len(tubes) - 1)
+    draws = draws[1:, np.argsort(source, kind="stable")]
+    first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(tubes)))])
+    across = orthonormal(tubes.axis)
     counted = np.zeros(len(tubes) + 1, dtype=np.int64)
     counted_in_both = np.zeros(len(tubes) + 1, dtype=np.int64)
-    for tube in range(len(tubes)):
-        mine = order[first[tube] : first[tube + 1]]
-        if not len(mine):
-            continue
+    for tube in np.flatnonzero(np.diff(first)):
+        points = _points(tubes, tube, across[tube], draws[:, first[tube] : first[tube + 1]])
         others = _candidates(tubes, tube)
-        inside = _contain(tubes, others, points[mine]) | (tubes.twin[others] == tubes.twin[tube])
+        inside = _contain(tubes, others, points) | (tubes.twin[others] == tubes.twin[tube])
         multiplicity = inside.sum(axis=1)
-        in_both = inside[:, tubes.predicted[others]].any(axis=1) & inside[:, ~tubes.predicted[others]].any(
-            axis=1
-        )
+        predicted = tubes.predicted[others]
+        in_both = inside[:, predicted].any(axis=1) & inside[:, ~predicted].any(axis=1)
         counted += np.bincount(multiplicity, minlength=len(counted))
         counted_in_both += np.bincount(multiplicity[in_both], minlength=len(counted))
     weight = 1.0 / np.arange(1, len(counted))
     return float((counted_in_both[1:] * weight).sum() / (counted[1:] * weight).sum())
 
 
-def draw_points(tubes: Tubes, n: int, seed0: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int64[n] tube, float64[n, 3] point): tubes drawn by volume, points uniform within them.
-
-    Each point takes five uniform numbers: tube, place along the axis, distance from it, angle
-    about it, and height on the ball formed by the two round ends.
-    """
-    pick, along, out, turn, polar = generator("jaccard_distance", seed0).random((n, 5)).T
-    reached = np.cumsum(tubes.volume)
-    tube = np.minimum(np.searchsorted(reached, pick * reached[-1], side="right"), len(tubes) - 1)
-    length = tubes.length[tube]
+def _points(tubes: Tubes, tube: int, across: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """float64[3, N]: points uniform in one tube, from draws[4, N] (see _sampled_iou)."""
+    along, out, turn, polar = draws
+    length, radius = tubes.length[tube], tubes.radius
     along = along * tubes.volume[tube]
-    across = tubes.radius * np.sqrt(out)
+    reach = radius * np.sqrt(out)
     if tubes.round_ends:
         in_ball = along >= length
-        distance, height = tubes.radius * np.cbrt(out), 2 * polar - 1
-        across = np.where(in_ball, distance * np.sqrt(1 - height * height), across)
+        distance, height = radius * np.cbrt(out), 2 * polar - 1
+        reach = np.where(in_ball, distance * np.sqrt(1 - height * height), reach)
         along = np.where(in_ball, distance * height + np.where(height > 0, length, 0.0), along)
-    first, second = orthonormal(tubes.axis).transpose(1, 0, 2)
     angle = 2 * np.pi * turn
-    points = tubes.start[tube] + along[:, None] * tubes.axis[tube]
-    points += (across * np.cos(angle))[:, None] * first[tube]
-    points += (across * np.sin(angle))[:, None] * second[tube]
-    return tube, points
+    local = np.stack([along, reach * np.cos(angle), reach * np.sin(angle)])
+    frame = np.stack([tubes.axis[tube], *across], axis=1)
+    return tubes.start[tube][:, None] + frame @ local
 
 
 def _contain(tubes: Tubes, which: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """bool[N, K]: whether points[N, 3] lie in the tubes numbered which[K], edges included."""
-    offset = [points[:, k, None] - tubes.start[which, k] for k in range(3)]
+    """bool[N, K]: whether points[3, N] lie in the tubes numbered which[K], surface included."""
+    offset = [points[k, :, None] - tubes.start[which, k] for k in range(3)]
     axis = [tubes.axis[which, k] for k in range(3)]
     along = offset[0] * axis[0] + offset[1] * axis[1] + offset[2] * axis[2]
     length = tubes.length[which]

@@ -43,10 +43,8 @@ class Matching:
         return Status.OK if self.n_pred else Status.EMPTY_PRED
 
     def _result(self, of: int, factor: int) -> MetricResult:
-        if self.n_pred == 0 and self.n_ref == 0:
-            value = 1.0
-        else:
-            value = factor * len(self.pred) / of if of else 0.0
+        without_any = 1.0 if self.n_pred == self.n_ref == 0 else 0.0
+        value = factor * len(self.pred) / of if of else without_any
         return MetricResult(value, self.status, parts=self.parts)
 
 

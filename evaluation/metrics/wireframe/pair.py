@@ -44,9 +44,7 @@ class Pair:
         ref_vertices, self.ref_edges = _checked(ref_vertices, ref_edges, "reference")
         everything = np.concatenate([pred_vertices, ref_vertices])
         self._magnitude = float(np.abs(everything).max()) if len(everything) else 0.0
-        self.centre = (
-            (ref_vertices.max(axis=0) + ref_vertices.min(axis=0)) / 2 if len(ref_vertices) else np.zeros(3)
-        )
+        self.centre = (ref_vertices.max(axis=0) + ref_vertices.min(axis=0)) / 2 if len(ref_vertices) else np.zeros(3)
         self.pred_vertices = pred_vertices - self.centre
         self.ref_vertices = ref_vertices - self.centre
         self._done: dict[Hashable, Any] = {}
@@ -114,9 +112,7 @@ class Pair:
             self._done[key] = compute()
         return self._done[key]
 
-    def _corners(
-        self, vertices: np.ndarray, edges: np.ndarray, merge_tol: float | None, drop_isolated: bool
-    ) -> np.ndarray:
+    def _corners(self, vertices: np.ndarray, edges: np.ndarray, merge_tol: float | None, drop_isolated: bool) -> np.ndarray:
         vertices, edges, _ = canon.lexicographic(vertices, edges)
         return canon.canon(vertices, edges, self._tolerance(merge_tol), drop_isolated)[0]
 
