@@ -1,0 +1,42 @@
+# Two commands: `make run` and `make test`. Both set up what they need.
+PYTHON ?= python3.11
+VENV ?= .venv
+PY = $(VENV)/bin/python
+PORT ?= 8000
+
+.PHONY: run test lint setup setup-tests viewer benchmarks clean
+
+run: setup
+	$(PY) manage.py run --demo --port $(PORT)
+
+test: setup-tests
+	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+
+lint: setup-tests
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+setup: $(VENV)/.installed
+setup-tests: $(VENV)/.installed-tests
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements.txt | $(VENV)/bin/python
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.installed-tests: tests/requirements.txt tests/requirements-peers.txt $(VENV)/.installed
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -r tests/requirements.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements-peers.txt
+	@touch $@
+
+# The 3D viewer is bundled once and kept in the repository; this makes the bundle again.
+viewer:
+	cd leaderboard/static/viewer && npm ci && npm run build
+
+benchmarks: setup-tests
+	for bench in tests/benchmarks/bench_*.py; do $(PY) $$bench || exit 1; done
+
+clean:
+	rm -rf $(VENV) var

@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+
+
+class EvaluationConfig(AppConfig):
+    name = "evaluation"
+
+    def ready(self) -> None:
+        # Nudges are sent by name through Celery's current app, from the web process too.
+        from evaluation.celery import app
+
+        app.set_default()

@@ -1,0 +1,135 @@
+"""The limited process in which hostile bytes are parsed and scored.
+
+`python -m evaluation.child` loads the libraries once, then forks one process per job: a job starts
+in milliseconds, lives under its own memory, time and file limits, and leaves nothing behind in
+the next one. It has no Django, no database and no credentials: its parent gives it an empty
+environment and a folder that holds copies of what the job needs.
+
+Protocol, one JSON object a line. In: `{"folder", "memory", "seconds"}`. Out:
+`{"end": "ok" | "error" | "memory" | "time" | "crash"}`; the answer is in the folder
+(`result.json`, or `error.txt` with the traceback).
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+LARGEST_FILE = 4 << 30  # bytes a job may write in one file
+
+
+def validate(folder: Path, job: dict) -> dict:
+    """Read and check an upload; leaves the parsed items in `artifact.npz` if it is acceptable."""
+    from submissions.formats.wireframe import pack
+    from submissions.manifest import Manifest
+    from submissions.validation import validate as check
+
+    verdict = check(folder / job["archive"], Manifest.from_dict(job["manifest"]))
+    if verdict.accepted:
+        (folder / "artifact.npz").write_bytes(pack(verdict.items))
+    return {
+        "accepted": verdict.accepted,
+        "problems": [str(problem) for problem in verdict.problems],
+        "n_problems": verdict.n_problems,
+        "missing": list(verdict.missing),
+        "warnings": list(verdict.warnings),
+    }
+
+
+def score(folder: Path, job: dict) -> dict:
+    """Score some items of an entry; returns `{slug: SampleScores as plain JSON}`."""
+    from evaluation import runner
+    from submissions.formats.wireframe import unpack
+
+    wanted = job["item_ids"]
+    references = unpack(Path(job["reference"]).read_bytes())
+    predictions = unpack(Path(job["artifact"]).read_bytes())
+    requests = [runner.MetricRequest(**request) for request in job["requests"]]
+    scored = runner.score_items(
+        predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted
+    )
+    return {slug: samples.to_dict() for slug, samples in scored.items()}
+
+
+JOBS = {"validate": validate, "score": score}
+
+
+def run_job(folder: Path, memory: int, seconds: int) -> None:
+    """In the forked process: limit it, do the job, write the answer. Never returns."""
+    code = 1
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.chdir(folder)
+        job = json.loads((folder / "job.json").read_text())
+        result = JOBS[job["kind"]](folder, job)
+        (folder / "result.json").write_text(json.dumps(result, allow_nan=False))
+        code = 0
+    except MemoryError:
+        code = 3
+    except BaseException:
+        (folder / "error.txt").write_text(traceback.format_exc(limit=20))
+    finally:
+        os._exit(code)
+
+
+def wait_for(pid: int, seconds: float) -> str:
+    """Wait for the job; kill it when its time is over or the parent has gone away."""
+    deadline = time.monotonic() + seconds
+    exited = os.pidfd_open(pid)
+    try:
+        while True:
+            ready, _, _ = select.select(
+                [exited, sys.stdin.buffer], [], [], max(0.0, deadline - time.monotonic())
+            )
+            if exited in ready:
+                break
+            os.kill(pid, signal.SIGKILL)  # out of time, or nobody waits for the answer any more
+            os.waitpid(pid, 0)
+            if ready:
+                sys.exit(0)
+            return "time"
+        _, status = os.waitpid(pid, 0)
+    finally:
+        os.close(exited)
+    if os.WIFSIGNALED(status):
+        return "time" if os.WTERMSIG(status) == signal.SIGXCPU else "crash"
+    return {0: "ok", 3: "memory"}.get(os.WEXITSTATUS(status), "error")
+
+
+def preload() -> None:
+    """Import what jobs use, once, before the first fork."""
+    from evaluation.metrics.registry import REGISTRY
+
+    for name in ("submissions.validation", "evaluation.runner"):
+        importlib.import_module(name)
+    for spec in REGISTRY.values():
+        if spec.device == "cpu":
+            importlib.import_module(spec.function.rpartition(".")[0])
+    gc.freeze()
+
+
+def main() -> None:
+    preload()
+    print(json.dumps({"end": "ready"}), flush=True)
+    while line := sys.stdin.buffer.readline():
+        order = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            run_job(Path(order["folder"]), order["memory"], order["seconds"])
+        print(json.dumps({"end": wait_for(pid, order["seconds"])}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

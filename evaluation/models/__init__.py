@@ -1,0 +1,8 @@
+"""What an entry is worth. One module per noun; this is the list of them."""
+
+from evaluation.models.batch import EvaluationBatch
+from evaluation.models.definition import PhaseMetric, Reference
+from evaluation.models.evaluation import Evaluation, Part
+from evaluation.models.score import Score
+
+__all__ = ["Evaluation", "EvaluationBatch", "Part", "PhaseMetric", "Reference", "Score"]

@@ -1,0 +1,132 @@
+"""A batch: everything of a phase scored under one reference and one set of metrics."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+
+from evaluation.models.definition import PhaseMetric, Reference
+from evaluation.runner import MetricRequest
+from submissions import wake
+from submissions.errors import Refused
+from submissions.models import AuditEntry, Phase, Status, Submission
+
+
+class EvaluationBatch(models.Model):
+    """The phase's board shows its current batch. A re-evaluation is a new batch that becomes the
+    current one in a single step, when every entry has been scored under it or was excluded."""
+
+    class State(models.TextChoices):
+        BUILDING = "building", "Being scored"
+        CURRENT = "current", "Shown on the board"
+        RETIRED = "retired", "Replaced"
+        CANCELLED = "cancelled", "Cancelled"
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="batches")
+    reference = models.ForeignKey(Reference, on_delete=models.PROTECT, related_name="batches")
+    metrics = models.JSONField()  # PhaseMetric.snapshot() of each, in order
+    state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
+    reason = models.CharField(max_length=240, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    switched_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name_plural = "evaluation batches"
+        constraints = [
+            models.UniqueConstraint(fields=["phase"], condition=models.Q(state="current"), name="one_current_batch"),
+            models.UniqueConstraint(fields=["phase"], condition=models.Q(state="building"), name="one_building_batch"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.phase} batch {self.pk} ({self.state})"
+
+    @classmethod
+    def current(cls, phase: Phase) -> EvaluationBatch | None:
+        return cls.objects.filter(phase=phase, state=cls.State.CURRENT).select_related("reference").first()
+
+    @classmethod
+    def live(cls, phase: Phase) -> models.QuerySet:
+        """The batches a new entry is scored under: the current one and the one being built."""
+        return cls.objects.filter(phase=phase, state__in=[cls.State.CURRENT, cls.State.BUILDING]).select_related("reference")
+
+    @classmethod
+    def start(cls, phase: Phase, *, reference: Reference | None = None, reason: str = "", actor=None) -> EvaluationBatch:
+        """Plan the scoring of all entries under `reference` (the current one by default) and the
+        phase's metrics as they stand. Quota, times and the number of entries do not change.
+
+        A batch still being built is cancelled: the newest definition wins. With no entry to
+        score, the new batch becomes the current one at once.
+        """
+        from evaluation.models.evaluation import Evaluation
+
+        with transaction.atomic():
+            # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
+            Phase.objects.select_for_update().get(pk=phase.pk)
+            metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase)]
+            old = cls.current(phase)
+            reference = reference or (old.reference if old else phase.references.order_by("-version").first())
+            if reference is None:
+                raise Refused("This phase has no reference; add one before its entries can be scored.", "no_reference")
+            if not metrics:
+                raise Refused("This phase has no metric; add one before its entries can be scored.", "no_metric")
+            for stale in cls.objects.filter(phase=phase, state=cls.State.BUILDING):
+                stale.cancel()
+            batch = cls.objects.create(phase=phase, reference=reference, metrics=metrics, reason=reason[:240], created_by=actor)
+            members = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
+            for submission in members.order_by("received_at", "id"):
+                Evaluation.make(submission, batch)
+            AuditEntry.record(phase.challenge, actor, "phase.reevaluate", phase, reason=reason, reference=reference.version, batch=batch.pk)
+            batch.switch_if_complete()
+            wake.after_commit("work", "gpu")
+        return batch
+
+    def requests(self) -> list[MetricRequest]:
+        """What the runner is asked for, in the board's order."""
+        return [MetricRequest(slug=m["slug"], key=m["key"], params=m["params"]) for m in self.metrics]
+
+    def members(self) -> models.QuerySet:
+        return self.evaluations.exclude(state="cancelled")
+
+    def progress(self) -> dict[str, int]:
+        """How many entries are done, failed and there in all."""
+        states = list(self.members().values_list("state", flat=True))
+        return {"done": sum(s in ("done", "excluded") for s in states), "failed": states.count("failed"), "total": len(states)}
+
+    def switch_if_complete(self) -> bool:
+        """Make this the current batch if every member is done or excluded. A failed member blocks
+        the switch until an operator retries or excludes it."""
+        with transaction.atomic():
+            Phase.objects.select_for_update().get(pk=self.phase_id)
+            self.refresh_from_db()
+            if self.state != self.State.BUILDING or self.members().exclude(state__in=["done", "excluded"]).exists():
+                return False
+            now = timezone.now()
+            retired = type(self).objects.filter(phase_id=self.phase_id, state=self.State.CURRENT)
+            retired.update(state=self.State.RETIRED)
+            self.state, self.switched_at = self.State.CURRENT, now
+            self.save(update_fields=["state", "switched_at"])
+            # An entry that was still being scored under the old batch is scored under this one.
+            for submission in Submission.objects.filter(phase_id=self.phase_id, status=Status.SCORING, evaluations__batch=self, evaluations__state="done"):
+                submission.complete()
+            phase = self.phase
+            phase.refresh_from_db()
+            manifest = self.reference.manifest(self.metrics).to_dict()
+            Phase.objects.filter(pk=phase.pk).update(manifest_data=manifest)
+            phase.touch_board()
+            wake.after_commit("boards")
+        return True
+
+    def cancel(self) -> None:
+        """Drop a batch that is being built; what it scored stays, unshown."""
+        from evaluation.models.evaluation import Evaluation
+
+        if self.state != self.State.BUILDING:
+            raise Refused("Only a batch that is still being scored can be cancelled.", "not_building")
+        with transaction.atomic():
+            self.state = self.State.CANCELLED
+            self.save(update_fields=["state"])
+            for evaluation in self.evaluations.filter(state=Evaluation.State.RUNNING):
+                evaluation.drop()

@@ -1,0 +1,134 @@
+"""What a phase scores with: its metrics and its reference."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models, transaction
+from django.utils import timezone
+
+from evaluation.metrics import registry
+from submissions import storage
+from submissions.errors import Refused
+from submissions.formats.wireframe import Wireframe, pack
+from submissions.manifest import Bounds, Item, Manifest, MetricEntry, item_bounds
+from submissions.models import Phase
+
+COLUMN = RegexValidator(r"\A[a-z0-9][a-z0-9_@-]{0,62}\Z", "Use lower-case letters, digits, _, @ and hyphens, at most 63.")
+
+
+class PhaseMetric(models.Model):
+    """A metric of a phase: one column of its board. The same metric may stand twice under two
+    slugs with other parameters."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="metrics")
+    slug = models.CharField(max_length=63, validators=[COLUMN])
+    key = models.CharField(max_length=63)  # in the registry
+    title = models.CharField(max_length=80, blank=True, help_text="Empty: the metric's own.")
+    params = models.JSONField(default=dict, blank=True)  # as given; defaults are filled in by the registry
+    position = models.PositiveSmallIntegerField(default=0)
+    weight = models.FloatField(default=1.0, help_text="In the weighted rank.")
+    is_primary = models.BooleanField(default=False)
+    in_ranking = models.BooleanField(default=True, help_text="Takes part in the overall rank.")
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["phase", "slug"], name="metric_slug_once"),
+            models.UniqueConstraint(fields=["phase"], condition=models.Q(is_primary=True), name="one_primary_metric"),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def spec(self) -> registry.MetricSpec:
+        return registry.get(self.key)
+
+    @property
+    def label(self) -> str:
+        return self.title or self.spec.title
+
+    @property
+    def resolved(self) -> dict:
+        """All parameters, defaults filled in. Raises `registry.ParamError`."""
+        return registry.resolve_params(self.key, self.params)
+
+    @property
+    def fingerprint(self) -> str:
+        return registry.fingerprint(self.key, self.resolved)
+
+    def snapshot(self) -> dict:
+        """What a batch keeps of this metric, so that later edits cannot change old scores' meaning."""
+        return {
+            "slug": self.slug, "key": self.key, "title": self.label, "params": self.resolved,
+            "fingerprint": self.fingerprint, "weight": self.weight, "is_primary": self.is_primary,
+            "in_ranking": self.in_ranking, "position": self.position,
+        }  # fmt: skip
+
+
+class Reference(models.Model):
+    """The hidden truth of a phase, one version of it: packed items in storage."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="references")
+    version = models.PositiveIntegerField()
+    key = models.CharField(max_length=255)  # in submissions.storage
+    sha256 = models.CharField(max_length=64)
+    item_ids = models.JSONField()
+    groups = models.JSONField()  # one per item, in the same order
+    bounds = models.JSONField()  # [[vertices, edges], ...] of the items, for the manifest
+    note = models.CharField(max_length=240, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["phase", "version"]
+        constraints = [models.UniqueConstraint(fields=["phase", "version"], name="reference_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.phase} reference v{self.version}"
+
+    @classmethod
+    def add(cls, phase: Phase, items: Mapping[str, Wireframe], *, groups: Mapping[str, str] | None = None, actor=None, note: str = "") -> Reference:
+        """Store a new version. Nothing is scored under it until a batch is started with it.
+
+        Items are kept in the order of their ids. Raises `Refused` for a reference no entry could
+        be measured against (`degenerate_gt`).
+        """
+        if not items:
+            raise Refused("The reference holds no item; give at least one wireframe.", "degenerate_gt")
+        for name, item in items.items():
+            ends = item.vertices[item.edges] if len(item.edges) else None
+            if ends is None or not (abs(ends[:, 0] - ends[:, 1]).max(axis=1) > 1e-9).any():
+                raise Refused(f"{name}: the reference needs at least one edge with a length; mend or leave out this item.", "degenerate_gt")
+        ids = sorted(items)
+        data = pack({name: items[name] for name in ids})
+        digest = hashlib.sha256(data).hexdigest()
+        with transaction.atomic():
+            Phase.objects.select_for_update().get(pk=phase.pk)
+            version = (cls.objects.filter(phase=phase).aggregate(n=models.Max("version"))["n"] or 0) + 1
+            key = f"references/{phase.pk}/{version}-{digest[:16]}.npz"
+            storage.store().save_bytes(key, data)
+            return cls.objects.create(
+                phase=phase, version=version, key=key, sha256=digest, item_ids=ids,
+                groups=[(groups or {}).get(name, name) for name in ids],
+                bounds=[[len(items[name].vertices), len(items[name].edges)] for name in ids],
+                note=note[:240], created_by=actor,
+            )  # fmt: skip
+
+    def manifest(self, metrics: list[dict]) -> Manifest:
+        """What an upload to the phase must hold under this reference."""
+        phase = self.phase
+        items = []
+        for name, group, (n_vertices, n_edges) in zip(self.item_ids, self.groups, self.bounds, strict=True):
+            most_vertices, most_edges = item_bounds(n_vertices, n_edges, phase.size_factor)
+            items.append(Item(id=name, group=group, max_vertices=most_vertices, max_edges=most_edges))
+        return Manifest(
+            challenge=phase.challenge.slug, phase=phase.slug, family=phase.challenge.family, items=tuple(items),
+            formats=("json", "obj", "npz", "s23dr"), missing=phase.missing, unit=phase.unit, unit_scale=phase.unit_scale,
+            metrics=tuple(MetricEntry(slug=m["slug"], key=m["key"], params=m["params"]) for m in metrics),
+            bounds=Bounds(max_archive_bytes=phase.max_archive_bytes), reference_version=self.version,
+        )  # fmt: skip

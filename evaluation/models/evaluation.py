@@ -1,0 +1,241 @@
+"""One scoring of one submission, the parts it is cut into, and how it closes."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+
+from evaluation import runner
+from evaluation.metrics import registry
+from evaluation.models.batch import EvaluationBatch
+from evaluation.models.score import Score
+from submissions import wake
+from submissions.leases import Leased, LeasedQuerySet
+from submissions.models import Phase, Status, Submission
+
+
+class Evaluation(models.Model):
+    """One scoring of one submission under one batch (its reference and metric definitions)."""
+
+    class State(models.TextChoices):
+        RUNNING = "running", "Being scored"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        EXCLUDED = "excluded", "Excluded"
+        CANCELLED = "cancelled", "Cancelled"
+
+    class Kind(models.TextChoices):
+        SCORED = "scored", "Scored here"
+        IMPORTED = "imported", "Brought from elsewhere"
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="evaluations")
+    batch = models.ForeignKey(EvaluationBatch, on_delete=models.CASCADE, related_name="evaluations")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.SCORED)
+    state = models.CharField(max_length=10, choices=State, default=State.RUNNING, db_index=True)
+    n_items = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
+    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["submission", "batch"], name="evaluated_once_per_batch")]
+
+    def __str__(self) -> str:
+        return f"{self.submission} under batch {self.batch_id} ({self.state})"
+
+    @classmethod
+    def begin(cls, submission: Submission, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
+        """Validation accepted the entry: cut it into parts under each live batch. False if the
+        lease was lost meanwhile; then nothing was written."""
+        with transaction.atomic():
+            Phase.objects.select_for_update().get(pk=submission.phase_id)
+            if not submission.accept(artifact_key, missing, warnings):
+                return False
+            submission.refresh_from_db()
+            for batch in EvaluationBatch.live(submission.phase):
+                cls.make(submission, batch)
+        return True
+
+    @classmethod
+    def make(cls, submission: Submission, batch: EvaluationBatch) -> Evaluation:
+        """The evaluation and its parts: metrics by device times slices of samples. A retry after a
+        failure starts the same evaluation again."""
+        cls.objects.filter(submission=submission, batch=batch).delete()
+        ids, groups = batch.reference.item_ids, batch.reference.groups
+        evaluation = cls.objects.create(submission=submission, batch=batch, n_items=len(ids))
+        parts = [
+            Part(evaluation=evaluation, device=device, slugs=slugs, start=start, stop=stop)
+            for device, slugs in by_device(batch.metrics).items()
+            for start, stop in slices(groups, settings.PART_SAMPLES)
+        ]
+        Part.objects.bulk_create(parts)
+        n_cpu = sum(part.device == "cpu" for part in parts)
+        if n_cpu:
+            wake.after_commit("work", times=min(n_cpu, 4))
+        if n_cpu < len(parts):
+            wake.after_commit("gpu")
+        return evaluation
+
+    def progress(self) -> tuple[int, int]:
+        """Items scored and items in all, over every part."""
+        parts = list(self.parts.values_list("state", "start", "stop"))
+        total = sum(stop - start for _, start, stop in parts)
+        return sum(stop - start for state, start, stop in parts if state == Part.State.DONE), total
+
+    def close_if_complete(self) -> bool:
+        """Write all scores and the final state if no part is left, in one transaction.
+
+        The row is locked first: of two workers that finish the last two parts together, the
+        second sees both parts done, and only one finds the evaluation still running.
+        """
+        with transaction.atomic():
+            locked = Evaluation.objects.select_for_update().select_related("batch__reference", "submission__phase").get(pk=self.pk)
+            if locked.state != self.State.RUNNING or locked.parts.exclude(state=Part.State.DONE).exists():
+                return False
+            if locked.submission.status == Status.CANCELLED:
+                locked.drop()
+                return False
+            reference = locked.batch.reference
+            scored = [
+                {slug: runner.SampleScores.from_dict(data) for slug, data in result.items()}
+                for result in locked.parts.order_by("start").values_list("result", flat=True)
+            ]
+            finished = runner.finish(locked.batch.requests(), scored, reference.item_ids, reference.groups)
+            Score.write(locked, finished)
+            locked.state, locked.finished_at = self.State.DONE, timezone.now()
+            locked.save(update_fields=["state", "finished_at"])
+            locked.parts.update(result=None)  # the vectors hold it now
+            if locked.batch.state == EvaluationBatch.State.CURRENT:
+                locked.submission.complete()
+            else:
+                locked.batch.switch_if_complete()
+        return True
+
+    def fail(self, sentence: str, detail: str) -> None:
+        """A part failed for good: so does this evaluation, and the entry with it unless it stays
+        scored under the current batch."""
+        with transaction.atomic():
+            locked = Evaluation.objects.select_for_update().select_related("batch", "submission").get(pk=self.pk)
+            if locked.state != self.State.RUNNING:
+                return
+            locked.state, locked.finished_at = self.State.FAILED, timezone.now()
+            locked.failure, locked.failure_detail = sentence[:400], detail
+            locked.save(update_fields=["state", "finished_at", "failure", "failure_detail"])
+            locked.parts.exclude(state=Part.State.DONE).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
+            if locked.batch.state == EvaluationBatch.State.CURRENT:
+                locked.submission.fail(sentence, detail)
+
+    def retry(self) -> None:
+        """Score a failed member of a batch again."""
+        with transaction.atomic():
+            submission, batch = self.submission, self.batch
+            if batch.state == EvaluationBatch.State.CURRENT and submission.status == Status.FAILED:
+                submission.retry()
+            else:
+                Evaluation.make(submission, batch)
+
+    def exclude(self) -> None:
+        """Leave a failed member out, so that its batch can become the current one."""
+        with transaction.atomic():
+            Evaluation.objects.filter(pk=self.pk, state=self.State.FAILED).update(state=self.State.EXCLUDED)
+            self.batch.switch_if_complete()
+
+    def drop(self) -> None:
+        """Stop scoring: the entry was cancelled, or the batch was."""
+        with transaction.atomic():
+            Evaluation.objects.filter(pk=self.pk, state=self.State.RUNNING).update(state=self.State.CANCELLED, finished_at=timezone.now())
+            self.parts.exclude(state=Part.State.DONE).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
+
+
+def by_device(metrics: list[dict]) -> dict[str, list[str]]:
+    """Slugs of a batch's metrics by the device they run on."""
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        found.setdefault(registry.get(metric["key"]).device, []).append(metric["slug"])
+    return found
+
+
+def slices(groups: list[str], most: int) -> list[tuple[int, int]]:
+    """Cut n items into runs [start, stop) that never split a group.
+
+    At least four runs where there are items enough, so that progress moves and several workers
+    can share one entry; at most about `most` items in a run.
+    """
+    n = len(groups)
+    size = max(1, min(most, math.ceil(n / 4)))
+    cuts, start = [], 0
+    for stop in range(1, n + 1):
+        if stop == n or (stop - start >= size and groups[stop] != groups[stop - 1]):
+            cuts.append((start, stop))
+            start = stop
+    return cuts
+
+
+class PartQuerySet(LeasedQuerySet):
+    def waiting(self, device: str) -> Self:
+        """Parts to be done on `device`, oldest evaluation first."""
+        return self.filter(state=Part.State.WAITING, device=device).order_by("evaluation_id", "start")
+
+
+class Part(Leased):
+    """A slice of an evaluation that one worker does: some metrics over items [start, stop)."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        DROPPED = "dropped", "Dropped"
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="parts")
+    device = models.CharField(max_length=8, default="cpu")
+    slugs = models.JSONField()
+    start = models.PositiveIntegerField()
+    stop = models.PositiveIntegerField()
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
+    result = models.JSONField(null=True)  # kept until the closing transaction
+    failure = models.CharField(max_length=400, blank=True)
+    failure_detail = models.TextField(blank=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = PartQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["evaluation_id", "start"]
+        indexes = [models.Index(fields=["state", "device", "evaluation_id", "start"])]
+
+    def __str__(self) -> str:
+        return f"part {self.start}:{self.stop} of {self.evaluation_id}"
+
+    def finish(self, result: dict) -> bool:
+        """Keep the result, under the current token only, and close the evaluation if it was the
+        last. False: the lease was lost, and nothing was written."""
+        with transaction.atomic():
+            kept = self.under_lease().filter(state=self.State.WAITING).update(
+                state=self.State.DONE, result=result, finished_at=timezone.now(), lease_token=None, lease_until=None
+            )  # fmt: skip
+            if kept:
+                self.evaluation.close_if_complete()
+        return bool(kept)
+
+    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
+        """An attempt failed: leave the part to the next worker, or fail the evaluation after the
+        last attempt (`final`: after this one, because another would go the same way)."""
+        if final or self.attempts >= settings.MAX_ATTEMPTS:
+            with transaction.atomic():
+                failed = self.under_lease().update(
+                    state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, lease_token=None, lease_until=None
+                )  # fmt: skip
+                if failed:
+                    self.evaluation.fail(sentence, detail)
+        else:
+            pause = timezone.now() + timedelta(seconds=self.attempts)
+            self.under_lease().update(lease_token=None, lease_until=pause, failure=sentence[:400], failure_detail=detail)

@@ -1,0 +1,100 @@
+"""A score: one metric's value for one evaluation, with the whole per-sample vector."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.db import models
+
+from evaluation.metrics.aggregation import Summary
+from evaluation.metrics.result import Status as SampleStatus
+from evaluation.runner import SampleScores
+
+if TYPE_CHECKING:
+    from evaluation.models.evaluation import Evaluation
+
+STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
+
+
+class Score(models.Model):
+    """Summary columns, one float64 vector over the reference's ordered items (NaN where the value
+    is null), one status vector, and named part vectors."""
+
+    evaluation = models.ForeignKey("evaluation.Evaluation", on_delete=models.CASCADE, related_name="scores")
+    slug = models.CharField(max_length=63)
+    key = models.CharField(max_length=63)
+    fingerprint = models.CharField(max_length=64, db_index=True)
+    value = models.FloatField(null=True)
+    ci_low = models.FloatField(null=True)
+    ci_high = models.FloatField(null=True)
+    n = models.PositiveIntegerField(default=0)
+    median = models.FloatField(null=True)
+    minimum = models.FloatField(null=True)
+    maximum = models.FloatField(null=True)
+    sd = models.FloatField(null=True)
+    n_ok = models.PositiveIntegerField(default=0)
+    n_missing = models.PositiveIntegerField(default=0)
+    n_invalid = models.PositiveIntegerField(default=0)
+    n_null = models.PositiveIntegerField(default=0)
+    extra = models.JSONField(default=dict, blank=True)  # micro-averages and the like
+    vector = models.BinaryField(null=True)
+    status_vector = models.BinaryField(null=True)
+    part_vectors = models.BinaryField(null=True)
+
+    class Meta:
+        ordering = ["evaluation_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["evaluation", "slug"], name="one_score_per_metric")]
+
+    def __str__(self) -> str:
+        return f"{self.slug} of {self.evaluation_id}: {self.value}"
+
+    @classmethod
+    def write(cls, evaluation: Evaluation, finished: Mapping[str, tuple[SampleScores, Summary]]) -> None:
+        """One row per metric of the evaluation's batch; call it in the closing transaction."""
+        rows = []
+        for metric in evaluation.batch.metrics:
+            samples, summary = finished[metric["slug"]]
+            rows.append(
+                cls(
+                    evaluation=evaluation, slug=metric["slug"], key=metric["key"], fingerprint=metric["fingerprint"],
+                    value=summary.value, ci_low=summary.ci_low, ci_high=summary.ci_high, n=summary.n,
+                    median=summary.median, minimum=summary.minimum, maximum=summary.maximum, sd=summary.sd,
+                    n_ok=summary.n_ok, n_missing=summary.n_missing, n_invalid=summary.n_invalid, n_null=summary.n_null,
+                    extra=summary.extra, vector=_floats(samples.values).tobytes(),
+                    status_vector=bytes(STATUSES.index(SampleStatus(s)) for s in samples.statuses),
+                    part_vectors=_pack_parts(samples.parts),
+                )  # fmt: skip
+            )
+        cls.objects.bulk_create(rows)
+
+    @property
+    def values(self) -> np.ndarray:
+        """float64[items] in the reference's order; NaN is null."""
+        return np.frombuffer(bytes(self.vector or b""), dtype=np.float64)
+
+    @property
+    def statuses(self) -> list[SampleStatus]:
+        return [STATUSES[code] for code in bytes(self.status_vector or b"")]
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """Named float64[items] vectors; NaN where a sample has no such part."""
+        if not self.part_vectors:
+            return {}
+        with np.load(io.BytesIO(bytes(self.part_vectors)), allow_pickle=False) as data:
+            return {name: data[name] for name in data.files}
+
+
+def _floats(values) -> np.ndarray:
+    return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _pack_parts(parts) -> bytes:
+    names = sorted({name for sample in parts for name in sample})
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **{name: _floats([sample.get(name) for sample in parts]) for name in names})
+    return buffer.getvalue()

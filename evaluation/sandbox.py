@@ -1,0 +1,138 @@
+"""A worker's side of the limited child: give it jobs, keep the lease alive meanwhile."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+
+SENTENCES = {
+    "memory": "It needed more memory than the {memory} MB one job may use.",
+    "time": "It was not done within the {seconds} s one job may take.",
+    "crash": "The process that did it broke down.",
+    "error": "An error in the service stopped it.",
+}
+
+
+class JobFailed(Exception):
+    """The job did not answer. `end` says how it went; `detail` is for operators."""
+
+    def __init__(self, end: str, detail: str) -> None:
+        super().__init__(end)
+        self.end, self.detail = end, detail
+
+    @property
+    def sentence(self) -> str:
+        return SENTENCES[self.end].format(memory=settings.CHILD_MEMORY_MB, seconds=settings.CHILD_SECONDS)
+
+
+class LeaseLost(Exception):
+    """The row is somebody else's now, or nobody's: stop, write nothing."""
+
+
+class Sandbox:
+    """One limited child and its jobs, one at a time."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen | None = None
+        self._owner = os.getpid()
+        atexit.register(self.stop)
+
+    def run(self, folder: Path, job: dict, heartbeat: Callable[[], bool]) -> dict:
+        """Do `job` in `folder` and return its result.
+
+        Calls `heartbeat` every few seconds. Raises `JobFailed`, or `LeaseLost` when a heartbeat
+        says that the work is no longer ours.
+        """
+        (folder / "job.json").write_text(json.dumps(job))
+        process = self._start()
+        order = {
+            "folder": str(folder),
+            "memory": settings.CHILD_MEMORY_MB << 20,
+            "seconds": settings.CHILD_SECONDS,
+        }
+        try:
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()
+            end = self._answer(process, heartbeat)
+        except BrokenPipeError:
+            end = "crash"
+        if end in ("gone", "crash") and process.poll() is not None:
+            self.stop()
+            raise JobFailed("crash", f"the scoring process ended with {process.returncode}")
+        if end != "ok":
+            error = folder / "error.txt"
+            raise JobFailed(end, error.read_text() if error.exists() else f"the job ended with: {end}")
+        return json.loads((folder / "result.json").read_text())
+
+    def _answer(self, process: subprocess.Popen, heartbeat: Callable[[], bool]) -> str:
+        """The next line of the child, with heartbeats while it takes its time."""
+        deadline = time.monotonic() + settings.CHILD_SECONDS + 30
+        while True:
+            ready, _, _ = select.select([process.stdout], [], [], settings.HEARTBEAT_SECONDS)
+            if ready:
+                line = process.stdout.readline()
+                return json.loads(line)["end"] if line else "gone"
+            if not heartbeat():
+                self.stop()
+                raise LeaseLost
+            if time.monotonic() > deadline:
+                self.stop()
+                return "gone"
+
+    def _start(self) -> subprocess.Popen:
+        if self._owner != os.getpid():  # a forked worker must not share its parent's child
+            self._process, self._owner = None, os.getpid()
+        if self._process is None or self._process.poll() is not None:
+            # Nothing of the worker's environment: settings there are credentials here.
+            environment = {
+                "PATH": os.defpath,
+                "LANG": "C.UTF-8",
+                "PYTHONPATH": str(settings.BASE_DIR),
+                "OPENBLAS_NUM_THREADS": "1",
+                "OMP_NUM_THREADS": "1",
+                "HOME": tempfile.gettempdir(),
+            }
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "evaluation.child"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=settings.BASE_DIR,
+                start_new_session=True, bufsize=0,
+            )  # fmt: skip
+            if json.loads(self._process.stdout.readline() or '{"end": "gone"}')["end"] != "ready":
+                raise JobFailed("crash", "the scoring process did not start")
+        return self._process
+
+    def stop(self) -> None:
+        """End the child and whatever job it runs."""
+        process = self._process
+        if process is not None and self._owner == os.getpid():
+            process.stdin.close()  # the child kills its job and leaves when its input ends
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            process.stdout.close()
+        self._process = None
+
+
+@contextmanager
+def job_folder() -> Iterator[Path]:
+    """A folder for one job, removed afterwards."""
+    root = settings.HOME / "jobs"
+    root.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=root, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+sandbox = Sandbox()

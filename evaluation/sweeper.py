@@ -1,0 +1,58 @@
+"""The sweeper: finds what no nudge announced and what a dead worker left behind.
+
+Claiming is the workers' affair; a row whose lease ran out is claimable by itself. The sweeper only
+says so, and closes what nobody else will.
+"""
+
+from __future__ import annotations
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from evaluation.models import Evaluation, EvaluationBatch, Part
+from submissions import storage, wake
+from submissions.models import Status, Submission
+
+
+def sweep() -> dict[str, int]:
+    """One round; returns what was found, for the log and the tests."""
+    found = {
+        "expired_uploads": Submission.expire_uploads(),
+        "orphans": _adopt_orphans(),
+        "unclosed": _close_finished(),
+    }
+    storage.clean_uploads()
+    now = timezone.now()
+    cpu = (
+        Submission.objects.to_validate().unleased(now).count()
+        + Part.objects.waiting("cpu").unleased(now).count()
+    )
+    gpu = Part.objects.waiting("gpu").unleased(now).count()
+    found |= {"cpu": cpu, "gpu": gpu}
+    if cpu:
+        wake.send("work", times=min(cpu, 4))
+    if gpu:
+        wake.send("gpu", times=min(gpu, 4))
+    return found
+
+
+def _adopt_orphans() -> int:
+    """Entries in scoring that have no evaluation under the current batch: give them one."""
+    mine = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
+    orphans = Submission.objects.filter(
+        ~Exists(mine), status=Status.SCORING, phase__batches__state=EvaluationBatch.State.CURRENT
+    )
+    for submission in orphans:
+        Evaluation.make(submission, EvaluationBatch.current(submission.phase))
+    return len(orphans)
+
+
+def _close_finished() -> int:
+    """Evaluations whose parts are all done, and batches whose members are, but which still run."""
+    open_parts = Part.objects.filter(evaluation=OuterRef("pk")).exclude(state=Part.State.DONE)
+    closed = 0
+    for evaluation in Evaluation.objects.filter(~Exists(open_parts), state=Evaluation.State.RUNNING):
+        closed += evaluation.close_if_complete()
+    for batch in EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING):
+        closed += batch.switch_if_complete()
+    return closed

@@ -1,0 +1,61 @@
+"""Wrong settings, found at start and said with a hint."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.checks import Error, Warning, register
+
+
+@register()
+def check_settings(app_configs, **kwargs) -> list:
+    found = []
+    cluster = bool(settings.DATABASE_URL or settings.BROKER_URL)
+    if cluster and not settings.SECRET_KEY_GIVEN:
+        found.append(
+            Error(
+                "Several machines need the same secret key.",
+                hint="Set PLUMBLINE_SECRET_KEY to one long random string on all of them.",
+                id="plumbline.E001",
+            )
+        )
+    if settings.S3_BUCKET and not (settings.S3_ACCESS_KEY and settings.S3_SECRET_KEY):
+        found.append(
+            Error(
+                f"The bucket {settings.S3_BUCKET} has no credentials.",
+                hint="Set PLUMBLINE_S3_ACCESS_KEY and PLUMBLINE_S3_SECRET_KEY.",
+                id="plumbline.E002",
+            )
+        )
+    if settings.CREATE_CHALLENGES not in ("staff", "anyone"):
+        found.append(
+            Error(
+                f"PLUMBLINE_CREATE_CHALLENGES is {settings.CREATE_CHALLENGES!r}.",
+                hint="Use 'staff' or 'anyone'.",
+                id="plumbline.E003",
+            )
+        )
+    if settings.HEARTBEAT_SECONDS * 2 > settings.LEASE_SECONDS:
+        found.append(
+            Error(
+                "A worker would lose its lease between two heartbeats.",
+                hint="Make PLUMBLINE_LEASE_SECONDS at least twice PLUMBLINE_HEARTBEAT_SECONDS.",
+                id="plumbline.E004",
+            )
+        )
+    if settings.ACCOUNT_EMAIL_VERIFICATION not in ("mandatory", "optional", "none"):
+        found.append(
+            Error(
+                f"PLUMBLINE_EMAIL_VERIFICATION is {settings.ACCOUNT_EMAIL_VERIFICATION!r}.",
+                hint="Use 'mandatory', 'optional' or 'none'.",
+                id="plumbline.E005",
+            )
+        )
+    if settings.DATABASE_URL and not settings.S3_BUCKET:
+        found.append(
+            Warning(
+                "Files are kept in a local folder although the database is a server.",
+                hint="Set PLUMBLINE_S3_BUCKET, or share PLUMBLINE_HOME between web and workers.",
+                id="plumbline.W001",
+            )
+        )
+    return found

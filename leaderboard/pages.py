@@ -1,0 +1,5 @@
+"""Addresses of the public pages: boards, entries, metrics, documents."""
+
+from __future__ import annotations
+
+urlpatterns: list = []

@@ -1,0 +1,229 @@
+"""Every setting of the service, read once from the environment, typed, with a default that
+works on one machine without any server (the embedded profile).
+
+A variable is documented beside the line that reads it and in deploy/env.example; wrong
+combinations are reported by the system checks in `leaderboard/checks.py`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from environs import Env
+
+env = Env(prefix="PLUMBLINE_")
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def _secret_key(home: Path) -> str:
+    """The key of this installation: made once, kept readable by its owner only."""
+    path = home / "secret_key"
+    if not path.exists():
+        home.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(50))
+    return path.read_text().strip()
+
+
+# --- where things are -------------------------------------------------------------------
+HOME = env.path("HOME", BASE_DIR / "var")  # database, files and queue of the embedded profile
+SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")  # used in e-mails and exports
+DEBUG = env.bool("DEBUG", False)
+SECRET_KEY = env.str("SECRET_KEY", "") or _secret_key(HOME)
+SECRET_KEY_GIVEN = bool(env.str("SECRET_KEY", ""))
+ALLOWED_HOSTS = env.list("HOSTS", ["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("TRUSTED_ORIGINS", [])
+BEHIND_PROXY = env.bool("BEHIND_PROXY", False)  # trust X-Forwarded-Proto and -For
+HTTPS = SITE_URL.startswith("https://")
+
+# --- database ---------------------------------------------------------------------------
+DATABASE_URL = env.str("DATABASE_URL", "")  # postgres://user:password@host:5432/name
+if DATABASE_URL:
+    DATABASES = {"default": env.dj_db_url("DATABASE_URL", conn_max_age=60)}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": env.path("SQLITE", HOME / "plumbline.sqlite3"),
+            "OPTIONS": {
+                # Writers queue at BEGIN instead of failing at their first write.
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 30,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            },
+            # Tests use a file too: worker processes must see what the test wrote.
+            "TEST": {"NAME": HOME / "test.sqlite3"},
+        }
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- queue ------------------------------------------------------------------------------
+BROKER_URL = env.str("BROKER_URL", "")  # redis://host:6379/0 ; empty: a folder below HOME
+LEASE_SECONDS = env.float("LEASE_SECONDS", 30.0)  # a claimed row is claimable again after this
+HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", 5.0)  # a live worker renews its lease this often
+SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0)  # how often the sweeper looks for work left behind
+MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", 3)  # then the entry fails, with a reason
+PART_SAMPLES = env.int("PART_SAMPLES", 25)  # samples in one part of an evaluation
+CHILD_MEMORY_MB = env.int("CHILD_MEMORY_MB", 3072)  # address space of one scoring child
+CHILD_SECONDS = env.int("CHILD_SECONDS", 600)  # wall clock of one validation or one part
+
+# --- files ------------------------------------------------------------------------------
+S3_BUCKET = env.str("S3_BUCKET", "")  # empty: files live below HOME
+S3_ENDPOINT = env.str("S3_ENDPOINT", "")  # for servers other than AWS
+S3_PUBLIC_ENDPOINT = env.str("S3_PUBLIC_ENDPOINT", "") or S3_ENDPOINT  # as browsers reach it
+S3_REGION = env.str("S3_REGION", "us-east-1")
+S3_ACCESS_KEY = env.str("S3_ACCESS_KEY", "")
+S3_SECRET_KEY = env.str("S3_SECRET_KEY", "")
+UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", 8 * 1024 * 1024)
+UPLOAD_HOURS = env.float("UPLOAD_HOURS", 6.0)  # a reserved upload may take this long
+UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 500_000_000)  # the most any phase may allow
+LINK_SECONDS = env.int("LINK_SECONDS", 600)  # life of a signed download link
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+# --- who may do what ----------------------------------------------------------------------
+CREATE_CHALLENGES = env.str("CREATE_CHALLENGES", "staff")  # staff | anyone
+STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", False)  # staff must use a second factor
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # needed to read /metrics; empty: this machine only
+
+# --- Django -------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.sites",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "django_htmx",
+    "csp",
+    "leaderboard",
+    "evaluation",
+    "submissions",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "leaderboard.middleware.RefusalMiddleware",
+    "leaderboard.middleware.StaffSecondFactorMiddleware",
+]
+ROOT_URLCONF = "leaderboard.urls"
+WSGI_APPLICATION = "leaderboard.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        # Ours before the apps', so that the account pages look like the house.
+        "DIRS": [BASE_DIR / "leaderboard" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+SITE_ID = 1
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = HOME / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # unused: see storage.py
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+# --- accounts -----------------------------------------------------------------------------
+AUTH_USER_MODEL = "submissions.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_REDIRECT_URL = "/"
+LOGIN_URL = "account_login"
+ACCOUNT_LOGIN_METHODS = {"email", "username"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = env.str("EMAIL_VERIFICATION", "mandatory")  # mandatory | optional | none
+ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Plumbline"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+X_FRAME_OPTIONS = "DENY"
+
+_CACHE_URL = env.str("CACHE_URL", "")  # redis://host:6379/1 ; empty: the database
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": _CACHE_URL}
+    if _CACHE_URL
+    # Rate limits must be shared by all web processes, so process memory will not do.
+    else {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "plumbline_cache"}
+}
+
+# --- e-mail -------------------------------------------------------------------------------
+# PLUMBLINE_EMAIL_URL, such as smtp://user:password@host:587/?tls=True ; by default the console.
+_EMAIL = env.dj_email_url("EMAIL_URL", "console://")
+EMAIL_BACKEND = _EMAIL["EMAIL_BACKEND"]
+EMAIL_HOST, EMAIL_PORT = _EMAIL["EMAIL_HOST"], _EMAIL["EMAIL_PORT"]
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _EMAIL["EMAIL_HOST_USER"], _EMAIL["EMAIL_HOST_PASSWORD"]
+EMAIL_USE_TLS, EMAIL_USE_SSL = _EMAIL["EMAIL_USE_TLS"], _EMAIL["EMAIL_USE_SSL"]
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", "Plumbline <plumbline@localhost>")
+
+# --- content security policy ----------------------------------------------------------------
+_SELF = "'self'"
+_S3_ORIGIN = [S3_PUBLIC_ENDPOINT] if S3_PUBLIC_ENDPOINT else (["https://*.amazonaws.com"] if S3_BUCKET else [])
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [_SELF],
+        "script-src": [_SELF],
+        # Bar positions and Plotly's own rules are inline styles; they carry no code.
+        "style-src": [_SELF, "'unsafe-inline'"],
+        "img-src": [_SELF, "data:", "blob:", *_S3_ORIGIN],
+        "connect-src": [_SELF, *_S3_ORIGIN],
+        "font-src": [_SELF, "data:"],
+        "object-src": ["'none'"],
+        "base-uri": [_SELF],
+        "form-action": [_SELF],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+LOG_LEVEL = env.str("LOG_LEVEL", "INFO")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+}

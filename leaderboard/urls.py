@@ -1,0 +1,19 @@
+"""Every address of the service."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from leaderboard import health
+from leaderboard.api import api
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("accounts/", include("allauth.urls")),
+    path("api/v1/", api.urls),
+    path("console/", include("leaderboard.console.urls")),
+    path("-/health", health.health, name="health"),
+    path("-/ready", health.ready, name="ready"),
+    path("-/metrics", health.metrics, name="service_metrics"),
+    path("", include("leaderboard.pages")),
+    path("", include("submissions.urls")),
+]

@@ -1,0 +1,26 @@
+"""Who takes part, in what, with which files. One module per noun; this is the list of them."""
+
+from submissions.models.audit import AuditEntry
+from submissions.models.challenge import Announcement, Challenge, ChallengeFile
+from submissions.models.phase import ExtraTries, Phase
+from submissions.models.submission import Status, Submission
+from submissions.models.team import Admission, Membership, Participation, Team, TeamInvite
+from submissions.models.user import ApiToken, User
+
+__all__ = [
+    "Admission",
+    "Announcement",
+    "ApiToken",
+    "AuditEntry",
+    "Challenge",
+    "ChallengeFile",
+    "ExtraTries",
+    "Membership",
+    "Participation",
+    "Phase",
+    "Status",
+    "Submission",
+    "Team",
+    "TeamInvite",
+    "User",
+]

@@ -1,0 +1,81 @@
+"""A challenge and what it shows to its participants."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils import timezone
+
+SLUG = RegexValidator(r"\A[a-z0-9][a-z0-9-]{0,62}\Z", "Use lower-case letters, digits and hyphens, at most 63.")
+
+
+class Challenge(models.Model):
+    """A competition: its texts, its people, its phases."""
+
+    class Visibility(models.TextChoices):
+        DRAFT = "draft", "Draft: organizers only"
+        PRIVATE = "private", "Private: by link or list"
+        PUBLIC = "public", "Public"
+
+    slug = models.CharField(max_length=63, unique=True, validators=[SLUG])
+    title = models.CharField(max_length=120)
+    summary = models.CharField(max_length=240, blank=True)
+    description = models.TextField(blank=True, help_text="Markdown.")
+    rules = models.TextField(blank=True, help_text="Markdown. Participants accept a version of them.")
+    rules_version = models.CharField(max_length=20, default="1")
+    family = models.CharField(max_length=20, default="wireframe")
+    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.DRAFT)
+    access_key = models.CharField(max_length=64, blank=True, help_text="Opens a private challenge by link.")
+    admitted_emails = models.JSONField(default=list, blank=True, help_text="Lower-case e-mails that may see a private one.")
+    needs_approval = models.BooleanField(default=False, help_text="An organizer admits each participant.")
+    team_size = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Most members; empty: no cap.")
+    made_up = models.BooleanField(default=False, help_text="Data and entries are made up; pages say so.")
+    organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized", blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class ChallengeFile(models.Model):
+    """A file for participants: the inputs to work on, or a part of the starter kit."""
+
+    class Kind(models.TextChoices):
+        INPUT = "input", "Input"
+        EXAMPLE = "example", "Example entry"
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="files")
+    phase = models.ForeignKey("submissions.Phase", on_delete=models.CASCADE, null=True, blank=True, related_name="files")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.INPUT)
+    name = models.CharField(max_length=160)
+    title = models.CharField(max_length=160, blank=True)
+    key = models.CharField(max_length=255)  # in submissions.storage
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["kind", "name"]
+        constraints = [models.UniqueConstraint(fields=["challenge", "phase", "kind", "name"], name="file_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Announcement(models.Model):
+    """News from the organizers."""
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="announcements")
+    title = models.CharField(max_length=160)
+    body = models.TextField(blank=True, help_text="Markdown.")
+    published_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-published_at"]
+
+    def __str__(self) -> str:
+        return self.title

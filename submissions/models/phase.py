@@ -1,0 +1,229 @@
+"""A phase: when entries are taken, how many, against which items, and what the board shows."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Sum
+from django.utils import timezone
+
+from submissions.errors import Refused
+from submissions.manifest import Manifest
+from submissions.models.challenge import SLUG, Challenge
+
+
+def validate_time_zone(name: str) -> None:
+    if name not in zoneinfo.available_timezones():
+        raise ValidationError(f"“{name}” is no IANA time zone; use one such as Europe/Prague or UTC.")
+
+
+@dataclass(frozen=True)
+class Quota:
+    """What a team may still upload. `None` means no limit. `next_at` is set when nothing is left
+    and waiting helps; `reason` is then the sentence to show."""
+
+    left_today: int | None
+    left_total: int | None
+    left_at_once: int | None
+    next_at: datetime | None = None
+    reason: str = ""
+    code: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        return not self.reason
+
+
+class Phase(models.Model):
+    """A period with its own reference, limits and board."""
+
+    class Board(models.TextChoices):
+        LIVE = "live", "Live"
+        HIDDEN = "hidden", "Hidden until a date"
+        FROZEN = "frozen", "Frozen from a date on"
+
+    class Entries(models.TextChoices):
+        ALL = "all", "All entries"
+        LATEST = "latest", "The team's latest"
+        BEST = "best", "The team's best by the primary metric"
+        CHOSEN = "chosen", "The entry the team chose"
+
+    class Rule(models.TextChoices):
+        PRIMARY = "primary", "The primary metric"
+        MEAN_RANK = "mean_rank", "Mean rank"
+        MEDIAN_RANK = "median_rank", "Median rank"
+        BORDA = "borda", "Borda count"
+        WEIGHTED = "weighted", "Weighted mean rank"
+
+    class ReferenceAccess(models.TextChoices):
+        HIDDEN = "hidden", "Organizers only"
+        PARTICIPANTS = "participants", "Participants"
+        PUBLIC = "public", "Everybody"
+
+    class Missing(models.TextChoices):
+        REJECT = "reject", "Reject the entry"
+        WORST = "worst", "Give them the worst value"
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="phases")
+    slug = models.CharField(max_length=63, validators=[SLUG])
+    title = models.CharField(max_length=120)
+    description = models.TextField(blank=True, help_text="Markdown.")
+    position = models.PositiveSmallIntegerField(default=0)
+
+    opens_at = models.DateTimeField(default=timezone.now)
+    closes_at = models.DateTimeField(null=True, blank=True)
+    time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
+    limit_per_day = models.PositiveIntegerField(null=True, blank=True)
+    limit_total = models.PositiveIntegerField(null=True, blank=True)
+    limit_at_once = models.PositiveIntegerField(null=True, blank=True)
+    parent = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children",
+        help_text="A team needs a scored entry there first.",
+    )  # fmt: skip
+
+    board = models.CharField(max_length=10, choices=Board, default=Board.LIVE)
+    board_at = models.DateTimeField(null=True, blank=True, help_text="Hidden until, or frozen from, this moment.")
+    entries = models.CharField(max_length=10, choices=Entries, default=Entries.BEST)
+    ranking = models.CharField(max_length=12, choices=Rule, default=Rule.PRIMARY)
+    withhold_scores = models.BooleanField(default=False, help_text="Teams do not see their own scores while the board is hidden.")
+    withhold_items = models.BooleanField(default=False, help_text="Teams do not see per-item values.")
+    reference_access = models.CharField(max_length=14, choices=ReferenceAccess, default=ReferenceAccess.HIDDEN)
+
+    missing = models.CharField(max_length=10, choices=Missing, default=Missing.REJECT)
+    size_factor = models.PositiveSmallIntegerField(default=10, help_text="Most vertices and edges, times the reference's.")
+    max_archive_bytes = models.PositiveBigIntegerField(default=500_000_000)
+    unit = models.CharField(max_length=16, default="m")
+    unit_scale = models.FloatField(default=1.0, help_text="Metres per unit.")
+    manifest_data = models.JSONField(default=dict, blank=True, editable=False)  # written by evaluation, see `manifest`
+    board_revision = models.PositiveBigIntegerField(default=0, editable=False)  # grows with all that a board shows
+
+    class Meta:
+        ordering = ["position", "opens_at", "id"]
+        constraints = [models.UniqueConstraint(fields=["challenge", "slug"], name="phase_slug_once")]
+
+    def __str__(self) -> str:
+        return f"{self.challenge} · {self.title}"
+
+    def clean(self) -> None:
+        if self.closes_at and self.closes_at <= self.opens_at:
+            raise ValidationError({"closes_at": "The phase closes before it opens; choose a later moment."})
+        if self.board != self.Board.LIVE and self.board_at is None:
+            raise ValidationError({"board_at": "Say from when the board is shown or frozen."})
+        ancestor = self.parent
+        while ancestor is not None:
+            if ancestor.pk == self.pk and self.pk is not None or ancestor.challenge_id != self.challenge_id:
+                raise ValidationError({"parent": "The parent must be an earlier phase of the same challenge."})
+            ancestor = ancestor.parent
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """What the phase expects of an upload; None until it has a reference."""
+        return Manifest.from_dict(self.manifest_data) if self.manifest_data else None
+
+    @property
+    def zone(self) -> zoneinfo.ZoneInfo:
+        return zoneinfo.ZoneInfo(self.time_zone)
+
+    def has_opened(self, now: datetime | None = None) -> bool:
+        return self.opens_at <= (now or timezone.now())
+
+    def is_open(self, now: datetime | None = None) -> bool:
+        """From `opens_at` on (inclusive) and before `closes_at` (exclusive)."""
+        now = now or timezone.now()
+        return self.opens_at <= now and (self.closes_at is None or now < self.closes_at)
+
+    def board_is_public(self, now: datetime | None = None) -> bool:
+        """Whether those who may see the phase may see its board now."""
+        return self.board != self.Board.HIDDEN or (now or timezone.now()) >= self.board_at
+
+    def frozen_since(self, now: datetime | None = None) -> datetime | None:
+        """The moment of the freeze, once it has come: entries received later do not show."""
+        frozen = self.board == self.Board.FROZEN and (now or timezone.now()) >= self.board_at
+        return self.board_at if frozen else None
+
+    def touch_board(self) -> None:
+        """Say that something the board shows has changed; a snapshot follows."""
+        Phase.objects.filter(pk=self.pk).update(board_revision=F("board_revision") + 1)
+
+    def day(self, now: datetime) -> tuple[datetime, datetime]:
+        """The calendar day of `now` in the phase's zone, as two instants [start, end)."""
+        local = now.astimezone(self.zone)
+        start = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+        end = datetime.combine(start.date() + timedelta(days=1), datetime.min.time(), tzinfo=self.zone)
+        return start, end
+
+    def quota(self, team, now: datetime | None = None) -> Quota:
+        """What `team` may still upload at `now`. Rejected, failed and cancelled entries and
+        reservations that ran out do not count."""
+        now = now or timezone.now()
+        _, end = self.day(now)
+        counted = self.submissions.counted(now).filter(team=team)
+        extra = self.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
+        left_total = left_day = left_once = None
+        if self.limit_total is not None:
+            left_total = max(0, self.limit_total + extra - counted.count())
+        if self.limit_per_day is not None:
+            left_day = self._left_today(counted.values_list("created_at", flat=True), extra, now)
+        busy = counted.in_progress().count()
+        if self.limit_at_once is not None:
+            left_once = max(0, self.limit_at_once - busy)
+        reason, code, next_at = "", "", None
+        if left_total == 0:
+            reason = f"Your team has used all {self.limit_total + extra} uploads of this phase; ask the organizers for more."
+            code = "limit_total"
+        elif left_day == 0:
+            next_at = end
+            reason = (
+                f"Your team has used its uploads of today ({self.limit_per_day} a day); "
+                f"the next is possible at {end:%H:%M} {self.time_zone} on {end.day} {end:%B %Y}."
+            )
+            code = "limit_per_day"
+        elif left_once == 0:
+            reason = f"Your team has {busy} entries in progress, as many as may be at once; wait until one is done."
+            code = "limit_at_once"
+        return Quota(left_today=left_day, left_total=left_total, left_at_once=left_once, next_at=next_at, reason=reason, code=code)
+
+    def _left_today(self, moments, extra: int, now: datetime) -> int:
+        """Uploads left on the day of `now`. What earlier days took beyond the daily limit came out
+        of the extra tries, so an extra try is used once, on whichever day."""
+        used = Counter(moment.astimezone(self.zone).date() for moment in moments)
+        today = now.astimezone(self.zone).date()
+        spent = sum(max(0, n - self.limit_per_day) for day, n in used.items() if day != today)
+        return max(0, self.limit_per_day + max(0, extra - spent) - used[today])
+
+    def require_open(self, now: datetime) -> None:
+        """Raise `Refused` unless entries are taken at `now`."""
+        if not self.has_opened(now):
+            at = self.opens_at.astimezone(self.zone)
+            raise Refused(f"{self.title} opens at {at:%H:%M} {self.time_zone} on {at.day} {at:%B %Y}; upload then.", "phase_not_open", self.opens_at)
+        if not self.is_open(now):
+            at = self.closes_at.astimezone(self.zone)
+            raise Refused(f"{self.title} closed at {at:%H:%M} {self.time_zone} on {at.day} {at:%B %Y}; it takes no more entries.", "phase_closed")
+        if self.manifest is None:
+            raise Refused(f"{self.title} has no reference yet, so nothing can be scored; ask the organizers.", "no_reference")
+
+    def max_bytes(self) -> int:
+        return min(self.max_archive_bytes, settings.UPLOAD_MAX_BYTES)
+
+
+class ExtraTries(models.Model):
+    """Uploads an organizer granted a team beyond the limits per day and in total."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extra_tries")
+    team = models.ForeignKey("submissions.Team", on_delete=models.CASCADE, related_name="extra_tries")
+    amount = models.PositiveSmallIntegerField()
+    reason = models.CharField(max_length=240)
+    granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    granted_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "extra tries"
+
+    def __str__(self) -> str:
+        return f"{self.amount} more for {self.team}"

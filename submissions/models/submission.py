@@ -1,0 +1,321 @@
+"""A submission: one upload, its status, and every change of that status."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from submissions import wake
+from submissions.errors import Refused
+from submissions.leases import Leased, LeasedQuerySet
+from submissions.models.audit import AuditEntry
+from submissions.models.phase import Phase
+from submissions.models.team import Team
+
+
+class Status(models.TextChoices):
+    """The life of a submission (the only place these words are written)."""
+
+    UPLOADING = "uploading", "Uploading"
+    RECEIVED = "received", "Received"
+    CLAIMED = "claimed", "Claimed by a worker"
+    VALIDATING = "validating", "Checking files"
+    REJECTED = "rejected", "Rejected"
+    SCORING = "scoring", "Scoring"
+    SCORED = "scored", "Scored"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+    @classmethod
+    def in_progress(cls) -> tuple[Status, ...]:
+        return (cls.UPLOADING, cls.RECEIVED, cls.CLAIMED, cls.VALIDATING, cls.SCORING)
+
+    @classmethod
+    def checked(cls) -> tuple[Status, ...]:
+        """Between receipt and the end of validation: what a validating worker may hold."""
+        return (cls.RECEIVED, cls.CLAIMED, cls.VALIDATING)
+
+
+class SubmissionQuerySet(LeasedQuerySet):
+    def counted(self, now=None) -> Self:
+        """Entries that use up quota: in progress or scored, live reservations included."""
+        now = now or timezone.now()
+        return self.filter(
+            Q(status__in=[s for s in (*Status.in_progress(), Status.SCORED) if s != Status.UPLOADING])
+            | Q(status=Status.UPLOADING, upload_expires_at__gt=now)
+        )
+
+    def in_progress(self) -> Self:
+        return self.filter(status__in=Status.in_progress())
+
+    def to_validate(self) -> Self:
+        """Received entries, oldest first, and those whose validation was begun; filter by lease."""
+        return self.filter(status__in=Status.checked()).order_by("received_at", "id")
+
+    def eligible(self) -> Self:
+        """Scored entries that a board may show."""
+        return self.filter(
+            status=Status.SCORED, withdrawn_at__isnull=True, hidden_at__isnull=True, disqualified_at__isnull=True
+        )
+
+
+class Submission(Leased):
+    """One upload of one team to one phase.
+
+    `created_at` is the reservation: limits are counted there. `received_at` is when the last byte
+    had come and matched its size and checksum. Withdrawn, hidden and disqualified are flags.
+    """
+
+    phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="submissions")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="submissions")
+    uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    number = models.PositiveIntegerField(help_text="Counts up within the challenge.")
+    status = models.CharField(max_length=12, choices=Status, default=Status.UPLOADING, db_index=True)
+
+    method_name = models.CharField(max_length=80)
+    description = models.TextField(blank=True)
+    paper_url = models.URLField(blank=True)
+    code_url = models.URLField(blank=True)
+    is_baseline = models.BooleanField(default=False)
+    is_verified = models.BooleanField(default=False)
+    is_chosen = models.BooleanField(default=False, help_text="The team's choice, where the phase ranks chosen entries.")
+
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+    received_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+    hidden_reason = models.CharField(max_length=240, blank=True)
+    disqualified_at = models.DateTimeField(null=True, blank=True)
+    disqualified_reason = models.CharField(max_length=240, blank=True)
+
+    file_name = models.CharField(max_length=160)
+    file_key = models.CharField(max_length=255, blank=True)  # in submissions.storage
+    size = models.PositiveBigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True, db_index=True)
+    upload_expires_at = models.DateTimeField(null=True, blank=True)
+    upload_data = models.JSONField(default=dict, blank=True)  # the storage's own notes on a started upload
+    artifact_key = models.CharField(max_length=255, blank=True)  # the parsed items, written by validation
+    missing_items = models.JSONField(default=list, blank=True)
+    problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
+    n_problems = models.PositiveIntegerField(default=0)
+    warnings = models.JSONField(default=list, blank=True)
+    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
+    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
+    notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["phase", "number"], name="number_once_per_phase")]
+        indexes = [models.Index(fields=["phase", "team", "status"]), models.Index(fields=["status", "received_at"])]
+
+    def __str__(self) -> str:
+        return f"#{self.number} {self.method_name}"
+
+    # --- reserve and receive ---------------------------------------------------------------
+
+    @classmethod
+    def reserve(
+        cls, phase: Phase, team: Team, user, *, method_name: str, file_name: str, size: int, sha256: str = "",
+        description: str = "", paper_url: str = "", code_url: str = "", now=None,
+    ) -> Submission:  # fmt: skip
+        """Reserve one upload, or raise `Refused` with the sentence that says why not.
+
+        The team's row is locked while its quota is counted, so of N parallel uploads with k left
+        exactly k are accepted, whichever door they come through.
+        """
+        now = now or timezone.now()
+        phase.require_open(now)
+        cls._require_parent(phase, team)
+        if size > phase.max_bytes():
+            raise Refused(
+                f"{file_name} has {size:,} bytes and this phase takes at most {phase.max_bytes():,}; make it smaller.",
+                "too_large",
+            )
+        if size <= 0:
+            raise Refused(f"{file_name} is empty; choose the archive with your entry.", "empty_file")
+        with transaction.atomic():
+            Team.objects.select_for_update().get(pk=team.pk)
+            quota = phase.quota(team, now)
+            if not quota.allowed:
+                raise Refused(quota.reason, quota.code, quota.next_at)
+            Phase.objects.select_for_update().get(pk=phase.pk)  # numbers count up without gaps in a race
+            last = cls.objects.filter(phase=phase).aggregate(n=models.Max("number"))["n"] or 0
+            return cls.objects.create(
+                phase=phase, team=team, uploaded_by=user, number=last + 1, method_name=method_name,
+                description=description, paper_url=paper_url, code_url=code_url, file_name=file_name, size=size,
+                sha256=sha256, created_at=now, upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS),
+            )  # fmt: skip
+
+    @staticmethod
+    def _require_parent(phase: Phase, team: Team) -> None:
+        if phase.parent_id and not phase.parent.submissions.eligible().filter(team=team).exists():
+            raise Refused(
+                f"{phase.title} is for teams with a scored entry in {phase.parent.title}; enter that phase first.",
+                "parent_phase",
+            )
+
+    def receive(self, key: str, size: int, sha256: str, now=None) -> None:
+        """The bytes are in storage under `key`: check them against the reservation and queue the
+        entry. Raises `Refused` when they differ or the reservation has run out."""
+        now = now or timezone.now()
+        if self.sha256 and sha256 != self.sha256:
+            raise Refused(f"{self.file_name} arrived with another checksum than announced; upload it again.", "checksum")
+        if size != self.size:
+            raise Refused(f"{self.file_name} arrived with {size:,} bytes of {self.size:,}; upload it again.", "size")
+        # Without an announced checksum the content was still open when the phase closed.
+        if not self.sha256:
+            self.phase.require_open(now)
+        with transaction.atomic():
+            moved = type(self).objects.filter(
+                pk=self.pk, status=Status.UPLOADING, upload_expires_at__gt=now
+            ).update(status=Status.RECEIVED, received_at=now, file_key=key, sha256=sha256, upload_data={})  # fmt: skip
+            if not moved:
+                raise Refused("This upload is no longer open: it was finished, cancelled or ran out of time; start it again.", "upload_over")
+            wake.after_commit()
+        self.refresh_from_db()
+
+    def cancel(self, actor=None, now=None) -> None:
+        """Stop an entry that is not done yet."""
+        moved = type(self).objects.filter(pk=self.pk, status__in=Status.in_progress()).update(
+            status=Status.CANCELLED, finished_at=now or timezone.now(), lease_token=None, lease_until=None
+        )  # fmt: skip
+        if not moved:
+            raise Refused("This entry is already done, so it cannot be cancelled; withdraw it instead.", "done")
+        self.refresh_from_db()
+
+    @classmethod
+    def expire_uploads(cls, now=None) -> int:
+        """Cancel the reservations that ran out; returns how many."""
+        now = now or timezone.now()
+        return cls.objects.filter(status=Status.UPLOADING, upload_expires_at__lte=now).update(
+            status=Status.CANCELLED, finished_at=now, failure="The upload was not finished in time; start it again."
+        )
+
+    # --- what a worker reports; each holds only under the lease it was claimed with ------------
+
+    def begin_validation(self) -> bool:
+        return bool(self.under_lease().update(status=Status.VALIDATING))
+
+    def reject(self, problems: list[str], n_problems: int, warnings: list[str]) -> bool:
+        with transaction.atomic():
+            moved = self.under_lease().filter(status__in=Status.checked()).update(
+                status=Status.REJECTED, problems=problems, n_problems=n_problems, warnings=warnings,
+                finished_at=timezone.now(), lease_token=None, lease_until=None,
+            )  # fmt: skip
+            if moved:
+                self.phase.touch_board()
+                wake.after_commit("mail")
+        return bool(moved)
+
+    def accept(self, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
+        """Validated: scoring follows. Call it in the transaction that makes the evaluation."""
+        return bool(
+            self.under_lease().filter(status__in=Status.checked()).update(
+                status=Status.SCORING, artifact_key=artifact_key, missing_items=missing, warnings=warnings,
+                lease_token=None, lease_until=None, attempts=0,
+            )  # fmt: skip
+        )
+
+    def give_back(self, seconds: float = 0.0) -> bool:
+        """An attempt did not end well: leave the row to the next worker, after a pause."""
+        until = timezone.now() + timedelta(seconds=seconds) if seconds else None
+        return bool(
+            self.under_lease().filter(status__in=Status.checked()).update(
+                status=Status.RECEIVED, lease_token=None, lease_until=until
+            )
+        )
+
+    def fail(self, sentence: str, detail: str = "") -> bool:
+        """The service could not score this entry. It uses up no quota and can be retried."""
+        with transaction.atomic():
+            moved = type(self).objects.filter(pk=self.pk, status__in=Status.in_progress()).update(
+                status=Status.FAILED, failure=sentence[:400], failure_detail=detail,
+                finished_at=timezone.now(), lease_token=None, lease_until=None,
+            )  # fmt: skip
+            if moved:
+                self.phase.touch_board()
+                wake.after_commit("mail")
+        return bool(moved)
+
+    def complete(self) -> bool:
+        """All scores exist: called in the transaction that writes them."""
+        moved = type(self).objects.filter(pk=self.pk, status=Status.SCORING).update(
+            status=Status.SCORED, finished_at=timezone.now()
+        )  # fmt: skip
+        if moved:
+            self.phase.touch_board()
+            wake.after_commit("mail")
+        return bool(moved)
+
+    def retry(self, actor=None) -> None:
+        """Queue a failed entry again, from validation on; it keeps its number and time."""
+        with transaction.atomic():
+            moved = type(self).objects.filter(pk=self.pk, status=Status.FAILED).exclude(file_key="").update(
+                status=Status.RECEIVED, attempts=0, failure="", failure_detail="", finished_at=None,
+                notified_at=None, lease_token=None, lease_until=None,
+            )  # fmt: skip
+            if not moved:
+                raise Refused("Only an entry that has failed can be retried.", "not_failed")
+            wake.after_commit()
+        self.refresh_from_db()
+
+    # --- flags -----------------------------------------------------------------------------
+
+    def withdraw(self, now=None) -> None:
+        """Take the entry off the boards, for good. Its quota stays used."""
+        if self.status in Status.in_progress():
+            raise Refused("This entry is still in progress; cancel it instead.", "in_progress")
+        self._flag(withdrawn_at=self.withdrawn_at or now or timezone.now())
+
+    def hide(self, actor, reason: str) -> None:
+        self._flag(actor, "submission.hide", reason, hidden_at=timezone.now(), hidden_reason=reason[:240])
+
+    def unhide(self, actor) -> None:
+        self._flag(actor, "submission.unhide", "", hidden_at=None, hidden_reason="")
+
+    def disqualify(self, actor, reason: str) -> None:
+        self._flag(actor, "submission.disqualify", reason, disqualified_at=timezone.now(), disqualified_reason=reason[:240])
+
+    def requalify(self, actor) -> None:
+        self._flag(actor, "submission.requalify", "", disqualified_at=None, disqualified_reason="")
+
+    def mark(self, actor, *, is_baseline: bool | None = None, is_verified: bool | None = None) -> None:
+        """Set the badges an organizer gives."""
+        values = {k: v for k, v in {"is_baseline": is_baseline, "is_verified": is_verified}.items() if v is not None}
+        self._flag(actor, "submission.mark", "", **values)
+
+    def choose(self) -> None:
+        """Make this the team's entry on a board that ranks chosen entries."""
+        if self.status != Status.SCORED or self.withdrawn_at:
+            raise Refused("Only a scored entry that is not withdrawn can be chosen.", "not_scored")
+        with transaction.atomic():
+            Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
+            self._flag(is_chosen=True)
+
+    def _flag(self, actor=None, action: str = "", reason: str = "", **values) -> None:
+        with transaction.atomic():
+            type(self).objects.filter(pk=self.pk).update(**values)
+            self.phase.touch_board()
+            if action:
+                AuditEntry.record(self.phase.challenge, actor, action, self, reason=reason, submission=self.pk)
+            wake.after_commit("boards")
+        self.refresh_from_db()
+
+    # --- what people see -------------------------------------------------------------------
+
+    @property
+    def is_done(self) -> bool:
+        return self.status not in Status.in_progress()
+
+    def duplicates(self) -> models.QuerySet:
+        """Earlier uploads of the same bytes by the same team, for a warning."""
+        others = Submission.objects.filter(team=self.team, sha256=self.sha256, received_at__isnull=False)
+        return others.exclude(pk=self.pk) if self.sha256 else others.none()

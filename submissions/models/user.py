@@ -1,0 +1,75 @@
+"""People and the tokens their programs use."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils import timezone
+
+
+class User(AbstractUser):
+    """A person. Sign-in, e-mail addresses and second factors are django-allauth's."""
+
+    notify_by_email = models.BooleanField(
+        default=True, help_text="Send an e-mail when an entry is scored, rejected or has failed."
+    )
+    time_zone = models.CharField(max_length=64, blank=True, help_text="IANA name; empty: as the browser says.")
+
+
+def hash_secret(secret: str) -> str:
+    """SHA-256 of a random secret of 32 bytes; such a secret needs no salt and no slow hash."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class ApiToken(models.Model):
+    """A named key for the API. Only its hash is kept; the key is shown once, when it is made."""
+
+    PREFIX = "plumb_"
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=80)
+    hint = models.CharField(max_length=12, help_text="The key's first characters, to tell keys apart.")
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"
+
+    @classmethod
+    def make(cls, user: User, name: str, expires_at: datetime | None = None) -> tuple[ApiToken, str]:
+        """A new token and, this once, its key."""
+        key = cls.PREFIX + secrets.token_urlsafe(32)
+        token = cls.objects.create(
+            user=user, name=name, hint=key[: len(cls.PREFIX) + 4], token_hash=hash_secret(key), expires_at=expires_at
+        )
+        return token, key
+
+    @classmethod
+    def holder(cls, key: str, now: datetime | None = None) -> User | None:
+        """The active user whose live token this key is; None for any other key."""
+        now = now or timezone.now()
+        token = cls.objects.select_related("user").filter(token_hash=hash_secret(key)).first()
+        if token is None or not token.is_live(now) or not token.user.is_active:
+            return None
+        if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
+            cls.objects.filter(pk=token.pk).update(last_used_at=now)
+        return token.user
+
+    def is_live(self, now: datetime | None = None) -> bool:
+        now = now or timezone.now()
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
+
+    def revoke(self) -> None:
+        if self.revoked_at is None:
+            self.revoked_at = timezone.now()
+            self.save(update_fields=["revoked_at"])

@@ -1,0 +1,41 @@
+"""The nudge: a message that makes waiting workers look at the rows now.
+
+It carries nothing and may be lost: the row is the request, and the sweeper finds what no nudge
+announced. So no failure of the broker may reach the person whose row was just committed.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from celery import current_app
+from django.db import transaction
+
+log = logging.getLogger(__name__)
+
+# What can be woken, and the task and queue each name stands for. Tasks are sent by name, because
+# they live in rooms above this one.
+TASKS = {
+    "work": ("evaluation.work", "cpu"),
+    "gpu": ("evaluation.work_gpu", "gpu"),
+    "mail": ("leaderboard.mail", "cpu"),
+    "boards": ("leaderboard.boards", "cpu"),
+}
+
+
+def after_commit(*what: str, times: int = 1) -> None:
+    """Nudge once the surrounding transaction has committed; `what` defaults to validation work."""
+    for name in what or ("work",):
+        transaction.on_commit(lambda name=name: send(name, times))
+
+
+def send(name: str, times: int = 1) -> bool:
+    """Send the nudge `times` times (one message wakes one worker); False when the broker is away."""
+    task, queue = TASKS[name]
+    try:
+        for _ in range(times):
+            current_app.send_task(task, queue=queue, ignore_result=True, retry=False, expires=60)
+    except Exception as error:  # any broker, any transport: see the module's docstring
+        log.warning("Could not nudge %s (%s); the sweeper will find the work.", name, error)
+        return False
+    return True

@@ -1,0 +1,174 @@
+"""Fixtures for every test: services that must or may answer, people, a challenge that runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from tests import environment
+from tests.people import People
+
+REQUIRED = {name for name in os.environ.get("PLUMBLINE_REQUIRE", "").split(",") if name}
+CHROMIUM = "/usr/bin/chromium"
+
+
+def _port_answers(url: str) -> bool:
+    parts = urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname, parts.port or 0), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _has_moto() -> bool:
+    try:
+        import moto.server  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+PROBES: dict[str, Callable[[], bool]] = {
+    "postgres": lambda: _port_answers(environment.POSTGRES_URL),
+    "redis": lambda: _port_answers(environment.REDIS_URL),
+    "s3": _has_moto,
+    "browser": lambda: shutil.which(CHROMIUM) is not None,
+}
+
+
+def need(name: str) -> None:
+    """Skip the test, by name, where a service does not answer; fail where it must."""
+    if PROBES[name]():
+        return
+    if name in REQUIRED:
+        pytest.fail(f"{name} must answer here (PLUMBLINE_REQUIRE) and does not")
+    pytest.skip(f"{name} does not answer on this machine")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Real test data, from PLUMBLINE_DATA."""
+    folder = os.environ.get("PLUMBLINE_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("PLUMBLINE_DATA does not name the folder with the real test data")
+    return Path(folder).resolve()
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> str:
+    """The address of an S3 server of this test process."""
+    need("s3")
+    return os.environ.get("PLUMBLINE_S3_ENDPOINT") or environment.start_s3()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, headless."""
+    need("browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page of a fresh browser profile, 1440 px wide."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_cache(request):
+    """Rate limits are counted in the cache; they must not reach from one test into the next."""
+    if "db" in request.fixturenames or "transactional_db" in request.fixturenames:
+        from django.core.cache import cache
+
+        request.getfixturevalue("transactional_db" if "transactional_db" in request.fixturenames else "db")
+        cache.clear()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker):
+    """The cache's table and, on the cluster profile, the bucket."""
+    from django.core.management import call_command
+
+    with django_db_blocker.unblock():
+        call_command("createcachetable", verbosity=0)
+    if environment.CLUSTER:
+        import boto3
+
+        client = boto3.client(
+            "s3", endpoint_url=os.environ["PLUMBLINE_S3_ENDPOINT"], region_name="us-east-1",
+            aws_access_key_id="test", aws_secret_access_key="test",
+        )  # fmt: skip
+        client.create_bucket(Bucket=os.environ["PLUMBLINE_S3_BUCKET"])
+
+
+@pytest.fixture
+def challenge(db):
+    from tests.factories import ChallengeFactory
+
+    return ChallengeFactory()
+
+
+@pytest.fixture
+def phase(challenge):
+    """Open, public, four made-up houses as reference, three metrics."""
+    from tests.factories import PhaseFactory, give_reference
+
+    phase = PhaseFactory(challenge=challenge)
+    give_reference(phase)
+    return phase
+
+
+@pytest.fixture
+def people(challenge) -> People:
+    from tests.factories import ChallengeFactory, TeamFactory, UserFactory, join
+
+    team, other_team = TeamFactory(challenge=challenge, name="Ridge"), TeamFactory(challenge=challenge, name="Valley")
+    names = ("stranger", "owner", "mate", "other", "organizer", "other_organizer")
+    users = {name: UserFactory(username=name) for name in names}
+    join(users["owner"], team, leader=True)
+    join(users["mate"], team)
+    join(users["other"], other_team, leader=True)
+    challenge.organizers.add(users["organizer"])
+    ChallengeFactory().organizers.add(users["other_organizer"])
+    staff = UserFactory(username="staff", is_staff=True, is_superuser=True)
+    return People(anonymous=AnonymousUser(), staff=staff, team=team, other_team=other_team, **users)
+
+
+@pytest.fixture
+def references(phase):
+    """The phase's reference items, parsed."""
+    from submissions import storage
+    from submissions.formats.wireframe import unpack
+
+    return unpack(storage.store().read(phase.references.get().key))
+
+
+@pytest.fixture
+def scored(phase, people, references, django_capture_on_commit_callbacks):
+    """`scored(scale=0.1, team=..., method_name=...)`: an entry sent and scored by the real worker."""
+    from evaluation.worker import drain
+    from tests.factories import archive, perturbed, received
+
+    def send(scale: float = 0.1, team=None, seed: int = 0, items=None, **values):
+        items = items if items is not None else perturbed(references, scale, seed)
+        entry = received(phase, team or people.team, archive(items), user=people.owner, **values)
+        drain()
+        entry.refresh_from_db()
+        return entry
+
+    return send

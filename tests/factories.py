@@ -1,0 +1,113 @@
+"""Rows for tests, as the service itself would have made them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from datetime import timedelta
+
+import factory
+from django.utils import timezone
+
+from evaluation.models import EvaluationBatch, PhaseMetric, Reference
+from evaluation.synthetic.houses import houses
+from submissions import storage
+from submissions.formats.wireframe import Wireframe, write_obj
+from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission, Team, User
+
+
+class UserFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = User
+        skip_postgeneration_save = True
+
+    username = factory.Sequence(lambda n: f"person{n}")
+    email = factory.LazyAttribute(lambda o: f"{o.username}@example.org")
+    password = factory.django.Password("a long enough password")
+
+
+class ChallengeFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Challenge
+        skip_postgeneration_save = True
+
+    slug = factory.Sequence(lambda n: f"roofs-{n}")
+    title = factory.LazyAttribute(lambda o: o.slug.replace("-", " ").title())
+    rules = "Be fair."
+    visibility = Challenge.Visibility.PUBLIC
+
+
+class PhaseFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Phase
+
+    challenge = factory.SubFactory(ChallengeFactory)
+    slug = factory.Sequence(lambda n: f"phase-{n}")
+    title = factory.LazyAttribute(lambda o: o.slug.replace("-", " ").title())
+    opens_at = factory.LazyFunction(lambda: timezone.now() - timedelta(days=1))
+    closes_at = factory.LazyFunction(lambda: timezone.now() + timedelta(days=30))
+
+
+class TeamFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Team
+
+    challenge = factory.SubFactory(ChallengeFactory)
+    name = factory.Sequence(lambda n: f"Team {n}")
+
+
+def join(user: User, team: Team, leader: bool = False) -> None:
+    """`user` takes part in the team's challenge, rules accepted, as a member of `team`."""
+    challenge = team.challenge
+    Participation.objects.create(
+        challenge=challenge, user=user, admission=Admission.ADMITTED,
+        rules_version=challenge.rules_version, rules_accepted_at=timezone.now(),
+    )  # fmt: skip
+    Membership.objects.create(team=team, user=user, challenge=challenge, is_leader=leader)
+
+
+METRICS = ({"slug": "corner_f1", "key": "corner_f1", "is_primary": True}, {"slug": "edge_f1", "key": "edge_f1"}, {"slug": "hss", "key": "hss"})
+
+
+def give_reference(phase: Phase, items: Mapping[str, Wireframe] | None = None, metrics=METRICS) -> EvaluationBatch:
+    """A reference (by default four made-up houses) and metrics, in force at once."""
+    for position, metric in enumerate(metrics):
+        PhaseMetric.objects.create(phase=phase, position=position, **metric)
+    reference = Reference.add(phase, items if items is not None else houses(4, seed=1))
+    batch = EvaluationBatch.start(phase, reference=reference)
+    phase.refresh_from_db()
+    return batch
+
+
+def archive(items: Mapping[str, Wireframe]) -> bytes:
+    """A zip with one OBJ per item, as a team would upload it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, item in items.items():
+            package.writestr(f"{name}.obj", write_obj(item))
+    return buffer.getvalue()
+
+
+def perturbed(items: Mapping[str, Wireframe], scale: float, seed: int = 0) -> dict[str, Wireframe]:
+    """Copies whose vertices are moved by normal noise of `scale` metres."""
+    import numpy as np
+
+    noise = np.random.default_rng(seed)
+    return {
+        name: Wireframe(vertices=item.vertices + noise.normal(scale=scale, size=item.vertices.shape), edges=item.edges, edge_score=None)
+        for name, item in items.items()
+    }
+
+
+def received(phase: Phase, team: Team, data: bytes, *, method_name: str = "method", user: User | None = None, **values) -> Submission:
+    """An entry whose bytes have arrived and wait for a worker."""
+    digest = hashlib.sha256(data).hexdigest()
+    entry = Submission.reserve(
+        phase, team, user, method_name=method_name, file_name="entry.zip", size=len(data), sha256=digest, **values
+    )
+    key = f"uploads/{entry.pk}/entry.zip"
+    storage.store().save_bytes(key, data)
+    entry.receive(key, len(data), digest)
+    return entry
