@@ -1,0 +1,115 @@
+"""`python -m evaluation`: list the metrics, or score files on one's own machine as the server does.
+
+Exit codes: 0 done; 1 the prediction is not acceptable, its problems are on stderr; 2 the command
+cannot be carried out as given (an unknown metric, a file that is not there), in one sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from evaluation.metrics.registry import REGISTRY, MetricSpec
+
+LISTED = ("key", "title", "family", "higher_is_better", "bounds", "unit", "params", "weights", "version")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.command == "metrics":
+            return _metrics(options)
+        return _score(options)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evaluation", description=__doc__, allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True)
+    metrics = commands.add_parser("metrics", help="list the metrics there are", allow_abbrev=False)
+    metrics.add_argument("--json", action="store_true", help="print the list as JSON")
+    score = commands.add_parser("score", help="score predictions against a reference", allow_abbrev=False)
+    score.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="KEY[:SLUG]",
+        help="a metric to compute, under a slug of its own where it is wanted twice; default: the manifest's metrics, or all",
+    )
+    score.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        metavar="KEY.NAME=VALUE",
+        help="a parameter of a metric (KEY, or SLUG for that column only)",
+    )
+    score.add_argument("--manifest", type=Path, metavar="FILE", help="score as the phase of this manifest does")
+    score.add_argument("--json", action="store_true", help="print the scores as JSON")
+    score.add_argument("prediction", type=Path, metavar="PREDICTION", help="file, folder or zip")
+    score.add_argument("reference", type=Path, metavar="REFERENCE", help="file, folder or zip")
+    return parser
+
+
+def _metrics(options: argparse.Namespace) -> int:
+    if options.json:
+        print(json.dumps([_listed(spec) for spec in REGISTRY.values()], indent=1))
+        return 0
+    for spec in REGISTRY.values():
+        better = "higher" if spec.higher_is_better else "lower"
+        print(f"{spec.key:<18} {spec.family:<10} {better + ' is better':<17} {spec.unit or '-':<3} {spec.title}: {spec.doc}")
+    return 0
+
+
+def _listed(spec: MetricSpec) -> dict[str, Any]:
+    described = asdict(spec)
+    return {name: described[name] for name in LISTED}
+
+
+def _score(options: argparse.Namespace) -> int:
+    # Loads numpy and the file readers, which listing the metrics must not.
+    from evaluation import local
+
+    try:
+        outcome = local.score(
+            options.prediction,
+            options.reference,
+            metrics=options.metric,
+            params=options.param,
+            manifest_file=options.manifest,
+            progress=_progress,
+        )
+    except local.CannotScore as error:
+        print(error, file=sys.stderr)
+        return 2
+    for warning in outcome.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if outcome.problems:
+        print("\n".join(outcome.problems), file=sys.stderr)
+        return 1
+    print(json.dumps(outcome.to_dict(), indent=1, allow_nan=False) if options.json else outcome.table())
+    return 0
+
+
+def _progress(label: str, total: int) -> Any:
+    """A bar on stderr with update(n) and close(), silent for a few samples."""
+    from tqdm import tqdm
+
+    return tqdm(
+        total=total,
+        desc=label,
+        unit="sample",
+        file=sys.stderr,
+        mininterval=0.2 if sys.stderr.isatty() else 5.0,
+        disable=total < 20,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""Score files on one's own machine: the same reading, the same checks and the same numbers as the server."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from evaluation import runner
+from evaluation.metrics import registry
+from evaluation.metrics.aggregation import Summary
+from evaluation.runner import MetricRequest, SampleScores
+from submissions.formats.wireframe import SUFFIXES, FormatError, Wireframe, load_folder
+from submissions.manifest import ITEM_ID, WIREFRAME_FORMATS, Item, Manifest, ManifestError
+from submissions.validation import Verdict, validate
+
+SHOWN_SAMPLES = 40
+
+
+class CannotScore(ValueError):
+    """What was asked for cannot be done as it stands; the message is one sentence."""
+
+
+class Bar(Protocol):
+    """A progress bar."""
+
+    def update(self, n: int) -> Any: ...
+
+    def close(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Scores by slug, or the problems that stood in the way."""
+
+    scores: Mapping[str, tuple[SampleScores, Summary]]
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """`{"samples": {id: {slug: {value, status, parts}}}, "scores": {slug: {value, ci, n}}}`"""
+        samples: dict[str, dict[str, Any]] = {}
+        for slug, (scores, _) in self.scores.items():
+            rows = zip(scores.item_ids, scores.values, scores.statuses, scores.parts, strict=True)
+            for item_id, value, status, parts in rows:
+                samples.setdefault(item_id, {})[slug] = {"value": value, "status": status, "parts": dict(parts)}
+        summaries = {slug: {"value": summary.value, "ci": _interval(summary), "n": summary.n} for slug, (_, summary) in self.scores.items()}
+        return {"samples": samples, "scores": summaries}
+
+    def table(self) -> str:
+        """The summary of each column and, for a few samples, their values, as text."""
+        head = ("metric", "value", "95 % interval", "n", "missing")
+        rows = [
+            (slug, _number(s.value), f"{_number(s.ci_low)} to {_number(s.ci_high)}", str(s.n), str(s.n_missing))
+            for slug, (_, s) in self.scores.items()
+        ]
+        text = _aligned([head, *rows])
+        columns = [scores for scores, _ in self.scores.values()]
+        count = len(columns[0].item_ids)
+        if count > SHOWN_SAMPLES:
+            return f"{text}\n\n{count} samples; --json prints the value of each."
+        values = zip(columns[0].item_ids, *([_number(v) for v in scores.values] for scores in columns), strict=True)
+        return f"{text}\n\n{_aligned([('sample', *self.scores), *values])}"
+
+
+def score(
+    prediction: Path,
+    reference: Path,
+    metrics: Sequence[str] = (),
+    params: Sequence[str] = (),
+    manifest_file: Path | None = None,
+    progress: Callable[[str, int], Bar] | None = None,
+) -> Outcome:
+    """Score `prediction` against `reference` (files, folders or zips).
+
+    `metrics` are KEY or KEY:SLUG, `params` KEY.NAME=VALUE or SLUG.NAME=VALUE. A manifest gives the
+    units, parameters, groups and missing rule of its phase; without one, coordinates are metres,
+    each sample is its own group and a missing sample gets the worst value. Raises CannotScore.
+    """
+    manifest = None if manifest_file is None else _manifest(manifest_file)
+    requests = requested(metrics, params, manifest)
+    references = _references(reference, manifest)
+    manifest = manifest or _plain_manifest(tuple(references))
+    verdict = _verdict(prediction, manifest)
+    if not verdict.accepted:
+        more = verdict.n_problems - len(verdict.problems)
+        problems = [str(problem) for problem in verdict.problems]
+        return Outcome({}, (*problems, *([f"... and {more} more problems."] if more else [])), verdict.warnings)
+    ids, groups = manifest.item_ids, [item.group for item in manifest.items]
+    bar = progress("scoring", len(ids)) if progress else None
+    try:
+        scores = runner.score_items(
+            verdict.items,
+            references,
+            requests,
+            unit_scale=manifest.unit_scale,
+            item_ids=ids,
+            progress=(lambda done, total: bar.update(1)) if bar else None,
+        )
+    finally:
+        if bar:
+            bar.close()
+    return Outcome(runner.finish(requests, [scores], ids, groups), warnings=verdict.warnings)
+
+
+def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest | None) -> list[MetricRequest]:
+    """The columns that `metrics` and `params` ask for; all of the manifest's, or all there are, if none is named."""
+    known = [MetricRequest(m.slug, m.key, m.params) for m in manifest.metrics] if manifest else []
+    try:
+        columns = [_column(text, known) for text in metrics] if metrics else known
+        columns = columns or [MetricRequest(key, key, {}) for key in registry.REGISTRY]
+        slugs = [column.slug for column in columns]
+        for slug in slugs:
+            if slugs.count(slug) > 1:
+                raise CannotScore(f"{slug} is asked for twice; give each a name of its own, as in --metric KEY:NAME.")
+        for text in params:
+            columns = _with_param(columns, text)
+        return [MetricRequest(c.slug, c.key, registry.resolve_params(c.key, c.params)) for c in columns]
+    except (registry.UnknownMetric, registry.ParamError) as error:
+        raise CannotScore(str(error)) from error
+
+
+def _column(text: str, known: Sequence[MetricRequest]) -> MetricRequest:
+    """The column that KEY, KEY:SLUG or, with a manifest, a slug of its own names."""
+    key, colon, slug = text.partition(":")
+    if colon and not ITEM_ID.fullmatch(slug):
+        raise CannotScore(f"--metric {text} needs a name of letters, digits, dots, dashes and underscores after the colon.")
+    wanted = slug or key
+    for column in known:
+        if column.slug == wanted and key in (column.key, column.slug):
+            return column
+    registry.get(key)
+    same_key = [column for column in known if column.key == key]
+    if not colon and len(same_key) > 1:
+        raise CannotScore(f"The manifest has {key} more than once; name one of {', '.join(c.slug for c in same_key)}.")
+    given = same_key[0].params if len(same_key) == 1 else {}
+    return MetricRequest(wanted, key, given)
+
+
+def _with_param(columns: Sequence[MetricRequest], text: str) -> list[MetricRequest]:
+    """`columns` with KEY.NAME=VALUE or SLUG.NAME=VALUE applied; a slug goes before a key."""
+    target, equals, value = text.partition("=")
+    owner, dot, name = target.rpartition(".")
+    if not (equals and dot):
+        raise CannotScore(f"--param {text} must read KEY.NAME=VALUE, for example corner_f1.tau=0.25.")
+    chosen = [c.slug for c in columns if c.slug == owner] or [c.slug for c in columns if c.key == owner]
+    if not chosen:
+        raise CannotScore(f"--param {text} is for {owner}, which is not scored here; add --metric {owner}.")
+    return [
+        dataclasses.replace(c, params={**c.params, name: registry.parse_param(c.key, name, value)}) if c.slug in chosen else c
+        for c in columns
+    ]
+
+
+def _manifest(path: Path) -> Manifest:
+    try:
+        return Manifest.from_json(path.read_bytes())
+    except OSError as error:
+        raise CannotScore(f"The manifest {path} cannot be read: {error.strerror or error}.") from error
+    except ManifestError as error:
+        raise CannotScore(str(error)) from error
+
+
+def _plain_manifest(item_ids: Sequence[str]) -> Manifest:
+    """What a phase with nothing special would expect of these items."""
+    try:
+        return Manifest(
+            challenge="",
+            phase="",
+            family="wireframe",
+            items=tuple(Item(item_id, item_id) for item_id in item_ids),
+            formats=WIREFRAME_FORMATS,
+            missing="worst",
+            unit="m",
+            unit_scale=1.0,
+        )
+    except ManifestError as error:
+        raise CannotScore(f"The reference's file names cannot serve as ids. {error}") from error
+
+
+def _references(path: Path, manifest: Manifest | None) -> dict[str, Wireframe]:
+    _there(path, "reference")
+    try:
+        references = load_folder(path)
+    except FormatError as error:
+        raise CannotScore(f"The reference cannot be read: {error}.") from error
+    if not references:
+        raise CannotScore(f"The reference {path} holds no wireframe; files end in {', '.join(SUFFIXES)} or are S23DR tables.")
+    absent = [item_id for item_id in manifest.item_ids if item_id not in references] if manifest else []
+    if absent:
+        raise CannotScore(f"The reference lacks {absent[0]}, which the manifest lists; {len(absent)} of its items are not there.")
+    return references
+
+
+def _verdict(path: Path, manifest: Manifest) -> Verdict:
+    """The server's verdict on the prediction; where one file is set against one item, its name is free."""
+    _there(path, "prediction")
+    if len(manifest.items) > 1 or not path.is_file() or path.suffix.lower() not in SUFFIXES:
+        return validate(path, manifest)
+    item = manifest.items[0]
+    if path.stem in (item.id, "submission"):
+        return validate(path, manifest)
+    stem = path.stem if ITEM_ID.fullmatch(path.stem) else "prediction"
+    renamed = dataclasses.replace(manifest, items=(dataclasses.replace(item, id=stem),))
+    verdict = validate(path, renamed, name=stem + path.suffix)
+    return dataclasses.replace(verdict, items={item.id: verdict.items[stem]} if verdict.items else {})
+
+
+def _there(path: Path, what: str) -> None:
+    if not path.exists():
+        raise CannotScore(f"There is no {what} at {path}.")
+
+
+def _interval(summary: Summary) -> list[float | None]:
+    return [summary.ci_low, summary.ci_high]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(f"{cell:<{w}}" if n == 0 else f"{cell:>{w}}" for n, (cell, w) in enumerate(zip(row, widths, strict=True))) for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
