@@ -79,6 +79,7 @@ UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", 8 * 1024 * 1024)
 UPLOAD_HOURS = env.float("UPLOAD_HOURS", 6.0)  # a reserved upload may take this long
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 500_000_000)  # the most any phase may allow
 LINK_SECONDS = env.int("LINK_SECONDS", 600)  # life of a signed download link
+CACHE_BYTES = env.int("CACHE_BYTES", 5_000_000_000)  # local copies of objects in S3, below HOME
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
