@@ -125,7 +125,7 @@ def challenge(db):
 
 @pytest.fixture
 def phase(challenge):
-    """Open, public, four made-up houses as reference, three metrics."""
+    """Open, public, four gable houses as reference, three metrics."""
     from tests.factories import PhaseFactory, give_reference
 
     phase = PhaseFactory(challenge=challenge)

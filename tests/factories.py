@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import factory
+import numpy as np
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
-from evaluation.synthetic.houses import houses
 from submissions import storage
 from submissions.formats.wireframe import Wireframe, write_obj
 from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission, Team, User
@@ -71,11 +71,27 @@ def join(user: User, team: Team, leader: bool = False) -> None:
 METRICS = ({"slug": "corner_f1", "key": "corner_f1", "is_primary": True}, {"slug": "edge_f1", "key": "edge_f1"}, {"slug": "hss", "key": "hss"})
 
 
+def gable(width: float = 8.0, length: float = 12.0, eaves: float = 3.0, ridge: float = 5.0) -> Wireframe:
+    """A house with a gable roof, metres, one corner at the origin: 10 vertices, 17 edges."""
+    w, d = width, length
+    floor = [(0, 0, 0), (w, 0, 0), (w, d, 0), (0, d, 0)]
+    top = [(x, y, eaves) for x, y, _ in floor]
+    roof = [(w / 2, 0, ridge), (w / 2, d, ridge)]
+    around = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    edges = [*around, *((a + 4, b + 4) for a, b in around), *((k, k + 4) for k in range(4)), (4, 8), (5, 8), (6, 9), (7, 9), (8, 9)]
+    return Wireframe(vertices=np.array([*floor, *top, *roof], dtype=np.float64), edges=np.array(edges, dtype=np.int64), edge_score=None)
+
+
+def gables(n: int = 4) -> dict[str, Wireframe]:
+    """`n` houses of different sizes, ids house_01, house_02, ..."""
+    return {f"house_{k + 1:02d}": gable(8.0 + k, 12.0 + k / 2, 3.0 + k / 4, 5.0 + k / 2) for k in range(n)}
+
+
 def give_reference(phase: Phase, items: Mapping[str, Wireframe] | None = None, metrics=METRICS) -> EvaluationBatch:
-    """A reference (by default four made-up houses) and metrics, in force at once."""
+    """A reference (by default four gable houses) and metrics, in force at once."""
     for position, metric in enumerate(metrics):
         PhaseMetric.objects.create(phase=phase, position=position, **metric)
-    reference = Reference.add(phase, items if items is not None else houses(4, seed=1))
+    reference = Reference.add(phase, items if items is not None else gables())
     batch = EvaluationBatch.start(phase, reference=reference)
     phase.refresh_from_db()
     return batch
@@ -92,8 +108,6 @@ def archive(items: Mapping[str, Wireframe]) -> bytes:
 
 def perturbed(items: Mapping[str, Wireframe], scale: float, seed: int = 0) -> dict[str, Wireframe]:
     """Copies whose vertices are moved by normal noise of `scale` metres."""
-    import numpy as np
-
     noise = np.random.default_rng(seed)
     return {
         name: Wireframe(vertices=item.vertices + noise.normal(scale=scale, size=item.vertices.shape), edges=item.edges, edge_score=None)

@@ -1,0 +1,234 @@
+"""Each test breaks one thing on purpose. The promises: one set of scores, nothing stuck, nothing lost."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from evaluation import worker
+from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Score
+from evaluation.sandbox import JobFailed, sandbox
+from evaluation.sweeper import sweep
+from submissions.models import Status, Submission
+from tests.factories import archive, gables, perturbed, received
+from tests.processes import Worker, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def slow_phase(phase):
+    """The same phase with a metric that takes about a second a sample, so that a worker can be caught at work."""
+    PhaseMetric.objects.create(
+        phase=phase, slug="slow", key="jaccard_distance", position=9, params={"n_samples": 1_000_000, "primitive": "capsule"}
+    )
+    EvaluationBatch.start(phase, reference=phase.references.get())
+    phase.refresh_from_db()
+    return phase
+
+
+def one_set_of_scores(entry: Submission, columns: int) -> None:
+    entry.refresh_from_db()
+    assert entry.status == Status.SCORED
+    assert Evaluation.objects.filter(submission=entry).count() == 1
+    assert Score.objects.filter(evaluation__submission=entry).count() == columns
+    assert not Part.objects.filter(evaluation__submission=entry).exclude(state=Part.State.DONE).exists()
+
+
+def test_a_worker_killed_in_the_middle_of_a_part_loses_nothing(slow_phase, people, references):
+    entry = received(slow_phase, people.team, archive(perturbed(references, 0.1)))
+    first = Worker()
+    caught = Part.objects.filter(evaluation__submission=entry, started_at__isnull=False, state=Part.State.WAITING)
+    wait_until(caught.exists, what="a part at work")
+    part = caught.first()
+    first.kill()
+    with Worker():
+        wait_until(lambda: bool(sweep()) and Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")
+    one_set_of_scores(entry, 4)
+    part.refresh_from_db()
+    assert part.attempts == 2
+
+
+def test_a_worker_killed_while_it_checks_an_upload_loses_nothing(phase, people, references):
+    entry = received(phase, people.team, archive(references))
+    held = Submission.objects.to_validate().claim("killed", status=Status.CLAIMED)
+    held.begin_validation()
+    assert worker.drain() == 0, "a live lease keeps others away"
+    Submission.objects.filter(pk=entry.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    worker.drain()
+    one_set_of_scores(entry, 3)
+
+
+def test_the_same_work_announced_to_two_workers_at_once_is_done_once(phase, people, references):
+    entries = [received(phase, people.team, archive(perturbed(references, 0.1, seed=n))) for n in range(3)]
+    with Worker(), Worker():
+        for _ in range(6):
+            sweep()  # nudges again and again, as a broker that delivers twice would
+        wait_until(lambda: Submission.objects.filter(status=Status.SCORED).count() == 3, what="three scored entries")
+    for entry in entries:
+        one_set_of_scores(entry, 3)
+
+
+def test_a_late_result_under_an_old_token_changes_nothing(phase, people, references):
+    entry = received(phase, people.team, archive(references))
+    worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+    late = Part.objects.waiting("cpu").claim("slow worker")
+    Part.objects.filter(pk=late.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    current = Part.objects.waiting("cpu").claim("next worker")
+    assert current.pk == late.pk and current.lease_token != late.lease_token
+    assert late.finish({"corner_f1": {"wrong": True}}) is False
+    assert late.heartbeat() is False
+    current.refresh_from_db()
+    assert current.result is None and current.state == Part.State.WAITING
+    worker.score(current)
+    worker.drain()
+    one_set_of_scores(entry, 3)
+
+
+def test_two_workers_that_finish_the_last_parts_together_close_once(phase, people, references):
+    entry = received(phase, people.team, archive(references))
+    worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+    held = []
+    while (part := Part.objects.waiting("cpu").claim("w")) is not None:
+        held.append((part, _result_of(part)))
+    assert len(held) == 4
+    start = threading.Barrier(len(held))
+    kept: list[bool] = []
+
+    def finish(part: Part, result: dict) -> None:
+        start.wait()
+        try:
+            kept.append(part.finish(result))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=finish, args=pair) for pair in held]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert kept == [True] * 4
+    one_set_of_scores(entry, 3)
+
+
+def _result_of(part: Part) -> dict:
+    from evaluation.sandbox import job_folder
+
+    evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference").get(pk=part.evaluation_id)
+    with job_folder() as folder:
+        return sandbox.run(folder, worker._scoring_job(part, evaluation), lambda: True)
+
+
+def test_a_lost_nudge_loses_nothing(phase, people, references, monkeypatch):
+    monkeypatch.setattr("submissions.wake.send", lambda *a, **k: False)
+    entry = received(phase, people.team, archive(references))
+    monkeypatch.undo()
+    with Worker():
+        wait_until(lambda: bool(sweep()) and Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")
+    one_set_of_scores(entry, 3)
+
+
+def test_work_that_never_ends_well_fails_with_a_reason_and_gives_the_quota_back(phase, people, references, monkeypatch):
+    phase.limit_total = 1
+    phase.save()
+    entry = received(phase, people.team, archive(references))
+
+    def broken(*_):
+        raise JobFailed("crash", "Traceback: secret/path.py")
+
+    monkeypatch.setattr("evaluation.worker.sandbox.run", broken)
+    for _ in range(10):
+        Submission.objects.update(lease_until=None)
+        worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.FAILED
+    assert "Traceback" not in entry.failure and entry.failure.endswith("ask the operator.")
+    assert "Traceback" in entry.failure_detail
+    assert entry.attempts == 3, "attempts are bounded"
+    assert phase.quota(people.team).left_total == 1
+    monkeypatch.undo()
+    entry.retry()
+    worker.drain()
+    one_set_of_scores(entry, 3)
+
+
+def test_a_part_that_fails_for_good_fails_the_entry_and_a_retry_scores_it(phase, people, references, monkeypatch):
+    entry = received(phase, people.team, archive(references))
+    worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+
+    def no_memory(*_):
+        raise JobFailed("memory", "")
+
+    monkeypatch.setattr("evaluation.worker.sandbox.run", no_memory)
+    worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.FAILED and "memory" in entry.failure
+    assert not Score.objects.exists()
+    monkeypatch.undo()
+    entry.retry()
+    worker.drain()
+    one_set_of_scores(entry, 3)
+
+
+def test_cancelling_stops_the_work_and_writes_no_score(slow_phase, people, references):
+    entry = received(slow_phase, people.team, archive(references))
+    with Worker():
+        wait_until(Part.objects.filter(started_at__isnull=False).exists, what="a part at work")
+        entry.refresh_from_db()
+        entry.cancel()
+        wait_until(lambda: Evaluation.objects.get().state == Evaluation.State.CANCELLED, what="the evaluation to be dropped")
+    assert not Score.objects.exists()
+    assert slow_phase.quota(people.team).allowed
+
+
+def test_an_entry_that_arrives_during_a_re_evaluation_is_scored_under_both_and_the_board_switches_once(phase, people, references):
+    first = received(phase, people.team, archive(references), method_name="first")
+    worker.drain()
+    old = EvaluationBatch.current(phase)
+    PhaseMetric.objects.create(phase=phase, slug="chamfer", key="ecd_chamfer", position=5)
+    new = EvaluationBatch.start(phase, reason="one more metric")
+    late = received(phase, people.other_team, archive(perturbed(references, 0.2)), method_name="late")
+    assert EvaluationBatch.current(phase) == old, "the board stays until the batch is complete"
+    created = {entry.pk: entry.created_at for entry in (first, late)}
+    worker.drain()
+    assert EvaluationBatch.current(phase) == new
+    for entry in (first, late):
+        entry.refresh_from_db()
+        assert entry.status == Status.SCORED and entry.created_at == created[entry.pk]
+        assert Score.objects.filter(evaluation__submission=entry, evaluation__batch=new).count() == 4
+        assert Score.objects.filter(evaluation__submission=entry, evaluation__batch=old).count() == 3
+    assert Submission.objects.count() == 2
+
+
+def test_a_failed_member_blocks_the_switch_until_it_is_excluded(phase, people, references, monkeypatch):
+    entry = received(phase, people.team, archive(references))
+    worker.drain()
+    new = EvaluationBatch.start(phase, reason="again")
+
+    def no_memory(*_):
+        raise JobFailed("memory", "")
+
+    monkeypatch.setattr("evaluation.worker.sandbox.run", no_memory)
+    worker.drain()
+    new.refresh_from_db()
+    entry.refresh_from_db()
+    assert new.state == EvaluationBatch.State.BUILDING and new.progress()["failed"] == 1
+    assert entry.status == Status.SCORED, "the entry stays as it was under the batch that the board shows"
+    new.evaluations.get().exclude()
+    new.refresh_from_db()
+    assert new.state == EvaluationBatch.State.CURRENT
+
+
+def test_every_claimed_row_has_a_lease_that_runs_out_and_every_unclaimed_one_is_claimable(phase, people):
+    entries = [received(phase, people.team, archive(gables()), method_name=str(n)) for n in range(2)]
+    held = Submission.objects.to_validate().claim("w", status=Status.CLAIMED)
+    assert held.pk == entries[0].pk, "oldest first"
+    assert held.lease_token and timezone.now() < held.lease_until < timezone.now() + timedelta(seconds=4)
+    assert Submission.objects.to_validate().claim("v", status=Status.CLAIMED).pk == entries[1].pk
+    assert Submission.objects.to_validate().claim("u", status=Status.CLAIMED) is None
+    later = timezone.now() + timedelta(seconds=10)
+    assert Submission.objects.to_validate().unleased(later).count() == 2
