@@ -155,10 +155,7 @@ def to_json(table: Table) -> str:
             "date": caption.date,
             "address": caption.address,
         },
-        "columns": [
-            {"slug": c.slug, "title": c.title, "higher_is_better": c.higher_is_better, "unit": c.unit}
-            for c in table.columns
-        ],
+        "columns": [{"slug": c.slug, "title": c.title, "higher_is_better": c.higher_is_better, "unit": c.unit} for c in table.columns],
         "rows": [_row_object(table.columns, row) for row in table.rows],
     }
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2) + "\n"

@@ -21,8 +21,7 @@ from leaderboard.stats.uncertainty import Paired
 
 MOST_ENTRIES = 30  # rows that can still be read
 MOST_POINTS = 3000  # single points drawn in one chart
-MOST_TICKS = 60  # items named under their bars
-LABEL_LENGTH = 36
+LABEL_LENGTH = 24  # leaves a phone room for the chart
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,7 @@ class Palette:
 LIGHT = Palette("#1b1d1f", "#62686d", "#e4e4df", "#1f5fbf", "#aab1b8", "#a35600", "#ffffff")
 DARK = Palette("#e8e8e4", "#9ea5ac", "#2c3137", "#7fb0ff", "#5a636d", "#e0a45a", "#1b1e22")
 # Names of the page's custom properties, for a script to put the current theme's values in their place.
-TOKENS = Palette(
-    "var(--ink)", "var(--soft)", "var(--line)", "var(--accent)", "var(--bar)", "var(--warn)", "var(--panel)"
-)
+TOKENS = Palette("var(--ink)", "var(--soft)", "var(--line)", "var(--accent)", "var(--bar)", "var(--warn)", "var(--panel)")
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Metric:
     @property
     def label(self) -> str:
         unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.title}{unit}"
+        return f"{self.title}{unit} {'↑' if self.higher_is_better else '↓'}"
 
     @property
     def direction(self) -> str:
@@ -127,7 +124,7 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
         medians.append(float(quartiles[2]))
         rows.append((label, str(len(values)), *(shown(float(q)) for q in quartiles)))
     layout = _layout(colours, height=96 + 30 * len(drawn))
-    layout["xaxis"] |= {"title": {"text": _text(f"{metric.label}, {metric.direction}")}}
+    layout["xaxis"] |= {"title": {"text": _text(metric.label)}}
     layout["yaxis"] |= _entry_axis([label for label, _ in drawn])
     first = order(medians, metric.higher_is_better)[0]
     shown_of = f"{len(drawn)} entries" if len(drawn) == len(kept) else f"the first {len(drawn)} of {len(kept)} entries"
@@ -138,9 +135,7 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 
 
-def progress(
-    metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[str, float]] = (), colours: Palette = TOKENS
-) -> Figure:
+def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[str, float]] = (), colours: Palette = TOKENS) -> Figure:
     """The best score so far as a step line, every entry as a point, baselines dashed.
 
     A point is a record where it beats all before it by more than a tie. Times are shown in UTC.
@@ -170,7 +165,7 @@ def progress(
     data.append(_dots("Records", records, {"symbol": "diamond", "size": 9, "color": colours.accent}))
     layout = _layout(colours, height=360)
     layout["xaxis"] |= {"type": "date", "title": {"text": "Time (UTC)"}}
-    layout["yaxis"] |= {"title": {"text": _text(f"{metric.label}, {metric.direction}")}}
+    layout["yaxis"] |= {"title": {"text": _text(metric.label)}}
     rows = [(_stamp(p.time), p.label, shown(p.value), "record") for p in records]
     rows += [("–", label, shown(value), "baseline") for label, value in baselines]
     summary = (
@@ -188,7 +183,7 @@ def differences(
     Items where either has no value are left out and counted in the summary. ``result``, of the same
     pairs, adds the mean with its interval and the p value.
     """
-    columns = ("Item", a.label, b.label, "Difference", "Better")
+    columns = ("Item", a.label, b.label, f"{a.label} − {b.label}", "Better")
     pairs = [(i, float(x), float(y)) for i, x, y in zip(items, a.values, b.values, strict=True) if _finite(x) and _finite(y)]
     if not pairs:
         return _nothing(f"{a.label} and {b.label} have no item in common with a value for {metric.title}.", columns, colours)
@@ -200,14 +195,13 @@ def differences(
     ]
     layout = _layout(colours, height=360)
     layout |= {"showlegend": True, "bargap": 0.15, "barmode": "overlay"}
-    ticks = [_short(item) for item, _, _ in pairs] if len(pairs) <= MOST_TICKS else []
-    layout["xaxis"] |= {"tickvals": list(range(len(ticks))), "ticktext": ticks, "tickangle": -60, "showgrid": False}
-    layout["yaxis"] |= {"title": {"text": f"{_short(a.label)} − {_short(b.label)}, {_text(metric.label)}"}}
+    names = [_text(item) for item, _, _ in pairs]
+    layout["xaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names}
+    layout["xaxis"] |= {"tickangle": -60, "showgrid": False}
+    layout["yaxis"] |= {"title": {"text": f"Difference in {_text(metric.label)}"}}
     layout["shapes"] = _mean_line(result, len(pairs), colours)
-    names = {1: a.label, -1: b.label, 0: "equal"}
-    rows = [
-        (item, shown(x), shown(y), shown(x - y), names[side]) for (item, x, y), side in zip(pairs, sides, strict=True)
-    ]
+    winner = {1: a.label, -1: b.label, 0: "equal"}
+    rows = [(item, shown(x), shown(y), shown(x - y), winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)]
     summary = (
         f"{metric.title} ({metric.direction}) per item: {a.label} is better on {sides.count(1)}, {b.label} on {sides.count(-1)}, "
         f"equal on {sides.count(0)} of {_counted(len(pairs), 'item')}{_test_words(result)}."
@@ -243,7 +237,7 @@ def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TO
     layout = _layout(colours, height=96 + 26 * len(drawn))
     last = max(max(row.rank, row.high or 0) for row in drawn)
     layout["xaxis"] |= {"title": {"text": f"Rank by {_text(title)}"}, "tickformat": "d", "range": [0.5, last + 0.5]}
-    layout["xaxis"] |= {"dtick": 1} if last <= MOST_ENTRIES else {}
+    layout["xaxis"] |= {"dtick": 1} if last < 9 else {}
     layout["yaxis"] |= _entry_axis([row.label for row in drawn])
     rows = [(row.label, str(row.rank), _interval_words(row)) for row in drawn]
     firsts = [row.label for row in ranked if row.low == 1]
@@ -291,9 +285,7 @@ def _entry_axis(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _box(
-    position: int, label: str, values: list[float], names: list[str], all_points: bool, colours: Palette
-) -> dict[str, Any]:
+def _box(position: int, label: str, values: list[float], names: list[str], all_points: bool, colours: Palette) -> dict[str, Any]:
     return {
         "type": "box",
         "orientation": "h",
@@ -354,16 +346,14 @@ def _rank_dots(name: str, placed: Sequence[tuple[int, RankRow]], marker: dict[st
     }
 
 
-def _bars(
-    pairs: Sequence[tuple[str, float, float]], sides: Sequence[int], side: int, name: str, marker: dict[str, Any]
-) -> dict[str, Any]:
-    chosen = [(at, pair) for at, (pair, own) in enumerate(zip(pairs, sides, strict=True)) if own == side]
+def _bars(pairs: Sequence[tuple[str, float, float]], sides: Sequence[int], side: int, name: str, marker: dict[str, Any]) -> dict[str, Any]:
+    chosen = [pair for pair, own in zip(pairs, sides, strict=True) if own == side]
     return {
         "type": "bar",
         "name": name,
-        "x": [at for at, _ in chosen],
-        "y": [x - y for _, (_, x, y) in chosen],
-        "text": [f"{_text(item)}: {shown(x)} against {shown(y)}" for _, (item, x, y) in chosen],
+        "x": [_text(item) for item, _, _ in chosen],
+        "y": [x - y for _, x, y in chosen],
+        "text": [f"{_text(item)}: {shown(x)} against {shown(y)}" for item, x, y in chosen],
         "textposition": "none",
         "hoverinfo": "text",
         "marker": marker,

@@ -160,9 +160,7 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
     incomplete = int((~complete).sum())
     results = []
     for index, value in enumerate(values):
-        missing = tuple(
-            column.slug for column, lacking in zip(columns, np.isnan(cost[:, index]), strict=True) if lacking
-        )
+        missing = tuple(column.slug for column, lacking in zip(columns, np.isnan(cost[:, index]), strict=True) if lacking)
         own = () if missing else tuple(int(b) + 1 for b in better[:, index])
         text = _explain(rule, columns, value, own, missing, bool(takes_part[index]), incomplete)
         results.append(OverallResult(ranks[index], value, own, missing, text))
