@@ -19,14 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.metrics.aggregation import bootstrap_indices
 from leaderboard.stats.ranking import (
     TIE_TOLERANCE,
-    Column,
     Floats,
-    check_rule,
-    combine,
     costs,
     order,
     placings,
-    placings_among,
     rank,
     tie_tolerance,
 )
@@ -74,7 +70,7 @@ def unit_matrix(items: ArrayLike, groups: Sequence[str]) -> Floats:
     Units are the groups in order of first appearance, holding means within the group, or the
     items themselves where they all share one group: what a submission's own interval resamples.
     """
-    samples, names = _as_matrix(items), list(dict.fromkeys(groups))
+    samples, names = as_matrix(items), list(dict.fromkeys(groups))
     if samples.shape[1] != len(groups):
         raise ValueError(f"every item needs a group: {samples.shape[1]} items, {len(groups)} groups")
     if len(names) in (1, len(groups)):
@@ -100,72 +96,23 @@ def rank_intervals(
     without a score takes no part and gets None. The interval is rounded outwards and always holds
     the rank itself. With fewer than two groups nothing can be said: all None.
     """
-    samples = _as_matrix(matrix)
+    samples = as_matrix(matrix)
     if values is None:
         values = _row_means(samples).tolist()
     _check_length(samples, values)
     ranks = rank(values, higher_is_better)
     ranked = np.array([r is not None for r in ranks], dtype=bool)
     cost = costs(values, higher_is_better)
-    field = _Resampler(samples[ranked], cost[ranked], higher_is_better)
+    field = Resampler(samples[ranked], cost[ranked], higher_is_better)
     result: list[Interval | None] = [None] * len(samples)
     if field.groups < 2:
         return result
     drawn = np.empty((resamples, field.entries), np.int32)
     counts = resample_counts(field.groups, resamples, seed)
-    for rows in _blocks(resamples, field.entries):
+    for rows in blocks(resamples, field.entries):
         drawn[rows] = placings(field.costs(counts[rows]))[0] + 1
     observed = np.array([r for r in ranks if r is not None], dtype=np.int32)
-    for index, interval in zip(np.flatnonzero(ranked), _interval(drawn, observed, field.has_vector), strict=True):
-        result[index] = interval
-    return result
-
-
-def overall_intervals(
-    rule: str,
-    columns: Sequence[Column],
-    matrices: Sequence[ArrayLike | None],
-    counted: Sequence[bool] | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    top: int = 200,
-) -> list[Interval | None]:
-    """The 95 % interval of every entry's overall rank, the whole rule applied in each resample.
-
-    ``matrices`` holds one [entries, groups] matrix per column over the same groups, or None where
-    a metric has no per-group values; those columns stay at their values. Work is bounded by ``top``:
-    the best ``top`` entries are resampled (about ``top * metrics * resamples`` cells), the others
-    stay where they are and get None, as do unranked and uncounted entries.
-    """
-    check_rule(rule, columns)
-    cost = np.array([costs(column.values, column.higher_is_better) for column in columns])
-    takes_part = ~np.isnan(cost).any(axis=0)
-    if counted is not None:
-        takes_part &= np.asarray(counted, dtype=bool)
-    field = np.flatnonzero(takes_part)
-    result: list[Interval | None] = [None] * cost.shape[1]
-    points = combine(rule, columns, *placings(cost[:, field]), len(field))
-    best_first = np.argsort(points, kind="stable")
-    pool, rest = field[best_first[:top]], field[best_first[top:]]
-    held, held_points = np.sort(cost[:, rest], axis=1), np.sort(points[best_first[top:]])
-    movers = _movers(columns, matrices, cost, pool)
-    groups = movers[0].groups if movers else 0
-    if groups < 2 or not len(pool):
-        return result
-    drawn = np.empty((resamples, len(pool)), np.int32)
-    counts = resample_counts(groups, resamples, seed)
-    for rows in _blocks(resamples, len(pool) * len(columns)):
-        better = np.empty((len(columns), rows.stop - rows.start, len(pool)), np.int32)
-        equal = np.empty_like(better)
-        for index, mover in enumerate(movers):
-            resampled = mover.costs(counts[rows])
-            inside, outside = placings(resampled), placings_among(resampled, held[index])
-            better[index], equal[index] = inside[0] + outside[0], inside[1] + outside[1]
-        score = combine(rule, columns, better, equal, len(field))
-        drawn[rows] = placings(score)[0] + placings_among(score, held_points)[0] + 1
-    observed = placings(points[None])[0][0][best_first[:top]] + 1
-    moves = np.any([mover.has_vector for mover in movers], axis=0)
-    for index, interval in zip(pool, _interval(drawn, observed, moves), strict=True):
+    for index, interval in zip(np.flatnonzero(ranked), percentile_ranks(drawn, observed, field.has_vector), strict=True):
         result[index] = interval
     return result
 
@@ -186,7 +133,7 @@ def tie_groups(
     and the next one holds zero. Entries without a vector or a value cannot be tested: they get None
     and neither end a group nor belong to one. With fewer than two groups all are None.
     """
-    samples, ranks = _as_matrix(matrix), rank(values, higher_is_better)
+    samples, ranks = as_matrix(matrix), rank(values, higher_is_better)
     _check_length(samples, values)
     result: list[int | None] = [None] * len(ranks)
     has_vector = ~np.isnan(samples).all(axis=1)
@@ -241,7 +188,7 @@ def paired(
     low, high = None, None
     if n >= 2:
         means = resample_counts(n, resamples, seed) @ difference / n
-        low, high = (float(q) for q in np.quantile(means, _tails(LEVEL)))
+        low, high = (float(q) for q in np.quantile(means, tails(LEVEL)))
     p_value = sign_flip_p(difference, seed)
     return replace(result, mean_difference=float(difference.mean()), ci_low=low, ci_high=high, p_value=p_value)
 
@@ -262,13 +209,13 @@ def sign_flip_p(difference: Floats, seed: int = 0, flips: int = FLIPS) -> float:
         return float((np.abs(sums) >= bar).mean())
     generator = np.random.Generator(np.random.PCG64(seed))
     hits = 0
-    for rows in _blocks(flips, n):
+    for rows in blocks(flips, n):
         signs = generator.integers(0, 2, (rows.stop - rows.start, n), dtype=np.int8)
         hits += int((np.abs((2.0 * signs - 1.0) @ difference) >= bar).sum())
     return (1 + hits) / (1 + flips)
 
 
-class _Resampler:
+class Resampler:
     """Bootstrap means of some entries in one metric, as costs (lower is better).
 
     An entry without a vector keeps its score. Groups that no entry has a value for are left out,
@@ -299,26 +246,6 @@ class _Resampler:
         return result
 
 
-def _movers(
-    columns: Sequence[Column], matrices: Sequence[ArrayLike | None], cost: Floats, pool: NDArray[np.intp]
-) -> list[_Resampler]:
-    """One resampler per column, all over the same groups."""
-    if len(matrices) != len(columns):
-        raise ValueError(f"one matrix (or None) per metric is needed: {len(columns)} metrics, {len(matrices)} matrices")
-    given = [None if matrix is None else _as_matrix(matrix) for matrix in matrices]
-    shapes = {matrix.shape for matrix in given if matrix is not None}
-    if any(shape[0] != cost.shape[1] for shape in shapes) or len(shapes) > 1:
-        raise ValueError("all matrices need one row per entry and the same groups")
-    if not shapes:
-        return []
-    rows = [np.full((len(pool), next(iter(shapes))[1]), math.nan) if m is None else m[pool] for m in given]
-    keep = np.any([~np.isnan(row).all(axis=0) for row in rows], axis=0)
-    return [
-        _Resampler(row, values[pool], column.higher_is_better, keep)
-        for row, values, column in zip(rows, cost, columns, strict=True)
-    ]
-
-
 def _first_separable(lined_up: Floats, first: int, counts: Floats, alpha: float) -> int:
     """The index of the first entry after ``first`` that is separable from it, or the end.
 
@@ -342,24 +269,24 @@ def _separable(first: Floats, others: Floats, counts: Floats, alpha: float) -> N
     valid = ~np.isnan(difference)
     means = counts @ np.nan_to_num(difference).T
     means /= np.maximum(counts @ valid.T.astype(np.float64), 1)
-    low, high = np.quantile(means, _tails(1 - alpha), axis=0)
+    low, high = np.quantile(means, tails(1 - alpha), axis=0)
     noise = tie_tolerance(np.nanmean(np.abs(first)))  # a constant difference of rounding is none
     return ((low > noise) | (high < -noise)) & (valid.sum(axis=1) >= 2)
 
 
-def _interval(drawn: NDArray[np.int32], observed: NDArray[np.int32], known: NDArray[np.bool_]) -> list[Interval | None]:
+def percentile_ranks(drawn: NDArray[np.int32], observed: NDArray[np.int32], known: NDArray[np.bool_]) -> list[Interval | None]:
     """Percentile intervals of integer ranks [resamples, entries], rounded outwards, holding ``observed``."""
-    lower, upper = _tails(LEVEL)
+    lower, upper = tails(LEVEL)
     low = np.minimum(np.quantile(drawn, lower, axis=0, method="lower"), observed)
     high = np.maximum(np.quantile(drawn, upper, axis=0, method="higher"), observed)
     return [(int(lo), int(hi)) if ok else None for lo, hi, ok in zip(low, high, known, strict=True)]
 
 
-def _tails(level: float) -> tuple[float, float]:
+def tails(level: float) -> tuple[float, float]:
     return (1 - level) / 2, (1 + level) / 2
 
 
-def _as_matrix(matrix: ArrayLike) -> Floats:
+def as_matrix(matrix: ArrayLike) -> Floats:
     samples = np.asarray(matrix, dtype=np.float64)
     if samples.ndim != 2:
         raise ValueError(f"samples come as a matrix of entries by groups, not {samples.ndim} dimensions")
@@ -377,7 +304,7 @@ def _row_means(samples: Floats) -> Floats:
     return np.where(n > 0, np.nansum(samples, axis=1) / np.maximum(n, 1), math.nan)
 
 
-def _blocks(total: int, cells_each: int) -> Iterator[slice]:
+def blocks(total: int, cells_each: int) -> Iterator[slice]:
     """Slices of ``range(total)`` such that a block of that many rows stays under BLOCK_CELLS."""
     step = max(1, BLOCK_CELLS // max(1, cells_each))
     for start in range(0, total, step):

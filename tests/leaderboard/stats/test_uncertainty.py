@@ -9,9 +9,9 @@ from scipy import stats
 
 from evaluation.metrics.aggregation import bootstrap_indices, bootstrap_interval, group_means
 from leaderboard.stats import uncertainty
+from leaderboard.stats.overall import overall_intervals
 from leaderboard.stats.ranking import RULES, Column, overall, rank
 from leaderboard.stats.uncertainty import (
-    overall_intervals,
     paired,
     rank_intervals,
     resample_counts,
@@ -52,8 +52,7 @@ class TestResampling:
         groups = ["a", "b", "a", "c", "c", "b"]
         items = [[1.0, 2.0, 4.0, NAN, 3.0, 8.0], [0.5, NAN, NAN, NAN, NAN, NAN]]
         expected = [
-            [NAN if m is None else m for m in group_means([None if math.isnan(v) else v for v in row], groups).values()]
-            for row in items
+            [NAN if m is None else m for m in group_means([None if math.isnan(v) else v for v in row], groups).values()] for row in items
         ]
         np.testing.assert_array_equal(unit_matrix(items, groups), expected)
 
@@ -121,10 +120,7 @@ class TestRankIntervals:
         matrix = np.array([[3.0, 3.1, NAN, NAN], [2.0, 2.1, 2.2, 2.0], [1.0, 1.1, 1.2, 9.9]])
         low = [interval[0] for interval in rank_intervals(matrix, True)]
         means = np.array(
-            [
-                [np.nanmean(matrix[i, row]) if i or (row < 2).any() else 3.05 for i in range(3)]
-                for row in bootstrap_indices(4, 1000, 0)
-            ]
+            [[np.nanmean(matrix[i, row]) if i or (row < 2).any() else 3.05 for i in range(3)] for row in bootstrap_indices(4, 1000, 0)]
         )
         ranks = [stats.rankdata(-row, method="min") for row in means]
         assert low == [interval[0] for interval in outward(ranks, rank(np.nanmean(matrix, axis=1).tolist(), True))]
@@ -167,10 +163,7 @@ class TestOverallIntervals:
         columns, matrices = three_metrics()
         ranks = []
         for means in zip(*(resampled_means(m, 200) for m in matrices), strict=True):
-            drawn = [
-                Column(c.slug, m.tolist(), c.higher_is_better, c.weight, c.primary)
-                for c, m in zip(columns, means, strict=True)
-            ]
+            drawn = [Column(c.slug, m.tolist(), c.higher_is_better, c.weight, c.primary) for c, m in zip(columns, means, strict=True)]
             ranks.append([r.rank for r in overall(rule, drawn)])
         observed = [r.rank for r in overall(rule, columns)]
         assert overall_intervals(rule, columns, matrices, resamples=200) == outward(ranks, observed)
@@ -187,8 +180,7 @@ class TestOverallIntervals:
         lower = [m - 9 if c.higher_is_better else m + 9 for c, m in zip(columns, matrices, strict=True)]
         matrices = [np.vstack([low[:3], m]) for low, m in zip(lower, matrices, strict=True)]
         columns = [
-            Column(c.slug, m.mean(axis=1).tolist(), c.higher_is_better, c.weight, c.primary)
-            for c, m in zip(columns, matrices, strict=True)
+            Column(c.slug, m.mean(axis=1).tolist(), c.higher_is_better, c.weight, c.primary) for c, m in zip(columns, matrices, strict=True)
         ]
         whole = overall_intervals(rule, columns, matrices)
         assert overall_intervals(rule, columns, matrices, top=7) == [None] * 3 + whole[3:]
@@ -199,8 +191,7 @@ class TestOverallIntervals:
         matrices = [np.vstack([m, m[:2]]) for m in matrices]
         matrices[2][8] = NAN
         columns = [
-            Column(c.slug, [*c.values, c.values[0], None if i == 2 else c.values[1]], c.higher_is_better)
-            for i, c in enumerate(columns)
+            Column(c.slug, [*c.values, c.values[0], None if i == 2 else c.values[1]], c.higher_is_better) for i, c in enumerate(columns)
         ]
         counted = [True] * 7 + [False, True]
         assert overall_intervals("mean_rank", columns, matrices, counted) == [*alone, None, None]
@@ -369,9 +360,7 @@ class TestPaired:
 
     def test_interval_same_as_scipy_bootstrap_within_chance(self):
         a, b = board(2, 43)
-        peer = stats.bootstrap(
-            (a - b,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(0)
-        ).confidence_interval
+        peer = stats.bootstrap((a - b,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(0)).confidence_interval
         result, width = paired(a, b, resamples=20_000), peer.high - peer.low
         assert (result.ci_low, result.ci_high) == pytest.approx((peer.low, peer.high), abs=0.03 * width)
 
