@@ -12,8 +12,10 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 DEGENERATE_LENGTH = 1e-9  # metres; geometric metrics leave out edges this short
+DIAMETER_ROWS = 256  # rows of the distance matrix held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,12 @@ def segments(
 def bbox_diagonal(vertices: np.ndarray) -> float:
     """Length of the diagonal of the bounding box of all vertices; 0 without vertices."""
     return float(np.linalg.norm(np.ptp(vertices, axis=0))) if len(vertices) else 0.0
+
+
+def diameter(vertices: np.ndarray) -> float:
+    """The largest distance between two vertices; 0 for fewer than two."""
+    blocks = (vertices[first : first + DIAMETER_ROWS] for first in range(0, len(vertices), DIAMETER_ROWS))
+    return max((float(cdist(block, vertices).max()) for block in blocks), default=0.0)
 
 
 def _unique_pairs(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
