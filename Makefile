@@ -1,5 +1,5 @@
 # Two commands: `make run` and `make test`. Both set up what they need.
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 PY = $(VENV)/bin/python
 PORT ?= 8000

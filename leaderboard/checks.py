@@ -42,14 +42,6 @@ def check_settings(app_configs, **kwargs) -> list:
                 id="plumbline.E004",
             )
         )
-    if settings.ACCOUNT_EMAIL_VERIFICATION not in ("mandatory", "optional", "none"):
-        found.append(
-            Error(
-                f"PLUMBLINE_EMAIL_VERIFICATION is {settings.ACCOUNT_EMAIL_VERIFICATION!r}.",
-                hint="Use 'mandatory', 'optional' or 'none'.",
-                id="plumbline.E005",
-            )
-        )
     if settings.DATABASE_URL and not settings.S3_BUCKET:
         found.append(
             Warning(

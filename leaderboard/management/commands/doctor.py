@@ -1,0 +1,92 @@
+"""`manage.py doctor`: is everything there that the service needs? One line a thing, exit code 1 if not."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from evaluation import queue
+from evaluation.sandbox import job_folder, sandbox
+from submissions import storage
+
+LOW_DISK = 2 << 30  # bytes
+
+
+class Command(BaseCommand):
+    help = "Check settings, database, queue, storage, disk and the limited scoring process."
+
+    def handle(self, *args, **options) -> None:
+        probes: dict[str, Callable[[], str]] = {
+            "settings": self._settings,
+            "database": self._database,
+            "queue": self._queue,
+            "storage": self._storage,
+            "disk": self._disk,
+            "scoring": self._scoring,
+            "waiting": self._waiting,
+        }
+        failed = 0
+        for name, probe in probes.items():
+            try:
+                self.stdout.write(f"ok    {name:<9} {probe()}")
+            except Exception as error:  # each probe fails in its own library's way; the line says how
+                failed += 1
+                self.stdout.write(self.style.ERROR(f"FAIL  {name:<9} {error}"))
+        if failed:
+            raise CommandError(f"{failed} of {len(probes)} checks failed; mend what the lines above name.")
+
+    def _settings(self) -> str:
+        call_command("check", verbosity=0)
+        return "no error"
+
+    def _database(self) -> str:
+        executor = MigrationExecutor(connection)
+        behind = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if behind:
+            raise CommandError(f"{len(behind)} migrations are not applied; run `manage.py migrate`")
+        return f"{connection.vendor}, migrated"
+
+    def _queue(self) -> str:
+        from evaluation.celery import app
+
+        with app.connection_for_write(connect_timeout=3) as broker:
+            broker.ensure_connection(max_retries=1, timeout=3)
+            return broker.as_uri()
+
+    def _storage(self) -> str:
+        store = storage.store()
+        store.save_bytes("health/probe", b"probe")
+        if store.read("health/probe") != b"probe":
+            raise CommandError("the storage gave back other bytes than it was given")
+        store.delete("health/probe")
+        return f"S3 bucket {settings.S3_BUCKET}" if settings.S3_BUCKET else str(settings.HOME)
+
+    def _disk(self) -> str:
+        free = shutil.disk_usage(settings.HOME).free
+        if free < LOW_DISK:
+            raise CommandError(f"only {free / 1e9:.1f} GB free below {settings.HOME}; make room")
+        return f"{free / 1e9:.0f} GB free below {settings.HOME}"
+
+    def _scoring(self) -> str:
+        with job_folder() as folder:
+            (folder / "empty").mkdir()
+            (folder / "nothing.json").write_text("{}")
+            manifest = {
+                "challenge": "doctor", "phase": "doctor", "family": "wireframe", "items": [{"id": "a", "group": "a", "max_vertices": 9, "max_edges": 9}],
+                "formats": ["json"], "missing": "reject", "unit": "m", "unit_scale": 1.0, "metrics": [], "bounds": {}, "reference_version": 1,
+            }  # fmt: skip
+            verdict = sandbox.run(folder, {"kind": "validate", "archive": "nothing.json", "manifest": manifest}, lambda: True)
+        sandbox.stop()
+        if verdict["accepted"]:
+            raise CommandError("the limited process accepted an upload without items")
+        return "the limited process answers"
+
+    def _waiting(self) -> str:
+        n, oldest = queue.depth()
+        return f"{n} entries wait, the oldest for {oldest:.0f} s"
