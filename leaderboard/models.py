@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
+from datetime import datetime
 from functools import lru_cache
+from typing import Self
 
 from django.db import models
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
+from leaderboard import boards
 from submissions.models import Phase
 
 
@@ -19,6 +23,7 @@ class Snapshot(models.Model):
     Two audiences: the public's holds what the board may show to those who may see it, the
     organizers' holds hidden and late entries too. `payload` is compressed JSON (see
     `leaderboard.boards`); it never changes, so decoded copies are shared within a process.
+    `revision` only says up to which change of the phase the ranking is known to hold.
     """
 
     class Audience(models.TextChoices):
@@ -50,9 +55,58 @@ class Snapshot(models.Model):
     @property
     def content(self) -> dict:
         """The decoded payload; treat it as read-only."""
-        return decode(self.pk, bytes(self.payload))
+        return decode(self.pk, self.digest)
+
+    @classmethod
+    def current(cls, phase: Phase, audience: str) -> Self | None:
+        """The newest ranking for that audience, without its payload; None before the first."""
+        return cls._light().filter(phase=phase, audience=audience).order_by("-revision", "-id").first()
+
+    @classmethod
+    def get(cls, phase: Phase, digest: str) -> Self | None:
+        """The snapshot at that address (the whole digest, or its first eight characters or more)."""
+        if len(digest) < 8:
+            return None
+        # Both audiences hold the same bytes only by chance; the public's is the one to show then.
+        return cls._light().filter(phase=phase, digest__startswith=digest).order_by("-audience", "id").first()
+
+    @classmethod
+    def make(cls, phase: Phase, audience: str, now: datetime | None = None) -> Self | None:
+        """Rank the phase as it stands. The same ranking as one kept before is not kept twice: that
+        snapshot becomes the current one again. None while the phase cannot be scored."""
+        while True:
+            phase.refresh_from_db()
+            payload = boards.build(phase, audience, now)
+            if payload is None:
+                return None
+            batch = EvaluationBatch.current(phase)
+            if batch is not None and batch.pk == payload["batch"]:
+                return cls._keep(phase, audience, batch, payload)
+            # The batch was switched while we read; what we read mixes the two.
+
+    @classmethod
+    def _keep(cls, phase: Phase, audience: str, batch: EvaluationBatch, payload: dict) -> Self:
+        data = json.dumps(payload, separators=(",", ":"), allow_nan=False).encode()
+        digest = hashlib.sha256(f"{phase.pk}\n".encode() + data).hexdigest()
+        snapshot, made = cls.objects.get_or_create(
+            phase=phase, audience=audience, digest=digest,
+            defaults={
+                "batch": batch, "revision": phase.board_revision, "n_entries": payload["n_entries"],
+                "n_teams": payload["n_teams"], "payload": zlib.compress(data),
+            },
+        )  # fmt: skip
+        if not made:
+            cls.objects.filter(pk=snapshot.pk, revision__lt=phase.board_revision).update(revision=phase.board_revision)
+            snapshot.refresh_from_db(fields=["revision"])
+        return snapshot
+
+    @classmethod
+    def _light(cls) -> models.QuerySet:
+        return cls.objects.defer("payload")
 
 
 @lru_cache(maxsize=32)
-def decode(pk: int, payload: bytes) -> dict:
-    return json.loads(zlib.decompress(payload))
+def decode(pk: int, digest: str) -> dict:
+    """The payload of a snapshot, fetched on a miss only: it is by far the largest column. The
+    digest is in the key because a database that was rolled back gives the same number again."""
+    return json.loads(zlib.decompress(bytes(Snapshot.objects.values_list("payload", flat=True).get(pk=pk))))

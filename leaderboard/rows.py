@@ -1,0 +1,240 @@
+"""From a snapshot's payload to the rows a page shows: sorted, filtered, cut into pages.
+
+Ranks, intervals and brackets are those of the full set; filters and page boundaries only choose
+which rows are seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from leaderboard import exports
+from leaderboard.stats.ranking import RULES
+
+PER_PAGE = 100
+OVERALL = "rank"
+TEXT_SORTS = ("name", "team", "date")
+RULE_WORDS = dict(
+    zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True)
+)
+VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the viewer asked for: one sort, its direction, filters and a page."""
+
+    sort: str = OVERALL
+    worst_first: bool = False
+    text: str = ""
+    baselines: bool = True
+    mine: bool = False
+    page: int = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value as it is read: `left`, `width` and `dot` are percentages of the column's scale."""
+
+    text: str
+    half: str = ""
+    title: str = ""
+    best: bool = False
+    left: float = 0.0
+    width: float = 0.0
+    dot: float | None = None
+    n: int = 0
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the table."""
+
+    entry: dict[str, Any]
+    received_at: datetime
+    rank: int | None
+    interval: str
+    bracket: str
+    explanation: str
+    value: str
+    cells: list[Cell]
+    mine: bool
+
+
+class BoardRows:
+    """A payload seen through a `Choice`; `team` is the viewer's, for `mine`."""
+
+    def __init__(self, content: dict, choice: Choice, team: int | None = None, per_page: int = PER_PAGE) -> None:
+        self.content, self.team, self.per_page = content, team, per_page
+        self.metrics: list[dict] = content["metrics"]
+        self.by_slug = {metric["slug"]: metric for metric in self.metrics}
+        known = choice.sort in self.by_slug or choice.sort in (OVERALL, *TEXT_SORTS)
+        self.choice = choice if known else Choice(OVERALL, choice.worst_first, choice.text, choice.baselines, choice.mine, choice.page)
+
+    @cached_property
+    def indices(self) -> list[int]:
+        """All rows of the choice, in its order."""
+        entries, text = self.content["entries"], self.choice.text.casefold().strip()
+        keep = []
+        for index in self._sorted():
+            entry = entries[index]
+            if entry["baseline"] and not self.choice.baselines:
+                continue
+            if self.choice.mine and entry["team_id"] != self.team:
+                continue
+            if text and text not in entry["name"].casefold() and text not in entry["team"].casefold():
+                continue
+            keep.append(index)
+        return keep
+
+    def _sorted(self) -> list[int]:
+        entries, by = self.content["entries"], self.choice.sort
+        if by in TEXT_SORTS:
+            names = {"name": lambda e: e["name"].casefold(), "team": lambda e: e["team"].casefold(), "date": lambda e: e["received_at"]}
+            # The newest comes first: what people look for by date.
+            backwards = self.choice.worst_first != (by == "date")
+            return sorted(range(len(entries)), key=lambda i: (names[by](entries[i]), i), reverse=backwards)
+        column = self.standing
+        best_first: list[int] = column["order"]
+        if not self.choice.worst_first:
+            return best_first
+        # Unranked rows stay last, whichever way round.
+        valued = [i for i in best_first if column["value"][i] is not None]
+        return valued[::-1] + [i for i in best_first if column["value"][i] is None]
+
+    @property
+    def standing(self) -> dict:
+        """The column whose ranks the first column shows: the metric sorted by, else the overall rank."""
+        return self.by_slug.get(self.choice.sort, self.content["overall"])
+
+    @property
+    def n_pages(self) -> int:
+        return max(1, math.ceil(len(self.indices) / self.per_page))
+
+    @property
+    def page(self) -> int:
+        return min(max(1, self.choice.page), self.n_pages)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The rows of the page."""
+        start = (self.page - 1) * self.per_page
+        shown = self.indices[start : start + self.per_page]
+        return [self._line(index, self._brackets[start + place]) for place, index in enumerate(shown)]
+
+    def _line(self, index: int, bracket: str) -> Line:
+        entry, standing, overall = self.content["entries"][index], self.standing, self.content["overall"]
+        low, high = standing["rank_low"][index], standing["rank_high"][index]
+        return Line(
+            entry=entry, received_at=datetime.fromisoformat(entry["received_at"]), rank=standing["rank"][index],
+            interval="" if low is None else f"{low}–{high}" if low != high else f"{low}", bracket=bracket,
+            explanation=overall["explanation"][index] if standing is overall else "",
+            value=_points(overall["value"][index]) if overall["rule"] in VALUE_TITLES else "",
+            cells=[cell(metric, index) for metric in self.metrics],
+            mine=self.team is not None and entry["team_id"] == self.team,
+        )  # fmt: skip
+
+    @cached_property
+    def _brackets(self) -> list[str]:
+        """Per row the classes that draw its piece of the bracket around a group of two or more. A
+        row that does not count and stands between two of a group lets the line through."""
+        if self.choice.sort in TEXT_SORTS:
+            return [""] * len(self.indices)
+        groups = [self.standing["group"][index] for index in self.indices]
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        for place, group in enumerate(groups):
+            if group is not None:
+                first.setdefault(group, place)
+                last[group] = place
+        found = [""] * len(groups)
+        for group, start in first.items():
+            if start < last[group]:
+                found[start : last[group] + 1] = ["g"] * (last[group] + 1 - start)
+                found[start], found[last[group]] = "g g1", "g g3"
+        return found
+
+    def table(self, caption: exports.Caption) -> exports.Table:
+        """All rows of the choice as a table to write down."""
+        columns = tuple(
+            exports.Column(m["slug"], m["title"], m["higher_is_better"], m["unit"], m["decimals"]) for m in self.metrics
+        )
+        return exports.Table(caption, columns, tuple(self._exported(index) for index in self.indices))
+
+    def _exported(self, index: int) -> exports.Row:
+        entry, overall = self.content["entries"][index], self.content["overall"]
+        cells = tuple(
+            exports.Cell(m["value"][index], m["ci_low"][index], m["ci_high"][index], m["rank"][index]) for m in self.metrics
+        )
+        flags = [word for word in ("baseline", "verified", "late") if entry[word]]
+        return exports.Row(
+            overall["rank"][index], entry["name"], entry["team"], cells, overall["rank_low"][index],
+            overall["rank_high"][index], (*flags, *filter(None, [entry["state"]])),
+        )  # fmt: skip
+
+
+def cell(metric: dict, index: int) -> Cell:
+    """One entry's value in one metric, ready to be drawn."""
+    value, low, high = metric["value"][index], metric["ci_low"][index], metric["ci_high"][index]
+    if value is None:
+        return Cell("–", title="no value")
+    digits = metric["decimals"]
+    rank, n = metric["rank"][index], metric["n"][index]
+    words = [f"{value:.6g}{' ' + metric['unit'] if metric['unit'] else ''}"]
+    if low is not None and high is not None:
+        words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
+    if rank is not None:
+        spread = metric["rank_low"][index], metric["rank_high"][index]
+        words.append(f"rank {rank}" + (f" ({spread[0]}–{spread[1]})" if spread[0] is not None else ""))
+    left, width = bar(metric["scale"], low, high)
+    return Cell(
+        text=number(value, digits), half=half_width(low, high, digits), title="; ".join(words), best=rank == 1,
+        left=left, width=width, dot=position(metric["scale"], value), n=n,
+    )  # fmt: skip
+
+
+def number(value: float, digits: int) -> str:
+    """A value with a fixed number of decimals and a true minus sign."""
+    return exports.shown(value) if abs(value) >= 10**6 else f"{value:.{digits}f}".replace("-", "−")
+
+
+def half_width(low: float | None, high: float | None, digits: int) -> str:
+    """`±.028`; empty without an interval."""
+    half = exports.half_width(low, high)
+    if half is None:
+        return ""
+    text = f"{half:.{digits}f}"
+    return "±" + (text[1:] if text.startswith("0.") else text)
+
+
+def position(scale: Sequence[float], value: float) -> float:
+    """Where a value stands on a column's scale, in percent; at the end where it lies outside."""
+    low, high = scale
+    share = (value - low) / (high - low) if high > low else 0.5
+    return round(100 * min(1.0, max(0.0, share)), 1)
+
+
+def bar(scale: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
+    """(left, width) of an interval on a column's scale, in percent."""
+    if low is None or high is None:
+        return 0.0, 0.0
+    left = position(scale, low)
+    return left, round(position(scale, high) - left, 1)
+
+
+def rule_words(content: dict) -> str:
+    """What the overall rank goes by, in words: `mean rank of 3` or `HSS`."""
+    overall = content["overall"]
+    titles = {m["slug"]: m["title"] for m in content["metrics"]}
+    if overall["rule"] == "primary":
+        return titles[overall["metrics"][0]] if overall["metrics"] else RULE_WORDS["primary"]
+    return f"{RULE_WORDS[overall['rule']]} of {len(overall['metrics'])}"
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,55 @@
+"""Celery tasks of the boards: each looks at the rows and does what they ask for."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.core.cache import cache
+from django.db.models import F, Max, Q
+from django.utils import timezone
+
+from evaluation.celery import cpu_task
+from leaderboard.models import Snapshot
+from submissions.models import Phase
+
+EVERY_SECONDS = 2.0  # at most one ranking of a phase in this time
+BUILDING_SECONDS = 120  # a build that has not ended by then was killed
+
+
+@cpu_task(name="leaderboard.boards")
+def boards() -> int:
+    return build_due_boards()
+
+
+def build_due_boards(now: datetime | None = None) -> int:
+    """Rank the phases that changed since their newest snapshots; returns how many were ranked.
+
+    A phase ranked a moment ago, or being ranked by somebody else now, is left to the next round.
+    """
+    now = now or timezone.now()
+    built = 0
+    for phase in due_phases(now):
+        key = f"board-build-{phase.pk}"
+        # Two builders at once would do no harm, only the work twice.
+        if not cache.add(key, 1, BUILDING_SECONDS):
+            continue
+        try:
+            for audience in Snapshot.Audience.values:
+                Snapshot.make(phase, audience)
+            built += 1
+        finally:
+            cache.delete(key)
+    return built
+
+
+def due_phases(now: datetime) -> list[Phase]:
+    """Phases that have a current batch and changed since a snapshot of either audience."""
+    found = Phase.objects.filter(batches__state="current")
+    for audience in Snapshot.Audience.values:
+        found = found.annotate(**{audience: Max("snapshots__revision", filter=Q(snapshots__audience=audience))})
+    found = found.annotate(made=Max("snapshots__created_at"))
+    changed = Q()
+    for audience in Snapshot.Audience.values:
+        changed |= Q(**{f"{audience}__isnull": True}) | Q(**{f"{audience}__lt": F("board_revision")})
+    lately = now - timedelta(seconds=EVERY_SECONDS)
+    return list(found.filter(changed, Q(made__isnull=True) | Q(made__lte=lately)).select_related("challenge"))
