@@ -25,6 +25,10 @@ class Viewer:
     def __init__(self, user, challenge: Challenge | None, now: datetime) -> None:
         self.user, self.challenge, self.now = user, challenge, now
 
+    def may(self, action: str, thing: object) -> bool:
+        """`allowed`, for a page that asks several things about one challenge."""
+        return RULES[action](self, thing)
+
     @property
     def known(self) -> bool:
         return bool(self.user and self.user.is_authenticated and self.user.is_active)
