@@ -1,0 +1,161 @@
+import dataclasses
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
+
+from evaluation.metrics import registry
+from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
+
+# key: (higher is better, bounds, unit, worst), as the specification's index has them
+INDEX = {
+    "corner_precision": (True, (0, 1), "", "0"),
+    "corner_recall": (True, (0, 1), "", "0"),
+    "corner_f1": (True, (0, 1), "", "0"),
+    "corner_offset": (False, (0, None), "m", "tau"),
+    "edge_precision": (True, (0, 1), "", "0"),
+    "edge_recall": (True, (0, 1), "", "0"),
+    "edge_f1": (True, (0, 1), "", "0"),
+    "hss": (True, (0, 1), "", "0"),
+    "jaccard_distance": (False, (0, 1), "", "1"),
+    "ecd_chamfer": (False, (0, None), "m", "gt_diagonal"),
+    "wf_hausdorff": (False, (0, None), "m", "gt_diagonal"),
+}
+DEFAULTS = {
+    "corner_f1": {"tau": 0.5, "matching": "hungarian_raw", "drop_isolated": False, "merge_tol": None},
+    "edge_f1": {"tau_edge": 0.5, "hausdorff": "exact", "matching": "hungarian_raw", "merge_tol": None},
+    "hss": {"vert_thresh": 0.5, "edge_thresh": 0.5, "sections": 6},
+    "jaccard_distance": {
+        "radius": 0.5, "primitive": "cylinder", "n_samples": 100_000, "method": "sampling", "seed0": 0, "merge_tol": None,
+    },
+    "ecd_chamfer": {"n": 10_000, "sampling": "stratified", "seed0": 0, "merge_tol": None, "one_sided": "off"},
+    "wf_hausdorff": {"n": 10_000, "sampling": "stratified", "seed0": 0, "merge_tol": None},
+}  # fmt: skip
+
+
+def test_the_registry_holds_exactly_the_metrics_of_the_index():
+    found = {spec.key: (spec.higher_is_better, spec.bounds, spec.unit, spec.worst) for spec in REGISTRY.values()}
+    assert found == INDEX
+
+
+@pytest.mark.parametrize("key", DEFAULTS)
+def test_defaults_are_those_of_the_specification(key):
+    assert resolve_params(key, {}) == DEFAULTS[key]
+
+
+@pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
+def test_every_function_is_there_and_takes_the_parameters_with_the_same_defaults(spec):
+    function = spec.load()
+    assert function.__name__ == spec.key and function.__doc__
+    given = {name: p.default for name, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD}
+    del given["pair"]
+    if given:
+        assert given == resolve_params(spec.key, {})
+
+
+@pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
+def test_every_spec_says_what_pages_need(spec):
+    assert spec.title and spec.doc and spec.paper and spec.family == "wireframe"
+    assert (spec.level, spec.device, spec.weights, spec.needs, spec.aggregation) == ("item", "cpu", None, ("reference",), "macro_mean")
+    assert all(param.doc for param in spec.params)
+    assert dataclasses.replace(spec, level="set", device="gpu", weights="alexnet").weights == "alexnet"
+
+
+def test_the_table_cannot_be_changed():
+    with pytest.raises(TypeError):
+        REGISTRY["mine"] = get("hss")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        get("hss").version = 2
+
+
+def test_reading_the_table_loads_neither_numpy_nor_django_nor_torch():
+    code = "import sys, evaluation.metrics.registry as r; r.fingerprint('hss', {}); print([m for m in ('numpy', 'scipy', 'django', 'torch') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_unknown_metric_is_one_sentence_with_near_matches():
+    with pytest.raises(UnknownMetric, match=r"^There is no metric 'corner_f2'; did you mean corner_f1 .*\?$"):
+        get("corner_f2")
+    with pytest.raises(UnknownMetric, match="there are: corner_precision"):
+        get("zzz")
+
+
+def test_given_parameters_overlay_the_defaults_and_come_back_typed():
+    params = resolve_params("jaccard_distance", {"radius": 1, "n_samples": 500.0, "merge_tol": 0.01})
+    assert params == {**DEFAULTS["jaccard_distance"], "radius": 1.0, "n_samples": 500, "merge_tol": 0.01}
+    assert type(params["radius"]) is float and type(params["n_samples"]) is int
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "sentence"),
+    [
+        ("hss", {"tau": 1}, "hss has no parameter 'tau'; its parameters are: vert_thresh, edge_thresh, sections."),
+        ("corner_f1", {"tau": 0}, "corner_f1.tau must be more than 0, got 0."),
+        ("corner_f1", {"tau": -1.5}, "corner_f1.tau must be more than 0, got -1.5."),
+        ("corner_f1", {"tau": float("nan")}, "corner_f1.tau must be a finite number, got nan."),
+        ("corner_f1", {"tau": 10**400}, "corner_f1.tau must be a finite number, got 1"),
+        ("corner_f1", {"tau": "0.5"}, "corner_f1.tau must be a finite number, got '0.5'."),
+        ("corner_f1", {"tau": True}, "corner_f1.tau must be a finite number, got True."),
+        ("corner_f1", {"tau": None}, "corner_f1.tau must be a finite number, got None."),
+        ("corner_f1", {"drop_isolated": 1}, "corner_f1.drop_isolated must be true or false, got 1."),
+        ("corner_f1", {"merge_tol": 0.0}, "corner_f1.merge_tol must be more than 0, got 0.0."),
+        ("corner_f1", {"matching": "greedy"}, "corner_f1.matching must be one of hungarian_raw, hungarian_capped, got 'greedy'."),
+        ("hss", {"sections": 2}, "hss.sections must be at least 3, got 2."),
+        ("hss", {"sections": 6.5}, "hss.sections must be a whole number, got 6.5."),
+        ("wf_hausdorff", {"n": 10**9}, "wf_hausdorff.n must be at most 1000000, got 1000000000."),
+    ],
+)
+def test_a_wrong_parameter_is_one_sentence(key, given, sentence):
+    with pytest.raises(ParamError) as error:
+        resolve_params(key, given)
+    assert str(error.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "text", "expected"),
+    [
+        ("corner_f1", "tau", "0.25", 0.25),
+        ("corner_f1", "tau", "1", 1.0),
+        ("corner_f1", "drop_isolated", "true", True),
+        ("corner_f1", "drop_isolated", "No", False),
+        ("corner_f1", "merge_tol", "none", None),
+        ("corner_f1", "matching", "hungarian_capped", "hungarian_capped"),
+        ("jaccard_distance", "n_samples", "500", 500),
+    ],
+)
+def test_parameters_are_read_from_text(key, name, text, expected):
+    found = parse_param(key, name, text)
+    assert found == expected and type(found) is type(expected)
+
+
+@pytest.mark.parametrize(("name", "text"), [("tau", "half"), ("drop_isolated", "2"), ("tau", "inf"), ("nothing", "1"), ("tau", "none")])
+def test_text_that_is_no_value_is_refused(name, text):
+    with pytest.raises(ParamError):
+        parse_param("corner_f1", name, text)
+
+
+def test_the_fingerprint_is_that_of_key_version_full_parameters_and_weights():
+    text = json.dumps(
+        {"key": "hss", "params": {"edge_thresh": 0.5, "sections": 6, "vert_thresh": 0.5}, "version": 1, "weights": None},
+        sort_keys=True,
+        separators=(",", ":"),
+    )
+    import hashlib
+
+    assert fingerprint("hss", {}) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_fingerprint_does_not_depend_on_how_parameters_are_written():
+    assert fingerprint("corner_f1", {}) == fingerprint("corner_f1", {"matching": "hungarian_raw", "tau": 0.5})
+    assert fingerprint("corner_f1", {"tau": 1}) == fingerprint("corner_f1", {"tau": 1.0})
+
+
+def test_the_fingerprint_changes_with_everything_that_changes_numbers(monkeypatch):
+    known = fingerprint("corner_f1", {})
+    others = [fingerprint("corner_f1", {"tau": 0.25}), fingerprint("corner_recall", {}), fingerprint("corner_f1", {}, "ab" * 32)]
+    newer = dataclasses.replace(get("corner_f1"), version=2)
+    monkeypatch.setattr(registry, "REGISTRY", {"corner_f1": newer})
+    assert len({known, *others, fingerprint("corner_f1", {})}) == 5

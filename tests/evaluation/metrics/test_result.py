@@ -1,0 +1,28 @@
+import math
+
+import pytest
+
+from evaluation.metrics.result import MetricResult, Status
+
+
+def test_a_result_holds_value_status_flags_and_parts():
+    result = MetricResult(0.5, Status.OK, ("capped",), {"tp": 2.0})
+    assert (result.value, result.status, result.flags, dict(result.parts)) == (0.5, "ok", ("capped",), {"tp": 2.0})
+
+
+def test_a_value_may_be_null():
+    assert MetricResult(None, Status.NO_OBJECT).value is None
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_neither_value_nor_parts_are_ever_infinite_or_not_a_number(number):
+    with pytest.raises(ValueError, match="value must be finite"):
+        MetricResult(number)
+    with pytest.raises(ValueError, match="distance_sum must be finite"):
+        MetricResult(0.0, parts={"distance_sum": number})
+
+
+def test_statuses_are_the_eight_of_the_specification():
+    assert [str(status) for status in Status] == [
+        "ok", "empty_pred", "missing_pred", "invalid_pred", "no_object", "empty_mask", "size_mismatch", "not_applicable",
+    ]  # fmt: skip
