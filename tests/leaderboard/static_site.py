@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import mimetypes
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,6 +44,15 @@ def html_page(body: str, head: str = "") -> str:
         '<script src="/static/plumbline.js" defer></script>'
         f"{head}</head><body><main>{body}</main></body></html>"
     )
+
+
+def until(tab, expression: str, seconds: float = 10) -> None:
+    """Wait until `expression` is true in the page. Playwright's own way evaluates text inside the page, which the policy forbids."""
+    deadline = time.monotonic() + seconds
+    while not tab.evaluate(expression):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"still not true after {seconds} s: {expression}")
+        time.sleep(0.02)
 
 
 class Site:

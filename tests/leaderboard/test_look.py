@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.leaderboard.static_site import STATIC, Answer, html_page
+from tests.leaderboard.static_site import STATIC, Answer, html_page, until
 
 CSS = (STATIC / "plumbline.css").read_text()
 WORDS = """sub facts tabs tools sp wrap dir trust meter low rank g g1 g3 name tag num ci best flag none base foot cards card row track
@@ -164,7 +164,7 @@ def test_a_table_sorts_by_full_values_with_missing_last_both_ways(show) -> None:
 def test_a_code_block_can_be_copied(show) -> None:
     tab = show('<div class="copy"><pre>python -m evaluation metrics</pre></div>', permissions=["clipboard-read", "clipboard-write"])
     tab.click(".copy button")
-    tab.wait_for_function("document.querySelector('.copy button').textContent === 'Copied'")
+    until(tab, "document.querySelector('.copy button').textContent === 'Copied'")
     assert tab.evaluate("navigator.clipboard.readText()") == "python -m evaluation metrics"
 
 

@@ -8,12 +8,13 @@ import threading
 
 import pytest
 
-from tests.leaderboard.static_site import Answer, Request, html_page
+from tests.leaderboard.static_site import Answer, Request, html_page, until
 
 FORM = """
 <form method="post" action="/plain" enctype="multipart/form-data" data-create-url="/api/uploads">
 <input name="method_name" value="gable-net v3"><input type="checkbox" name="chosen" checked>
-<div class="drop"><label for="id_file"><b>Drop one file here, or choose it</b></label><input type="file" name="file" id="id_file" required></div>
+<div class="drop"><label for="id_file"><b>Drop one file here, or choose it</b></label>
+<input type="file" name="file" id="id_file" required></div>
 <button class="primary">Upload</button></form>
 """
 PART = 1000
@@ -109,7 +110,7 @@ def test_a_stopped_upload_goes_on_where_it_was(show, server) -> None:
     tab = show(FORM)
     tab.set_input_files("#id_file", FILE)
     tab.click("button.primary")
-    tab.wait_for_function("document.querySelector('progress').value > 0.29")
+    until(tab, "document.querySelector('progress').value > 0.29")
     tab.click("button.stop")
     assert tab.inner_text(".alert").endswith("go on, or start anew.")
     server.hold.set()
@@ -130,19 +131,22 @@ def test_a_refusal_is_shown_as_the_servers_own_sentence(show, server) -> None:
     assert tab.is_enabled("button.primary") and not tab.is_visible("button.again")
 
 
+DROP = """names => { const data = new DataTransfer(); names.forEach(name => data.items.add(new File(['a'], name)));
+  const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+  document.querySelector('.drop').dispatchEvent(event); }"""
+
+
 def test_two_dropped_files_are_declined_with_what_to_do(show, server) -> None:
     tab = show(FORM)
     tab.wait_for_selector(".chosen", state="attached")
-    tab.evaluate("""() => { const data = new DataTransfer(); data.items.add(new File(['a'], 'a.obj')); data.items.add(new File(['b'], 'b.obj'));
-      document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); }""")
+    tab.evaluate(DROP, ["a.obj", "b.obj"])
     assert tab.inner_text(".chosen") == "Drop one file; these are 2. Put them into one zip."
 
 
 def test_one_dropped_file_is_chosen(show, server) -> None:
     tab = show(FORM)
     tab.wait_for_selector(".chosen", state="attached")
-    tab.evaluate("""() => { const data = new DataTransfer(); data.items.add(new File(['a'], 'a.obj'));
-      document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); }""")
+    tab.evaluate(DROP, ["a.obj"])
     assert tab.inner_text(".chosen") == "a.obj, 1 B"
     assert tab.evaluate("document.querySelector('#id_file').files.length") == 1
 
