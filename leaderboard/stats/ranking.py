@@ -73,17 +73,23 @@ def placings(cost: Floats) -> tuple[Ints, Ints]:
     rows, n = cost.shape
     if n == 0:
         return np.zeros((rows, 0), np.int32), np.zeros((rows, 0), np.int32)
-    order_ = np.argsort(cost, axis=1, kind="stable")
-    starts = _run_starts(np.take_along_axis(cost, order_, axis=1))
     position = np.arange(n, dtype=np.int32)
+    order_ = np.argsort(cost, axis=1)
+    ordered = np.take_along_axis(cost, order_, axis=1)
+    better, equal = np.empty((rows, n), np.int32), np.ones((rows, n), np.int32)
+    np.put_along_axis(better, order_, np.broadcast_to(position, (rows, n)), axis=1)
+    # Most rows hold no two equal values; only the others need their runs looked up.
+    widest = tie_tolerance(np.maximum(-ordered[:, :1], ordered[:, -1:]))
+    tied = np.flatnonzero((np.diff(ordered, axis=1) <= widest).any(axis=1))
+    if not len(tied):
+        return better, equal
+    starts = _run_starts(ordered[tied])
     # A run ends where the next one starts: look for the next start from the right.
-    last = np.ones((rows, n), dtype=bool)
+    last = np.ones((len(tied), n), dtype=bool)
     last[:, :-1] = starts[:, 1:] == position[1:]
-    ends = np.where(last, position, n)[:, ::-1]
-    ends = np.minimum.accumulate(ends, axis=1)[:, ::-1]
-    better, equal = np.empty((rows, n), np.int32), np.empty((rows, n), np.int32)
-    np.put_along_axis(better, order_, starts, axis=1)
-    np.put_along_axis(equal, order_, ends - starts + 1, axis=1)
+    ends = np.minimum.accumulate(np.where(last, position, n)[:, ::-1], axis=1)[:, ::-1]
+    places = tied[:, None], order_[tied]
+    better[places], equal[places] = starts, ends - starts + 1
     return better, equal
 
 

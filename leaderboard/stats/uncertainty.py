@@ -268,7 +268,7 @@ def _separable(first: Floats, others: Floats, counts: Floats, alpha: float) -> N
     difference = first - others
     valid = ~np.isnan(difference)
     means = counts @ np.nan_to_num(difference).T
-    means /= np.maximum(counts @ valid.T.astype(np.float64), 1)
+    means /= len(first) if valid.all() else np.maximum(counts @ valid.T.astype(np.float64), 1)
     low, high = np.quantile(means, tails(1 - alpha), axis=0)
     noise = tie_tolerance(np.nanmean(np.abs(first)))  # a constant difference of rounding is none
     return ((low > noise) | (high < -noise)) & (valid.sum(axis=1) >= 2)
@@ -277,8 +277,9 @@ def _separable(first: Floats, others: Floats, counts: Floats, alpha: float) -> N
 def percentile_ranks(drawn: NDArray[np.int32], observed: NDArray[np.int32], known: NDArray[np.bool_]) -> list[Interval | None]:
     """Percentile intervals of integer ranks [resamples, entries], rounded outwards, holding ``observed``."""
     lower, upper = tails(LEVEL)
-    low = np.minimum(np.quantile(drawn, lower, axis=0, method="lower"), observed)
-    high = np.maximum(np.quantile(drawn, upper, axis=0, method="higher"), observed)
+    in_order, last = np.sort(drawn.T, axis=1), len(drawn) - 1
+    low = np.minimum(in_order[:, math.floor(lower * last)], observed)
+    high = np.maximum(in_order[:, math.ceil(upper * last)], observed)
     return [(int(lo), int(hi)) if ok else None for lo, hi, ok in zip(low, high, known, strict=True)]
 
 
