@@ -86,6 +86,10 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # --- who may do what ----------------------------------------------------------------------
 CREATE_CHALLENGES = env.str("CREATE_CHALLENGES", "staff")  # staff | anyone
 STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", False)  # staff must use a second factor
+API_RATE = env.str("API_RATE", "1200/m")  # calls of the API by one person, all their programs together
+API_RATE_ANONYMOUS = env.str("API_RATE_ANONYMOUS", "300/m")  # by one address
+UPLOAD_RATE = env.str("UPLOAD_RATE", "60/h")  # reservations by one person; quota is the phase's affair
+TOKEN_RATE = env.str("TOKEN_RATE", "20/h")  # new API tokens of one person
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # needed to read /metrics; empty: this machine only
 
 # --- Django -------------------------------------------------------------------------------
@@ -146,7 +150,7 @@ USE_TZ = True
 USE_I18N = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = HOME / "static"
+STATIC_ROOT = env.path("STATIC_ROOT", HOME / "static")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # unused: see storage.py
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
@@ -174,6 +178,14 @@ ACCOUNT_EMAIL_VERIFICATION = env.str("EMAIL_VERIFICATION", "mandatory")  # manda
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+# Per address and, for failed log-ins, per account tried.
+ACCOUNT_RATE_LIMITS = {
+    "login": env.str("LOGIN_RATE", "30/m/ip"),
+    "login_failed": env.str("LOGIN_FAILED_RATE", "10/m/ip,5/5m/key"),
+    "signup": env.str("SIGNUP_RATE", "20/m/ip"),
+    "reset_password": env.str("RESET_PASSWORD_RATE", "20/m/ip,5/m/key"),
+}
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Plumbline"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -188,7 +200,11 @@ CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": _CACHE_URL}
     if _CACHE_URL
     # Rate limits must be shared by all web processes, so process memory will not do.
-    else {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "plumbline_cache"}
+    else {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "plumbline_cache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},  # with the default of 300, limits would be forgotten
+    }
 }
 
 # --- e-mail -------------------------------------------------------------------------------

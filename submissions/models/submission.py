@@ -14,6 +14,7 @@ from submissions import wake
 from submissions.errors import Refused
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
+from submissions.models.entered import checked_file_name, checked_sha256, checked_texts
 from submissions.models.phase import Phase
 from submissions.models.team import Team
 
@@ -132,6 +133,8 @@ class Submission(Leased):
         exactly k are accepted, whichever door they come through.
         """
         now = now or timezone.now()
+        texts = checked_texts(method_name=method_name, description=description, paper_url=paper_url, code_url=code_url)
+        file_name, sha256 = checked_file_name(file_name), checked_sha256(sha256)
         phase.require_open(now)
         cls._require_parent(phase, team)
         if size > phase.max_bytes():
@@ -149,9 +152,8 @@ class Submission(Leased):
             Phase.objects.select_for_update().get(pk=phase.pk)  # numbers count up without gaps in a race
             last = cls.objects.filter(phase=phase).aggregate(n=models.Max("number"))["n"] or 0
             return cls.objects.create(
-                phase=phase, team=team, uploaded_by=user, number=last + 1, method_name=method_name,
-                description=description, paper_url=paper_url, code_url=code_url, file_name=file_name, size=size,
-                sha256=sha256, created_at=now, upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS),
+                phase=phase, team=team, uploaded_by=user, number=last + 1, file_name=file_name, size=size, sha256=sha256,
+                created_at=now, upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS), **texts,
             )  # fmt: skip
 
     @staticmethod
@@ -269,6 +271,10 @@ class Submission(Leased):
 
     # --- flags -----------------------------------------------------------------------------
 
+    def edit(self, **texts: str) -> None:
+        """Change what the team says about its entry; `texts` as in `models.entered.TEXTS`."""
+        self._flag(**checked_texts(**texts))
+
     def withdraw(self, now=None) -> None:
         """Take the entry off the boards, for good. Its quota stays used."""
         if self.status in Status.in_progress():
@@ -316,6 +322,14 @@ class Submission(Leased):
         return self.status not in Status.in_progress()
 
     def duplicates(self) -> models.QuerySet:
-        """Earlier uploads of the same bytes by the same team, for a warning."""
-        others = Submission.objects.filter(team=self.team, sha256=self.sha256, received_at__isnull=False)
-        return others.exclude(pk=self.pk) if self.sha256 else others.none()
+        """Earlier uploads of the same bytes by the same team, newest first."""
+        if not self.sha256:
+            return Submission.objects.none()
+        return Submission.objects.filter(team=self.team, sha256=self.sha256, received_at__isnull=False, pk__lt=self.pk)
+
+    def duplicate_warning(self) -> str:
+        """A sentence where the team has sent the same bytes before; else empty."""
+        before = self.duplicates().select_related("phase").first()
+        if before is None:
+            return ""
+        return f"These are the same bytes as in entry #{before.number} of {before.phase.title} ({before.get_status_display().lower()})."

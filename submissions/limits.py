@@ -1,0 +1,90 @@
+"""How often somebody may ask. Counted in the cache, which all web processes share.
+
+Log-in, sign-up and the other account pages are limited by django-allauth itself, see
+ACCOUNT_RATE_LIMITS in the settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+
+from submissions.errors import Refused
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class TooOften(Refused):
+    """Asked too often: `retry_at` says when it goes on."""
+
+    def __init__(self, sentence: str, retry_at: datetime) -> None:
+        super().__init__(sentence, "too_many_requests", retry_at)
+
+    @property
+    def seconds(self) -> int:
+        """Whole seconds to wait, at least one; what the Retry-After header says."""
+        return max(1, int((self.retry_at - datetime.now(UTC)).total_seconds()) + 1)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """At most `amount` in each window of `seconds`."""
+
+    amount: int
+    seconds: int
+
+    @classmethod
+    def parse(cls, text: str) -> Rate:
+        """`60/h`, `300/m`, `10/30s`."""
+        amount, _, window = text.partition("/")
+        unit, number = window[-1:], window[:-1]
+        if not amount.isdigit() or unit not in _SECONDS or (number and not number.isdigit()):
+            raise ValueError(f"{text!r} is no rate; write for example 60/h")
+        return cls(int(amount), int(number or 1) * _SECONDS[unit])
+
+
+def who(request: HttpRequest) -> str:
+    """The person, or the address of somebody who has not logged in."""
+    if request.user.is_authenticated:
+        return f"user{request.user.pk}"
+    return "ip" + hashlib.sha256(str(get_adapter().get_client_ip(request)).encode()).hexdigest()[:24]
+
+
+def count(name: str, key: str, rate: Rate, now: float | None = None) -> None:
+    """Count one `name` by `key`; raises `TooOften` beyond the rate.
+
+    Windows are fixed, so around the turn of one up to twice the amount may pass; two requests at
+    the very same moment may count as one. Both are fine for what this protects.
+    """
+    now = time.time() if now is None else now
+    window = int(now // rate.seconds)
+    cache_key = f"rate:{name}:{key}:{rate.seconds}:{window}"
+    used = cache.get(cache_key, 0)
+    if used >= rate.amount:
+        retry_at = datetime.fromtimestamp((window + 1) * rate.seconds, UTC)
+        wait = max(1, round((window + 1) * rate.seconds - now))
+        raise TooOften(f"That was more than {rate.amount} requests of this kind; go on in {wait} seconds.", retry_at)
+    cache.set(cache_key, used + 1, rate.seconds + 5)
+
+
+def limit_api(request: HttpRequest) -> None:
+    """One call of the API."""
+    text = settings.API_RATE if request.user.is_authenticated else settings.API_RATE_ANONYMOUS
+    count("api", who(request), Rate.parse(text))
+
+
+def limit_uploads(request: HttpRequest) -> None:
+    """One reservation of an upload, through any door."""
+    count("upload", who(request), Rate.parse(settings.UPLOAD_RATE))
+
+
+def limit_tokens(request: HttpRequest) -> None:
+    """One new API token."""
+    count("token", who(request), Rate.parse(settings.TOKEN_RATE))
