@@ -19,6 +19,13 @@ REQUIRED = {name for name in os.environ.get("PLUMBLINE_REQUIRE", "").split(",") 
 CHROMIUM = "/usr/bin/chromium"
 
 
+def pytest_configure() -> None:
+    """Slow password hashing would be most of the suite's time."""
+    from django.conf import settings
+
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 def _port_answers(url: str) -> bool:
     parts = urlsplit(url)
     try:
