@@ -7,15 +7,25 @@ import io
 import zipfile
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import lru_cache
 
 import factory
 import numpy as np
+from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from submissions import storage
 from submissions.formats.wireframe import Wireframe, write_obj
 from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission, Team, User
+
+PASSWORD = "a long enough password"  # of everybody here
+
+
+@lru_cache
+def _hashed(password: str) -> str:
+    """Hashing is slow on purpose; once is enough for all these people."""
+    return make_password(password)
 
 
 class UserFactory(factory.django.DjangoModelFactory):
@@ -25,7 +35,7 @@ class UserFactory(factory.django.DjangoModelFactory):
 
     username = factory.Sequence(lambda n: f"person{n}")
     email = factory.LazyAttribute(lambda o: f"{o.username}@example.org")
-    password = factory.django.Password("a long enough password")
+    password = factory.LazyFunction(lambda: _hashed(PASSWORD))
 
 
 class ChallengeFactory(factory.django.DjangoModelFactory):

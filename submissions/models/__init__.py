@@ -2,9 +2,10 @@
 
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import Announcement, Challenge, ChallengeFile
+from submissions.models.participation import Admission, Participation
 from submissions.models.phase import ExtraTries, Phase
 from submissions.models.submission import Status, Submission
-from submissions.models.team import Admission, Membership, Participation, Team, TeamInvite
+from submissions.models.team import Invitation, Membership, Team, TeamInvite
 from submissions.models.user import ApiToken, User
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Challenge",
     "ChallengeFile",
     "ExtraTries",
+    "Invitation",
     "Membership",
     "Participation",
     "Phase",

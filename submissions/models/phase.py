@@ -17,6 +17,9 @@ from submissions.errors import Refused
 from submissions.manifest import Manifest
 from submissions.models.challenge import SLUG, Challenge
 
+# A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
+RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news"})
+
 
 def validate_time_zone(name: str) -> None:
     if name not in zoneinfo.available_timezones():
@@ -111,13 +114,15 @@ class Phase(models.Model):
         return f"{self.challenge} · {self.title}"
 
     def clean(self) -> None:
+        if self.slug in RESERVED_SLUGS:
+            raise ValidationError({"slug": f"“{self.slug}” is the address of one of the challenge's own pages; choose another."})
         if self.closes_at and self.closes_at <= self.opens_at:
             raise ValidationError({"closes_at": "The phase closes before it opens; choose a later moment."})
         if self.board != self.Board.LIVE and self.board_at is None:
             raise ValidationError({"board_at": "Say from when the board is shown or frozen."})
         ancestor = self.parent
         while ancestor is not None:
-            if ancestor.pk == self.pk and self.pk is not None or ancestor.challenge_id != self.challenge_id:
+            if (ancestor.pk == self.pk and self.pk is not None) or ancestor.challenge_id != self.challenge_id:
                 raise ValidationError({"parent": "The parent must be an earlier phase of the same challenge."})
             ancestor = ancestor.parent
 
@@ -161,16 +166,18 @@ class Phase(models.Model):
     def quota(self, team, now: datetime | None = None) -> Quota:
         """What `team` may still upload at `now`. Rejected, failed and cancelled entries and
         reservations that ran out do not count."""
+        from submissions.models.submission import Status  # rows of that module import this one
+
         now = now or timezone.now()
         _, end = self.day(now)
-        counted = self.submissions.counted(now).filter(team=team)
+        counted = list(self.submissions.counted(now).filter(team=team).order_by().values_list("created_at", "status"))
         extra = self.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
         left_total = left_day = left_once = None
         if self.limit_total is not None:
-            left_total = max(0, self.limit_total + extra - counted.count())
+            left_total = max(0, self.limit_total + extra - len(counted))
         if self.limit_per_day is not None:
-            left_day = self._left_today(counted.values_list("created_at", flat=True), extra, now)
-        busy = counted.in_progress().count()
+            left_day = self._left_today([moment for moment, _ in counted], extra, now)
+        busy = sum(status in Status.in_progress() for _, status in counted)
         if self.limit_at_once is not None:
             left_once = max(0, self.limit_at_once - busy)
         reason, code, next_at = "", "", None

@@ -1,29 +1,230 @@
-"""Teams, their members, and who has been let in."""
+"""Teams and their members: create, invite, join, leave.
+
+Whoever changes a team's members holds the lock of its row (and, joining, of their own
+participation), so a cap holds for parallel acts and nobody is in two teams of one challenge.
+"""
 
 from __future__ import annotations
 
+import secrets
+import unicodedata
+from datetime import timedelta
+
 from django.conf import settings
-from django.db import models
+from django.core.exceptions import ValidationError
+from django.core.signing import BadSignature, Signer
+from django.core.validators import validate_email
+from django.db import models, transaction
+from django.db.models.functions import Lower
 from django.utils import timezone
 
+from submissions import wake
+from submissions.errors import Refused
 from submissions.models.challenge import Challenge
+from submissions.models.participation import Admission, Participation
+from submissions.models.user import User, hash_secret
+
+NAME_LENGTH = 80
+INVITE_DAYS = 14
+INVITES_A_DAY = 30  # e-mails one team may cause
 
 
 class Team(models.Model):
     """A team of one challenge; someone alone has a team of one."""
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
-    name = models.CharField(max_length=80)
+    name = models.CharField(max_length=NAME_LENGTH)
     invite_hash = models.CharField(max_length=64, blank=True, help_text="Hash of the link that lets people join.")
     created_at = models.DateTimeField(default=timezone.now)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.UniqueConstraint(fields=["challenge", "name"], name="team_name_once")]
+        constraints = [models.UniqueConstraint("challenge", Lower("name"), name="team_name_once")]
 
     def __str__(self) -> str:
         return self.name
+
+    # --- found and named -------------------------------------------------------------------
+
+    @classmethod
+    def of(cls, challenge: Challenge, user) -> Team | None:
+        if not user.is_authenticated:
+            return None
+        membership = Membership.objects.filter(challenge=challenge, user=user).select_related("team").first()
+        return membership.team if membership else None
+
+    @classmethod
+    def found(cls, challenge: Challenge, user: User, name: str = "") -> Team:
+        """A new team led by `user`, under `name` or, without one, under their user name.
+
+        Who is alone in a team that has uploaded nothing leaves it for the new one.
+        """
+        with transaction.atomic():
+            Challenge.objects.select_for_update().get(pk=challenge.pk)  # names are compared and taken under it
+            _require_participation(challenge, user)
+            _part(challenge, user)
+            name = cls._free_name(challenge, name) if name else cls._name_after(challenge, user)
+            team = cls.objects.create(challenge=challenge, name=name)
+            Membership.objects.create(team=team, user=user, challenge=challenge, is_leader=True)
+        return team
+
+    @classmethod
+    def of_one(cls, challenge: Challenge, user: User) -> Team:
+        """The team `user` is in; a team of their own where they are in none."""
+        with transaction.atomic():
+            Challenge.objects.select_for_update().get(pk=challenge.pk)
+            return cls.of(challenge, user) or cls.found(challenge, user)
+
+    def rename(self, name: str) -> None:
+        with transaction.atomic():
+            Challenge.objects.select_for_update().get(pk=self.challenge_id)
+            self.name = self._free_name(self.challenge, name, self)
+            self.save(update_fields=["name"])
+            for phase in self.challenge.phases.filter(submissions__team=self).distinct():
+                phase.touch_board()
+            wake.after_commit("boards")
+
+    @classmethod
+    def _free_name(cls, challenge: Challenge, name: str, but: Team | None = None) -> str:
+        name = " ".join(unicodedata.normalize("NFC", name).split())
+        if not name or len(name) > NAME_LENGTH or any(unicodedata.category(c) in ("Cc", "Cf", "Co", "Cn") for c in name):
+            raise Refused(f"A team's name is 1 to {NAME_LENGTH} visible characters; choose such a name.", "bad_name")
+        if cls._taken(challenge, name, but):
+            raise Refused(f"There is a team “{name}” in this challenge already; choose another name.", "name_taken")
+        return name
+
+    @classmethod
+    def _taken(cls, challenge: Challenge, name: str, but: Team | None = None) -> bool:
+        # Compared here and not by the database: SQLite knows upper and lower case of ASCII only.
+        others = cls.objects.filter(challenge=challenge).exclude(pk=but.pk if but else None)
+        return _folded(name) in {_folded(other) for other in others.values_list("name", flat=True)}
+
+    @classmethod
+    def _name_after(cls, challenge: Challenge, user: User) -> str:
+        base = user.get_username()[: NAME_LENGTH - 6]
+        number, name = 1, base
+        while cls._taken(challenge, name):
+            number += 1
+            name = f"{base} {number}"
+        return name
+
+    # --- who is in it ----------------------------------------------------------------------
+
+    def is_leader(self, user) -> bool:
+        return user.is_authenticated and self.memberships.filter(user=user, is_leader=True).exists()
+
+    @property
+    def has_entries(self) -> bool:
+        """Whether anything was ever sent; a reservation that was dropped before its bytes came is not."""
+        return self.submissions.exclude(received_at__isnull=True, status="cancelled").exists()
+
+    def admit(self, user: User) -> None:
+        """Make `user` a member, or raise `Refused` with the reason."""
+        with transaction.atomic():
+            _require_participation(self.challenge, user)
+            here = Membership.objects.filter(challenge_id=self.challenge_id, user=user).first()
+            if here and here.team_id == self.pk:
+                return
+            # Both teams are locked in one order, so that two people who swap places cannot block each other.
+            both = [self.pk, here.team_id] if here else [self.pk]
+            locked = {team.pk for team in Team.objects.select_for_update().filter(pk__in=both).order_by("pk")}
+            if self.pk not in locked:
+                raise Refused("This team is no longer there; ask for an invitation to another one.", "gone")
+            cap = self.challenge.team_size
+            if cap is not None and self.memberships.count() >= cap:
+                raise Refused(f"{self.name} is full: this challenge allows {cap} members a team; one has to leave first.", "team_full")
+            _part(self.challenge, user)
+            Membership.objects.create(team=self, user=user, challenge_id=self.challenge_id, is_leader=not self.memberships.exists())
+
+    def leave(self, user: User) -> None:
+        """`user` goes. The team's entries stay with it, so somebody has to stay with the entries."""
+        with transaction.atomic():
+            me = self._locked_member(user)
+            others = self.memberships.exclude(pk=me.pk)
+            if not others.exists() and self.has_entries:
+                raise Refused(
+                    f"You are the only member of {self.name}, whose entries stay with it; ask somebody to join and take the lead first.",
+                    "has_entries",
+                )
+            self._require_other_leader(me, others)
+            me.delete()
+            self._drop_if_empty()
+
+    def remove(self, user: User) -> None:
+        """A leader takes a member out; the invitation link ends too, so that it does not lead back in."""
+        with transaction.atomic():
+            them = self._locked_member(user)
+            if them.is_leader:
+                raise Refused(f"{user} leads {self.name}; only members who do not lead can be removed.", "is_leader")
+            them.delete()
+            self.end_link()
+
+    def set_leader(self, user: User, leads: bool = True) -> None:
+        """Share the lead with a member, or take it back; the last leader stays one."""
+        with transaction.atomic():
+            them = self._locked_member(user)
+            if not leads:
+                self._require_other_leader(them, self.memberships.exclude(pk=them.pk), alone=True)
+            them.is_leader = leads
+            them.save(update_fields=["is_leader"])
+
+    def hand_over(self, leader: User, to: User) -> None:
+        """`to` leads from now on, and `leader` no longer does."""
+        if leader.pk == to.pk:
+            raise Refused(f"{to} leads {self.name} already; choose another member.", "is_leader")
+        with transaction.atomic():
+            self.set_leader(to, True)
+            self.set_leader(leader, False)
+
+    def _locked_member(self, user: User) -> Membership:
+        Team.objects.select_for_update().filter(pk=self.pk).first()
+        member = self.memberships.filter(user=user).first()
+        if member is None:
+            raise Refused(f"{user} is not a member of {self.name}; look at the team's page for who is.", "not_member")
+        return member
+
+    def _require_other_leader(self, member: Membership, others: models.QuerySet, alone: bool = False) -> None:
+        if member.is_leader and (alone or others.exists()) and not others.filter(is_leader=True).exists():
+            raise Refused(f"{member.user} is the last leader of {self.name}; hand the lead to another member first.", "last_leader")
+
+    def _drop_if_empty(self) -> None:
+        if not self.memberships.exists() and not self.has_entries:
+            self.submissions.all().delete()  # reservations whose bytes never came
+            self.delete()
+
+    # --- invitations -----------------------------------------------------------------------
+
+    def make_link(self) -> str:
+        """A new token for the link that lets people join, shown this once; the one before ends."""
+        token = secrets.token_urlsafe(24)
+        self.invite_hash = hash_secret(token)
+        self.save(update_fields=["invite_hash"])
+        return token
+
+    def end_link(self) -> None:
+        self.invite_hash = ""
+        self.save(update_fields=["invite_hash"])
+
+    def invite(self, email: str, invited_by: User, now=None) -> TeamInvite:
+        """Invite one address. The e-mail follows from the row; an earlier open invitation to the
+        same address ends."""
+        now, email = now or timezone.now(), email.strip().lower()
+        try:
+            validate_email(email)
+        except ValidationError:
+            raise Refused(f"“{email[:120]}” is no e-mail address; write one such as name@example.org.", "bad_email") from None
+        with transaction.atomic():
+            Team.objects.select_for_update().get(pk=self.pk)
+            if self.memberships.filter(user__email__iexact=email).exists():
+                raise Refused(f"{email} belongs to a member of {self.name} already.", "is_member")
+            if self.invites.filter(created_at__gt=now - timedelta(days=1)).count() >= INVITES_A_DAY:
+                raise Refused(f"{self.name} has sent {INVITES_A_DAY} invitations within a day; go on tomorrow.", "too_many_invites")
+            self.invites.open(now).filter(email=email).update(withdrawn_at=now)
+            expires_at = now + timedelta(days=INVITE_DAYS)
+            invite = TeamInvite.objects.create(team=self, email=email, invited_by=invited_by, created_at=now, expires_at=expires_at)
+            wake.after_commit("mail")
+        return invite
 
 
 class Membership(models.Model):
@@ -44,17 +245,29 @@ class Membership(models.Model):
         return f"{self.user} in {self.team}"
 
 
+class TeamInviteQuerySet(models.QuerySet):
+    def open(self, now=None) -> models.QuerySet:
+        """Neither used nor withdrawn nor run out."""
+        return self.filter(accepted_at__isnull=True, withdrawn_at__isnull=True, expires_at__gt=now or timezone.now())
+
+
 class TeamInvite(models.Model):
-    """An invitation to one e-mail address."""
+    """An invitation to one e-mail address, good for one person once.
+
+    Its token is signed, not kept: the row and the service's secret key make it, whenever the
+    e-mail is written.
+    """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invites")
     email = models.EmailField()
-    token_hash = models.CharField(max_length=64, unique=True)
     invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)  # when the e-mail went out
     accepted_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    objects = TeamInviteQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -62,28 +275,79 @@ class TeamInvite(models.Model):
     def __str__(self) -> str:
         return f"{self.email} to {self.team}"
 
+    @property
+    def token(self) -> str:
+        return _signer().sign(str(self.pk))
 
-class Admission(models.TextChoices):
-    PENDING = "pending", "Waiting for an organizer"
-    ADMITTED = "admitted", "Admitted"
-    DECLINED = "declined", "Declined"
+    def withdraw(self) -> None:
+        moved = TeamInvite.objects.filter(pk=self.pk, accepted_at__isnull=True, withdrawn_at__isnull=True).update(
+            withdrawn_at=timezone.now()
+        )
+        if not moved:
+            raise Refused(f"The invitation of {self.email} was used or withdrawn before.", "invite_over")
 
 
-class Participation(models.Model):
-    """A person takes part in a challenge: which rules they accepted, and whether they were let in."""
+class Invitation:
+    """What a token opens: a team, and the row if it went to one address."""
 
-    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="participations")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="participations")
-    admission = models.CharField(max_length=10, choices=Admission, default=Admission.PENDING)
-    rules_version = models.CharField(max_length=20, blank=True)
-    rules_accepted_at = models.DateTimeField(null=True, blank=True)
-    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    decided_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(default=timezone.now)
+    def __init__(self, team: Team, row: TeamInvite | None = None) -> None:
+        self.team, self.row = team, row
 
-    class Meta:
-        ordering = ["created_at"]
-        constraints = [models.UniqueConstraint(fields=["challenge", "user"], name="participates_once")]
+    @classmethod
+    def find(cls, token: str, now=None) -> Invitation | None:
+        """The invitation behind a link; None for one that never was or is over."""
+        if ":" in token:
+            try:
+                pk = int(_signer().unsign(token))
+            except (BadSignature, ValueError):
+                return None
+            row = TeamInvite.objects.open(now).filter(pk=pk).select_related("team__challenge").first()
+            return cls(row.team, row) if row else None
+        team = Team.objects.filter(invite_hash=hash_secret(token)).select_related("challenge").first()
+        return cls(team) if team else None
 
-    def __str__(self) -> str:
-        return f"{self.user} in {self.challenge}"
+    def accept(self, user: User) -> None:
+        with transaction.atomic():
+            if self.row is not None:
+                used = TeamInvite.objects.open().filter(pk=self.row.pk).update(accepted_at=timezone.now())
+                if not used:
+                    raise Refused("This invitation was used or withdrawn; ask the team for a new one.", "invite_over")
+            self.team.admit(user)
+
+
+def _signer() -> Signer:
+    return Signer(salt="submissions.team_invite")
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _require_participation(challenge: Challenge, user: User) -> Participation:
+    """The locked participation of somebody who may be in a team: rules accepted, not declined."""
+    it = Participation.objects.select_for_update().filter(challenge=challenge, user=user).first()
+    if it is not None:
+        it.challenge = challenge
+    if it is None or not it.has_accepted:
+        raise Refused(f"Accept the rules of {challenge.title} first; then you can be in a team.", "rules")
+    if it.admission == Admission.DECLINED:
+        raise Refused("The organizers have declined your participation; write to them if you think that is a mistake.", "declined")
+    return it
+
+
+def _part(challenge: Challenge, user: User) -> None:
+    """Take `user` out of the team they are in, where that loses nothing: they are alone in it and
+    it has uploaded nothing. The empty team disappears. Otherwise `Refused`."""
+    here = Membership.objects.filter(challenge=challenge, user=user).select_related("team").first()
+    if here is None:
+        return
+    Team.objects.select_for_update().filter(pk=here.team_id).first()  # nobody joins or uploads meanwhile
+    if here.team.memberships.count() > 1:
+        raise Refused(f"You are in {here.team.name}, and a person is in one team of a challenge; leave it first.", "in_a_team")
+    if here.team.has_entries:
+        raise Refused(
+            f"Your team {here.team.name} has entries, which stay with it and cannot come along; keep that team, or ask the organizers.",
+            "has_entries",
+        )
+    here.delete()
+    here.team._drop_if_empty()

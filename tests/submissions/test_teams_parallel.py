@@ -1,0 +1,92 @@
+"""Many people at one team at once: the cap holds, and nobody ends up in two teams."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from submissions.errors import Refused
+from submissions.models import Admission, Invitation, Membership, Participation, Team
+from tests.factories import ChallengeFactory, TeamFactory, UserFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def together(acts) -> list[str]:
+    """Run all acts at the same moment, each in a thread with a connection of its own."""
+    start = Barrier(len(acts))
+
+    def run(act) -> str:
+        start.wait()
+        try:
+            act()
+            return "done"
+        except Refused as refused:
+            return refused.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(acts)) as pool:
+        return list(pool.map(run, acts))
+
+
+def participants(challenge, n: int) -> list:
+    users = [UserFactory() for _ in range(n)]
+    for user in users:
+        Participation.objects.create(
+            challenge=challenge, user=user, admission=Admission.ADMITTED, rules_version="1", rules_accepted_at=timezone.now()
+        )
+    return users
+
+
+def test_twelve_parallel_acceptances_never_exceed_the_cap():
+    challenge = ChallengeFactory(team_size=4)
+    team = TeamFactory(challenge=challenge)
+    token = team.make_link()
+    users = participants(challenge, 12)
+    outcome = together([lambda user=user: Invitation.find(token).accept(user) for user in users])
+    assert sorted(outcome) == ["done"] * 4 + ["team_full"] * 8
+    assert team.memberships.count() == 4
+
+
+def test_one_person_accepting_six_invitations_at_once_is_in_one_team():
+    challenge = ChallengeFactory()
+    (user,) = participants(challenge, 1)
+    teams = [TeamFactory(challenge=challenge) for _ in range(6)]
+    for team in teams:
+        Membership.objects.create(team=team, user=UserFactory(), challenge=challenge, is_leader=True)
+    outcome = together([lambda team=team: team.admit(user) for team in teams])
+    assert sorted(outcome) == ["done"] + ["in_a_team"] * 5
+    assert Membership.objects.filter(user=user).count() == 1
+
+
+def test_one_emailed_invitation_used_by_four_people_at_once_admits_one():
+    challenge = ChallengeFactory()
+    leader, *users = participants(challenge, 5)
+    team = Team.found(challenge, leader)
+    token = team.invite("grace@example.org", leader).token
+    found = [Invitation.find(token) for _ in users]
+    outcome = together([lambda one=one, user=user: one.accept(user) for one, user in zip(found, users, strict=True)])
+    assert sorted(outcome) == ["done", "invite_over", "invite_over", "invite_over"]
+    assert team.memberships.count() == 2
+
+
+def test_parallel_teams_of_one_get_different_names_and_one_team_each():
+    challenge = ChallengeFactory()
+    users = participants(challenge, 6)
+    outcome = together([lambda user=user: Team.of_one(challenge, user) for user in users + users])
+    assert outcome == ["done"] * 12
+    assert Team.objects.filter(challenge=challenge).count() == 6
+
+
+def test_two_people_swapping_teams_do_not_block_each_other():
+    challenge = ChallengeFactory()
+    ada, grace = participants(challenge, 2)
+    hers, his = Team.of_one(challenge, ada), Team.of_one(challenge, grace)
+    outcome = together([lambda: his.admit(ada), lambda: hers.admit(grace)])
+    assert sorted(outcome) == ["done", "gone"]  # who came second found the other's old team dissolved
+    assert Membership.objects.filter(challenge=challenge).count() == 2
