@@ -105,7 +105,7 @@ function fieldsOf(form) {
 /* A transfer knows what has arrived, so that `run` can be called again after a failure. */
 export class Transfer {
   constructor(createUrl, fields, file, report) {
-    Object.assign(this, { createUrl, fields, file, report, made: null, done: new Set(), tags: new Map() });
+    Object.assign(this, { createUrl, fields, file, report, made: null, done: new Set() });
     this.stop = new AbortController();
   }
 
@@ -150,16 +150,13 @@ export class Transfer {
     const before = this.sentBefore();
     const onprogress = (loaded) => this.report({ step: "send", sent: before + loaded });
     const again = (attempt, error) => this.report({ step: "retry", sent: before, attempt, words: error.message });
-    const answer = await persist(() => send("PUT", this.partUrl(number), slice, { onprogress, signal: this.signal }), this.signal, again);
-    this.tags.set(number, answer.getResponseHeader("ETag") || "");
+    await persist(() => send("PUT", this.partUrl(number), slice, { onprogress, signal: this.signal }), this.signal, again);
     this.done.add(number);
     this.report({ step: "send", sent: this.sentBefore() });
   }
 
   async complete() {
-    const parts = Array.from(this.tags, ([number, etag]) => ({ number, etag })).sort((a, b) => a.number - b.number);
-    const body = JSON.stringify(this.made.upload.kind === "multipart" ? { parts } : {});
-    const answer = await persist(() => send("POST", this.made.upload.complete_url, body, this), this.signal);
+    const answer = await persist(() => send("POST", this.made.upload.complete_url, "{}", this), this.signal);
     const said = answer.responseText ? JSON.parse(answer.responseText) : {};
     return said.page_url || this.made.page_url || this.made.upload.page_url;
   }

@@ -342,3 +342,11 @@ def test_the_bundle_is_built_from_the_pinned_three_with_its_licence_and_without_
     assert f'"{pins["dependencies"]["three"].split(".")[1]}"' in bundle
     assert "SPDX-License-Identifier: MIT" in bundle and "MIT License" in (VIEWER / "LICENSE.three.txt").read_text()
     assert not re.search(r"\beval\(|new Function\(", bundle)
+
+
+def test_what_the_metrics_did_not_look_at_is_neither_matched_nor_extra(view) -> None:
+    data = house()
+    data["models"][1]["edge_class"][0] = None
+    tab = view(data)
+    assert re.sub(r"\s+", " ", tab.locator('[data-kind="ignored"]').inner_text()).strip() == "not counted 1 edge, 0 vertices"
+    assert tab.locator('[data-kind="ignored"] line').get_attribute("stroke") == "var(--soft)"

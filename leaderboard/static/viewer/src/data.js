@@ -6,8 +6,10 @@
 
 export const ROLES = ["reference", "prediction", "prediction_b"];
 export const CLASSES = ["matched", "missed", "extra"];
+/* "ignored": the metrics did not look at this one (a doubled edge); "plain": nothing here was classed. */
+const KINDS = [...CLASSES, "ignored", "plain"];
 
-const known = (list, index) => (CLASSES.includes(list?.[index]) ? list[index] : "plain");
+const known = (list, index) => (CLASSES.includes(list?.[index]) ? list[index] : list ? "ignored" : "plain");
 
 function model(raw, number) {
   const vertices = Float64Array.from(raw.vertices.flat());
@@ -60,9 +62,9 @@ export function bounds(data) {
   return Number.isFinite(low[0]) ? { low, high } : null;
 }
 
-/* [{kind, edges: [index…], vertices: [index…]}] in the order of CLASSES, "plain" last, empty ones left out. */
+/* [{kind, edges: [index…], vertices: [index…]}] in the order of KINDS, empty ones left out. */
 export function byClass(one) {
-  const parts = [...CLASSES, "plain"].map((kind) => ({
+  const parts = KINDS.map((kind) => ({
     kind,
     edges: one.edgeClass.flatMap((value, index) => (value === kind ? [index] : [])),
     vertices: one.vertexClass.flatMap((value, index) => (value === kind ? [index] : [])),

@@ -11,6 +11,7 @@ const make = (tag, properties = {}, ...children) => {
 };
 const counted = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 const ROLE_WORDS = { reference: "reference", prediction: "prediction", prediction_b: "second prediction" };
+const KIND_WORDS = { ignored: "not counted" };
 
 export function toolbar(viewer) {
   const bar = make("div", { className: "viewer-tools" });
@@ -45,7 +46,7 @@ function check(words, checked, onchange) {
 export function legend(viewer) {
   const groups = viewer.data.models.map((model) => {
     const rows = byClass(model).map(({ kind, edges, vertices }) => {
-      const words = make("span", {}, kind === "plain" ? "" : make("b", {}, kind), ` ${counted(edges.length, "edge", "edges")}, ${counted(vertices.length, "vertex", "vertices")}`);
+      const words = make("span", {}, kind === "plain" ? "" : make("b", {}, KIND_WORDS[kind] || kind), ` ${counted(edges.length, "edge", "edges")}, ${counted(vertices.length, "vertex", "vertices")}`);
       const row = check([swatch(styleOf(model.role, kind)), words], true, (on) => viewer.toggle(model, kind, on));
       row.dataset.kind = kind;
       return row;

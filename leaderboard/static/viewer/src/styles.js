@@ -11,7 +11,7 @@ const TABLE = {
   prediction: { matched: { ...SOLID, colour: "--matched" }, extra: { ...DOTTED, colour: "--extra" }, plain: { ...SOLID, colour: "--matched" } },
   prediction_b: { matched: { ...SOLID, colour: "--good" }, extra: { ...DOTTED, colour: "--bad" }, plain: { ...SOLID, colour: "--good" } },
 };
-const ANY = { missed: { ...DASHED, colour: "--missed" }, extra: { ...DOTTED, colour: "--extra" }, matched: { ...SOLID, colour: "--matched" } };
+const ANY = { missed: { ...DASHED, colour: "--missed" }, extra: { ...DOTTED, colour: "--extra" }, matched: { ...SOLID, colour: "--matched" }, ignored: { ...SOLID, colour: "--soft", width: 1, size: 5 } };
 
 export const styleOf = (role, kind) => TABLE[role][kind] || ANY[kind];
 
