@@ -2,7 +2,8 @@
 
 A few bytes of parquet can stand for billions of values (runs of one value, shared dictionaries, pages that claim any
 size), and the reader allocates by what page headers say. So these headers are walked here first, and the reader is
-let loose only when their sums are small.
+let loose only when their sums are small. Its own view of a chunk is not asked for: on some malformed files that ends
+the process.
 """
 
 import io
@@ -10,9 +11,10 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from submissions.formats.errors import FormatError, shown, size_text
+from submissions.formats.thrift import FOOTER_LISTS, CompactReader, Fields, Long, items, number, struct
 
 _MAGIC = b"PAR1"
-_MAX_FOOTER_BYTES = 8_000_000
+_MAX_FOOTER_BYTES = 1_000_000
 _MAX_THRIFT_ITEMS = 20_000
 _MAX_LEVELS = 8
 _BATCH_ROWS = 64
@@ -37,21 +39,22 @@ def read_rows(
     """
     if len(data) < 12 or not data.startswith(_MAGIC) or not data.endswith(_MAGIC):
         raise FormatError(file, "", "is not a parquet file, or is cut short")
-    footer = int.from_bytes(data[-8:-4], "little")
-    if footer > min(_MAX_FOOTER_BYTES, len(data) - 12):
-        raise FormatError(file, "", "claims a footer larger than the file or than 8 MB; write it again")
+    footer_size = int.from_bytes(data[-8:-4], "little")
+    if footer_size > min(_MAX_FOOTER_BYTES, len(data) - 12):
+        raise FormatError(file, "", "claims a footer larger than the file or than 1 MB; write it again")
     # Loaded here, not above: it is large, and only these files need it.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     limits = {"thrift_string_size_limit": _MAX_FOOTER_BYTES, "thrift_container_size_limit": _MAX_THRIFT_ITEMS}
     try:
+        footer = CompactReader(data, len(data) - 8 - footer_size, len(data) - 8, FOOTER_LISTS).struct()
         parquet = pq.ParquetFile(io.BytesIO(data), **limits)
-        count = parquet.metadata.num_rows
+        count = number(footer, 3, Long)
         if count > max_rows:
             raise FormatError(file, "", f"has {count} rows, at most {max_rows} are taken in this phase")
         columns = _check_columns(parquet, file, id_columns, number_columns)
-        _check_chunks(data, parquet.metadata, columns, file, id_columns, max_rows, max_values)
+        _check_chunks(data, footer, columns, file, id_columns, max_rows, max_values)
         # Ids stay in their dictionary, so one long text shared by all rows is not copied for each.
         ids = [name for name in columns if name in id_columns]
         parquet = pq.ParquetFile(io.BytesIO(data), read_dictionary=ids, pre_buffer=False, **limits)
@@ -86,7 +89,7 @@ def _check_columns(parquet: Any, file: str, id_columns: Collection[str], number_
 
 def _check_chunks(
     data: bytes,
-    metadata: Any,
+    footer: Fields,
     columns: Collection[str],
     file: str,
     id_columns: Collection[str],
@@ -95,23 +98,20 @@ def _check_chunks(
 ) -> None:
     """Holds the true page headers of every wanted column against the bounds."""
     values = size = id_size = 0
-    for group in range(metadata.num_row_groups):
-        for index in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(index)
-            name = chunk.path_in_schema.split(".")[0]
-            if name not in columns:
-                continue
-            pages = list(_pages(data, chunk, file, name))
-            held = sum(page.values for page in pages if page.type in _DATA_PAGES)
-            if held != chunk.num_values:
-                raise FormatError(file, name, f"claims {chunk.num_values} values but its pages claim {held}")
-            values += held
-            unpacked = sum(page.unpacked for page in pages)
-            size += unpacked
-            if name in id_columns:
-                id_size += unpacked
-                if not {page.encoding for page in pages} <= _PLAIN_ENCODINGS:
-                    raise FormatError(file, name, "has an uncommon encoding; write the column plainly")
+    for name, chunk in _chunks(footer):
+        if name not in columns:
+            continue
+        pages = list(_pages(data, chunk, file, name))
+        held = sum(page.values for page in pages if page.type in _DATA_PAGES)
+        claimed = number(chunk, 5, Long)
+        if held != claimed:
+            raise FormatError(file, name, f"claims {claimed} values but its pages claim {held}")
+        unpacked = sum(page.unpacked for page in pages)
+        values, size = values + held, size + unpacked
+        if name in id_columns:
+            id_size += unpacked
+            if not {page.encoding for page in pages} <= _PLAIN_ENCODINGS:
+                raise FormatError(file, name, "has an uncommon encoding; write the column plainly")
     if values > max_values:
         raise FormatError(file, "", f"holds {values} values, far more than this phase's samples can need")
     for total, most in ((size, 16 * max_values + 2_000_000), (id_size, _ID_BYTES * max_rows + 100_000)):
@@ -119,96 +119,40 @@ def _check_chunks(
             raise FormatError(file, "", f"unpacks to {size_text(total)}, far more than this phase's samples can need")
 
 
+def _chunks(footer: Fields) -> Iterator[tuple[str, Fields]]:
+    """The column chunks of a footer: the column's top name, and the chunk's metadata."""
+    for group in items(footer, 4):
+        for column in items(group, 1):
+            chunk = struct(column, 3)
+            path = items(chunk, 3)
+            if not path or type(path[0]) is not bytes:
+                raise ValueError("a column without a name")
+            yield path[0].decode("utf-8", "replace"), chunk
+
+
 class _Page:
     """What one page's header claims: its type, sizes in bytes, number of values and encoding."""
 
-    def __init__(self, header: dict[int, Any]) -> None:
-        self.type, self.unpacked, self.packed = (header.get(field, -1) for field in (1, 2, 3))
+    def __init__(self, header: Fields) -> None:
+        self.type, self.unpacked, self.packed = (number(header, field) for field in (1, 2, 3))
         # Data page, dictionary page, data page of version 2; the encoding is in another field in each.
-        detail, encoding = next(((header[field], at) for field, at in ((5, 2), (7, 2), (8, 4)) if field in header), ({}, 0))
-        self.values, self.encoding = detail.get(1, -1), detail.get(encoding, -1)
+        kinds = ((5, 2), (7, 2), (8, 4))
+        field, encoding = next((kind for kind in kinds if kind[0] in header), (0, 0))
+        self.values = number(struct(header, field), 1)
+        self.encoding = number(struct(header, field), encoding)
 
 
-def _pages(data: bytes, chunk: Any, file: str, name: str) -> Iterator[_Page]:
-    at = chunk.data_page_offset
-    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
-        at = min(at, chunk.dictionary_page_offset)
-    end = at + chunk.total_compressed_size
+def _pages(data: bytes, chunk: Fields, file: str, name: str) -> Iterator[_Page]:
+    at, dictionary = number(chunk, 9, Long), number(chunk, 11, Long)
+    if dictionary > 0:
+        at = min(at, dictionary)
+    end = at + number(chunk, 7, Long)
     if not 4 <= at <= end <= len(data):
         raise FormatError(file, name, "lies outside the file; write it again")
     while at < end:
-        header, at = _Thrift(data, at, end).struct()
-        page = _Page(header)
-        if min(page.packed, page.unpacked, page.values) < 0 or at + page.packed > end:
+        reader = CompactReader(data, at, end)
+        page = _Page(reader.struct())
+        if min(page.packed, page.unpacked, page.values) < 0 or reader.at + page.packed > end:
             raise FormatError(file, name, "has a page with impossible sizes; write it again")
-        at += page.packed
+        at = reader.at + page.packed
         yield page
-
-
-class _Thrift:
-    """Just enough of Thrift's compact protocol to read a page header; ``ValueError`` where it is malformed."""
-
-    _MAX_DEPTH = 8
-    _MAX_LIST = 1000
-
-    def __init__(self, data: bytes, at: int, end: int) -> None:
-        self.data, self.at, self.end = data, at, end
-
-    def struct(self, depth: int = 0) -> tuple[dict[int, Any], int]:
-        """Field numbers and values, and where the struct ends."""
-        fields: dict[int, Any] = {}
-        number = 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._zigzag()
-            fields[number] = self._value(head & 0x0F, depth + 1)
-        return fields, self.at
-
-    def _value(self, kind: int, depth: int) -> Any:
-        if depth > self._MAX_DEPTH:
-            raise ValueError("page header nested too deeply")
-        if kind in (1, 2):
-            return kind == 1
-        if kind == 3:
-            return self._byte()
-        if kind in (4, 5, 6):
-            return self._zigzag()
-        if kind == 7:
-            return self._skip(8)
-        if kind == 8:
-            return self._skip(self._varint())
-        if kind == 9:
-            return self._list(depth)
-        if kind == 12:
-            return self.struct(depth)[0]
-        raise ValueError("page header of an unknown kind")
-
-    def _list(self, depth: int) -> None:
-        head = self._byte()
-        count = head >> 4 if head >> 4 != 15 else self._varint()
-        if count > self._MAX_LIST:
-            raise ValueError("page header with too long a list")
-        for _ in range(count):
-            # A boolean in a list takes a byte of its own, unlike one in a field.
-            self._value(3 if head & 0x0F in (1, 2) else head & 0x0F, depth + 1)
-
-    def _skip(self, size: int) -> None:
-        self.at += size
-        if self.at > self.end:
-            raise ValueError("page header cut short")
-
-    def _byte(self) -> int:
-        self._skip(1)
-        return self.data[self.at - 1]
-
-    def _varint(self) -> int:
-        value = 0
-        for shift in range(0, 70, 7):
-            byte = self._byte()
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-        raise ValueError("page header with too long a number")
-
-    def _zigzag(self) -> int:
-        value = self._varint()
-        return (value >> 1) ^ -(value & 1)
