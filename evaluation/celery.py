@@ -21,7 +21,7 @@ def _filesystem_broker() -> dict:
     for name in ("messages", "control"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     return {
-        "broker_url": "filesystem://",
+        "broker_url": "filesystem://localhost//",
         "broker_transport_options": {
             "data_folder_in": str(folder / "messages"),
             "data_folder_out": str(folder / "messages"),
