@@ -1,0 +1,70 @@
+"""Redis is stopped while entries come in. The promise: uploads go on, and nothing is lost."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+
+import pytest
+from celery import Celery
+
+from evaluation.models import Score
+from submissions import wake
+from submissions.models import Status, Submission
+from tests.conftest import REQUIRED
+from tests.environment import free_port
+from tests.factories import archive, perturbed, received
+from tests.processes import Worker, sweeping, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Redis:
+    """A Redis of this test alone, which it may kill; it keeps nothing on disk."""
+
+    def __init__(self, folder) -> None:
+        self.port, self.folder = free_port(), folder
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.start()
+
+    def start(self) -> None:
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(self.folder)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def redis(tmp_path):
+    if shutil.which("redis-server") is None:
+        if "redis" in REQUIRED:
+            pytest.fail("redis must answer here (PLUMBLINE_REQUIRE) and redis-server is not installed")
+        pytest.skip("redis-server is not on this machine")
+    server = Redis(tmp_path)
+    yield server
+    server.kill()
+
+
+def test_entries_sent_while_redis_is_away_are_scored_when_it_is_back(phase, people, references, redis):
+    with Worker(PLUMBLINE_BROKER_URL=redis.url), sweeping(PLUMBLINE_BROKER_URL=redis.url):
+        before = received(phase, people.team, archive(references), method_name="before")
+        wait_until(lambda: Submission.objects.get(pk=before.pk).status == Status.SCORED, 60, "the first score")
+        redis.kill()
+        during = received(phase, people.team, archive(perturbed(references, 0.1)), method_name="during")
+        assert during.status == Status.RECEIVED
+        time.sleep(2)
+        redis.start()
+        wait_until(lambda: Submission.objects.get(pk=during.pk).status == Status.SCORED, 90, "the second score")
+    assert Score.objects.count() == 6
+
+
+def test_a_nudge_to_a_broker_that_is_away_is_a_warning_and_quick(monkeypatch):
+    away = Celery("away", broker=f"redis://127.0.0.1:{free_port()}/0", set_as_current=False)
+    away.conf.update(broker_connection_timeout=2, broker_transport_options={"socket_connect_timeout": 2})
+    monkeypatch.setattr(wake, "current_app", away)
+    start = time.monotonic()
+    assert wake.send("work") is False
+    assert time.monotonic() - start < 10, "the person who uploads does not wait for a dead broker"
