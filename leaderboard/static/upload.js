@@ -137,10 +137,12 @@ export class Transfer {
     return sent;
   }
 
+  /* Parts have addresses of their own (signed ones: [{number, url}] or {number: url}), or `url` with {part} in it, or `url`/number. */
   partUrl(number) {
     const { parts, url } = this.made.upload;
-    const signed = parts?.find?.((one, index) => (one.number ?? index + 1) === number);
-    return signed ? signed.url ?? signed : url.replace("{part}", number);
+    const signed = Array.isArray(parts) ? parts.find((one) => one.number === number)?.url : parts?.[number];
+    if (signed) return signed;
+    return url.includes("{part}") ? url.replace("{part}", number) : `${url.replace(/\/$/, "")}/${number}`;
   }
 
   async part(number) {
