@@ -33,7 +33,7 @@ $(VENV)/.installed-tests: tests/requirements.txt tests/requirements-peers.txt $(
 
 # The 3D viewer is bundled once and kept in the repository; this makes the bundle again.
 viewer:
-	cd leaderboard/static/viewer && npm ci && npm run build
+	cd leaderboard/static/viewer && npm ci && npm run build && rm -rf node_modules
 
 benchmarks: setup-tests
 	for bench in tests/benchmarks/bench_*.py; do $(PY) $$bench || exit 1; done
