@@ -1,4 +1,5 @@
 import dataclasses
+import hashlib
 import inspect
 import json
 import subprocess
@@ -71,7 +72,10 @@ def test_the_table_cannot_be_changed():
 
 
 def test_reading_the_table_loads_neither_numpy_nor_django_nor_torch():
-    code = "import sys, evaluation.metrics.registry as r; r.fingerprint('hss', {}); print([m for m in ('numpy', 'scipy', 'django', 'torch') if m in sys.modules])"
+    code = (
+        "import sys, evaluation.metrics.registry as registry; registry.fingerprint('hss', {});"
+        "print([name for name in ('numpy', 'scipy', 'django', 'torch') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -143,8 +147,6 @@ def test_the_fingerprint_is_that_of_key_version_full_parameters_and_weights():
         sort_keys=True,
         separators=(",", ":"),
     )
-    import hashlib
-
     assert fingerprint("hss", {}) == hashlib.sha256(text.encode()).hexdigest()
 
 
