@@ -7,7 +7,7 @@ import re
 from dataclasses import FrozenInstanceError
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown import markdown
 
@@ -24,6 +24,8 @@ from leaderboard.exports import (
     to_latex,
     to_markdown,
 )
+
+quick = settings(max_examples=50, deadline=None)
 
 CAPTION = Caption("Rooflines 2026", "Test phase", "7f3a", "2026-11-21T01:02Z", "https://example.org/s/7f3a")
 COLUMNS = (
@@ -85,6 +87,7 @@ class TestShown:
     def test_missing_is_a_dash(self, missing):
         assert (shown(missing, 0.1, 0.2), shown_half_width(missing, 0.1, 0.2)) == ("–", "")
 
+    @quick
     @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e5))
     def test_rounding_never_moves_a_value_by_a_twentieth_of_its_interval(self, value, half):
         low, high = value - half, value + half
@@ -101,6 +104,7 @@ class TestCsv:
         assert [missing[k] for k in ("rank", "hss", "corner_offset", "corner_offset_rank")] == [""] * 4
         assert first["snapshot"] == CAPTION.address
 
+    @quick
     @given(st.floats(allow_nan=False, allow_infinity=False))
     def test_floats_survive_exactly(self, value):
         table = Table(CAPTION, COLUMNS[:1], (Row(1, "e", "t", (Cell(value),)),))
@@ -121,6 +125,7 @@ class TestCsv:
         assert '"a ""b"", c\nd"' in text
         assert text.endswith("\r\n") and text.count("\r\n") == 2
 
+    @quick
     @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"])))
     def test_any_name_comes_back_with_at_most_an_apostrophe_more(self, name, team):
         row = read_csv(to_csv(one_name(name, team)))[0]
@@ -176,6 +181,7 @@ class TestLatex:
             r"\#\textless{}\textbar{}\textgreater{}'' (T)"
         ) in text
 
+    @quick
     @given(st.text(st.characters(exclude_categories=["Cs"])))
     def test_no_name_breaks_the_table(self, name):
         text = to_latex(one_name(name))

@@ -20,6 +20,7 @@ from leaderboard.stats.ranking import (
 # Whole numbers: far enough apart that only true equals tie, whatever is done to them below.
 levels = st.lists(st.one_of(st.none(), st.integers(-20, 20).map(float)), max_size=25)
 directions = st.booleans()
+quick = settings(max_examples=50, deadline=None)
 
 
 def columns_of(table, **changes):
@@ -63,16 +64,19 @@ class TestRank:
     def test_a_chain_of_near_ties_is_judged_by_the_first_of_the_run(self):
         assert rank([0.0, 0.8e-12, 1.6e-12, 2.4e-12], False) == [1, 1, 3, 3]
 
+    @quick
     @given(st.lists(st.one_of(st.none(), st.integers(-30, 30).map(lambda k: k * 0.4e-12)), max_size=30), directions)
     def test_same_as_the_plain_definition_among_near_ties(self, values, higher):
         assert rank(values, higher) == plain_ranks(values, higher)
 
+    @quick
     @given(levels, directions)
     def test_same_as_scipy_rankdata(self, values, higher):
         valid = [v for v in values if v is not None]
         expected = iter(rankdata([-v if higher else v for v in valid], method="min"))
         assert rank(values, higher) == [None if v is None else int(next(expected)) for v in values]
 
+    @quick
     @given(levels, directions, st.randoms(use_true_random=False))
     def test_relabelling_entries_relabels_ranks(self, values, higher, random):
         shuffled = list(range(len(values)))
@@ -80,15 +84,18 @@ class TestRank:
         ranks = rank(values, higher)
         assert rank([values[i] for i in shuffled], higher) == [ranks[i] for i in shuffled]
 
+    @quick
     @given(levels, directions)
     def test_other_direction_with_negated_values_changes_nothing(self, values, higher):
         assert rank(values, higher) == rank([None if v is None else -v for v in values], not higher)
 
+    @quick
     @given(levels, directions, st.sampled_from([1e-3, 0.5, 7.0, 1e6]))
     def test_scale_and_monotone_transforms_change_nothing(self, values, higher, factor):
         for transform in (lambda v: factor * v, math.atan, lambda v: v**3 + v):
             assert rank([None if v is None else transform(v) for v in values], higher) == rank(values, higher)
 
+    @quick
     @given(levels, directions, st.sampled_from([None, math.nan, math.inf]), st.integers(0, 25))
     def test_an_invalid_row_changes_no_rank_and_no_order(self, values, higher, bad, at):
         at = min(at, len(values))
@@ -113,6 +120,7 @@ class TestOrder:
         with pytest.raises(ValueError, match="one key per value: 2 values, 1 keys"):
             order([1.0, 2.0], True, keys=[1])
 
+    @quick
     @given(levels, directions, st.integers(1, 7))
     def test_pages_of_any_size_join_to_the_same_list(self, values, higher, size):
         whole = order(values, higher)
@@ -123,6 +131,7 @@ class TestOrder:
 
 
 class TestPlacings:
+    @quick
     @given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=20))
     def test_entries_of_the_field_and_entries_against_it_are_counted_alike(self, cost):
         better, equal = placings(np.array([cost]))
@@ -131,6 +140,10 @@ class TestPlacings:
         assert equal[0].tolist() == outside_equal.tolist()
         assert better[0].tolist() == [sum(other < own for other in cost) for own in cost]
         assert equal[0].tolist() == [cost.count(own) for own in cost]
+
+    def test_an_entry_outside_the_field_ties_within_the_tolerance(self):
+        better, equal = placings_among(np.array([1.0 - 5e-13, 1.0 + 5e-13, 1.0 + 3e-12]), np.array([0.5, 1.0]))
+        assert (better.tolist(), equal.tolist()) == ([1, 1, 2], [1, 1, 0])
 
 
 # Four entries, three metrics: ranks are (1,3,1) (2,1,1) (3,2,3) (4,4,4).
@@ -168,9 +181,11 @@ class TestOverall:
 
     @pytest.mark.parametrize("rule", RULES)
     def test_any_missing_metric_is_unranked_and_named(self, rule):
-        result = overall(rule, columns_of([*TABLE, (1.0, None, None)]))[-1]
+        *others, result = overall(rule, columns_of([*TABLE, (1.0, None, None)]))
         assert (result.rank, result.value, result.ranks) == (None, None, ())
         assert result.explanation == "unranked: no value for b, c"
+        assert [r.rank for r in others] == [r.rank for r in overall(rule, columns_of(TABLE))]
+        assert others[0].explanation.endswith(" (1 incomplete entry left out)")
 
     @pytest.mark.parametrize("rule", RULES)
     def test_a_baseline_has_a_value_to_be_placed_by_but_no_rank(self, rule):
@@ -183,6 +198,7 @@ class TestOverall:
         assert results[4].explanation.startswith("not counted; would have ")
 
     @pytest.mark.parametrize("rule", RULES)
+    @quick
     @given(
         table=st.lists(st.tuples(*[st.integers(0, 6).map(float)] * 3), max_size=10),
         bad=st.tuples(*[st.one_of(st.none(), st.integers(0, 6).map(float))] * 2),
@@ -196,7 +212,7 @@ class TestOverall:
         assert [(r.rank, r.value, r.ranks) for r in with_extra[1:]] == [(r.rank, r.value, r.ranks) for r in alone]
 
     @pytest.mark.parametrize("rule", ["mean_rank", "median_rank", "borda", "weighted"])
-    @settings(max_examples=50)
+    @quick
     @given(table=st.lists(st.tuples(*[st.integers(0, 6).map(float)] * 3), min_size=1, max_size=12))
     def test_same_as_scipy_ranks_put_together(self, rule, table):
         weights = [2.0, 0.5, 1.0]
