@@ -36,7 +36,7 @@ viewer:
 	cd leaderboard/static/viewer && npm ci && npm run build && rm -rf node_modules
 
 benchmarks: setup-tests
-	for bench in tests/benchmarks/bench_*.py; do $(PY) $$bench || exit 1; done
+	for bench in tests/benchmarks/bench_*.py; do $(PY) -m tests.benchmarks.$$(basename $$bench .py) || exit 1; done
 
 clean:
 	rm -rf $(VENV) var

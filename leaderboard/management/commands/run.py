@@ -110,7 +110,11 @@ class Command(BaseCommand):
 
     def _services(self, host: str, port: int, workers: int) -> list[Service]:
         python = sys.executable
-        address = {"PLUMBLINE_SITE_URL": os.environ.get("PLUMBLINE_SITE_URL", f"http://{host}:{port}")}
+        address = {
+            "PLUMBLINE_SITE_URL": os.environ.get("PLUMBLINE_SITE_URL", f"http://{host}:{port}"),
+            # Several BLAS threads a process on few cores make small matrix products many times slower.
+            "OPENBLAS_NUM_THREADS": "1",
+        }
         web = [
             python, "-m", "granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1",
             "--blocking-threads", "16", "--log-level", "warning", "--no-ws", "leaderboard.wsgi:application",
