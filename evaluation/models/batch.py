@@ -53,6 +53,34 @@ class EvaluationBatch(models.Model):
         return cls.objects.filter(phase=phase, state__in=[cls.State.CURRENT, cls.State.BUILDING]).select_related("reference")
 
     @classmethod
+    def latest(cls, phase: Phase) -> EvaluationBatch | None:
+        """What the latest decision asked for: the batch being built, else the current one."""
+        return max(cls.live(phase), key=lambda batch: batch.state == cls.State.BUILDING, default=None)
+
+    @classmethod
+    def relabel(cls, phase: Phase) -> None:
+        """Take over what changes no number into the live batches: titles, weights, order, and which
+        metric is primary. Their columns and fingerprints stay."""
+        shown = {metric.slug: metric for metric in PhaseMetric.objects.filter(phase=phase)}
+        for batch in cls.live(phase):
+            for column in batch.metrics:
+                metric = shown.get(column["slug"])
+                if metric is not None:
+                    column |= metric.labels()
+            batch.metrics.sort(key=lambda column: column["position"])
+            batch.save(update_fields=["metrics"])
+        phase.touch_board()
+
+    @classmethod
+    def publish_manifest(cls, phase: Phase) -> None:
+        """Write the phase's manifest from its current batch and its limits as they are now."""
+        current = cls.current(phase)
+        if current is not None:
+            phase.refresh_from_db()
+            manifest = current.reference.manifest(current.metrics).to_dict()
+            Phase.objects.filter(pk=phase.pk).update(manifest_data=manifest)
+
+    @classmethod
     def start(cls, phase: Phase, *, reference: Reference | None = None, reason: str = "", actor=None) -> EvaluationBatch:
         """Plan the scoring of all entries under `reference` (the current one by default) and the
         phase's metrics as they stand. Quota, times and the number of entries do not change.
@@ -111,11 +139,8 @@ class EvaluationBatch(models.Model):
             # An entry that was still being scored under the old batch is scored under this one.
             for submission in Submission.objects.filter(phase_id=self.phase_id, status=Status.SCORING, evaluations__batch=self, evaluations__state="done"):
                 submission.complete()
-            phase = self.phase
-            phase.refresh_from_db()
-            manifest = self.reference.manifest(self.metrics).to_dict()
-            Phase.objects.filter(pk=phase.pk).update(manifest_data=manifest)
-            phase.touch_board()
+            self.publish_manifest(self.phase)
+            self.phase.touch_board()
             wake.after_commit("boards")
         return True
 

@@ -63,11 +63,13 @@ class PhaseMetric(models.Model):
 
     def snapshot(self) -> dict:
         """What a batch keeps of this metric, so that later edits cannot change old scores' meaning."""
-        return {
-            "slug": self.slug, "key": self.key, "title": self.label, "params": self.resolved,
-            "fingerprint": self.fingerprint, "weight": self.weight, "is_primary": self.is_primary,
-            "in_ranking": self.in_ranking, "position": self.position,
-        }  # fmt: skip
+        fixed = {"slug": self.slug, "key": self.key, "params": self.resolved, "fingerprint": self.fingerprint}
+        return {**fixed, **self.labels()}
+
+    def labels(self) -> dict:
+        """The part of a snapshot that changes no number."""
+        names = ("weight", "is_primary", "in_ranking", "position")
+        return {"title": self.label, **{name: getattr(self, name) for name in names}}
 
 
 class Reference(models.Model):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
+
 from django.conf import settings
 from django.core.validators import RegexValidator
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
+
+from submissions.models.audit import AuditEntry
 
 SLUG = RegexValidator(r"\A[a-z0-9][a-z0-9-]{0,62}\Z", "Use lower-case letters, digits and hyphens, at most 63.")
 
@@ -39,6 +43,17 @@ class Challenge(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @staticmethod
+    def new_access_key() -> str:
+        return secrets.token_urlsafe(24)
+
+    def rotate_link(self, actor) -> None:
+        """A new access link; the one before opens nothing from now on. Whom it let in stays."""
+        with transaction.atomic():
+            self.access_key = self.new_access_key()
+            self.save(update_fields=["access_key"])
+            AuditEntry.record(self, actor, "link.rotate", self)
 
 
 class ChallengeFile(models.Model):

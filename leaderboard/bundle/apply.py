@@ -1,0 +1,253 @@
+"""Make the database what a definition says, in one transaction, and keep each change in the audit log."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.utils import timezone
+
+from evaluation.models import EvaluationBatch, PhaseMetric, Reference
+from leaderboard.bundle.definition import (
+    CHALLENGE_FIELDS,
+    MANIFEST_FIELDS,
+    METRIC_FIELDS,
+    PHASE_FIELDS,
+    ChallengeDef,
+    FileDef,
+    PhaseDef,
+    ReferenceDef,
+)
+from leaderboard.bundle.plan import Facts, PhaseFacts, Plan, make_plan
+from leaderboard.bundle.state import read, reference_in_force
+from submissions import storage, wake
+from submissions.errors import Refused
+from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, User
+
+VERBS = {"create": "add", "change": "edit", "remove": "remove"}
+
+
+class PlanChanged(Exception):
+    """The challenge changed after the plan was shown; `plan` is what would be done now."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("The challenge has changed meanwhile.")
+        self.plan = plan
+
+
+def plan_for(definition: ChallengeDef) -> Plan:
+    """The plan from the database as it is now. `definition.organizers` are user names."""
+    challenge = Challenge.objects.filter(slug=definition.slug).first()
+    if challenge is None:
+        return make_plan(None, definition, Facts())
+    return make_plan(read(challenge), definition, facts_of(challenge))
+
+
+def facts_of(challenge: Challenge) -> Facts:
+    now = timezone.now()
+    phases = {}
+    for phase in challenge.phases.all():
+        scored = phase.submissions.filter(status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
+        phases[phase.slug] = PhaseFacts(
+            entries=phase.submissions.count(), scored=scored.count(), is_live=EvaluationBatch.live(phase).exists(),
+            closed=phase.closes_at is not None and phase.closes_at <= now,
+        )  # fmt: skip
+    participants = challenge.participations.exclude(rules_accepted_at=None).count()
+    return Facts(participants=participants, phases=phases, now=now)
+
+
+def apply(definition: ChallengeDef, actor: User | None = None, expected: str | None = None) -> Plan:
+    """Do what `plan_for` says, all or nothing, and return that plan; an empty one does nothing.
+
+    Raises `Refused` with every reason, and `PlanChanged` where `expected` is not the plan's digest.
+    """
+    with transaction.atomic():
+        Challenge.objects.select_for_update().filter(slug=definition.slug).first()
+        plan = plan_for(definition)
+        if plan.refusals:
+            raise Refused(" ".join(plan.refusals), "plan_refused")
+        if expected is not None and expected != plan.digest:
+            raise PlanChanged(plan)
+        if not plan.is_empty:
+            _Work(plan, actor).do()
+    return plan
+
+
+class _Work:
+    """The writing of one plan, from the outside in."""
+
+    def __init__(self, plan: Plan, actor: User | None) -> None:
+        self.plan, self.after, self.actor = plan, plan.after, actor
+        self.changed = {path: {change.field for change in changes} for path, changes in plan.things().items()}
+        self.challenge = Challenge.objects.filter(slug=self.after.slug).first() or Challenge(slug=self.after.slug)
+
+    def do(self) -> None:
+        self._challenge()
+        self._audit()
+        self._people_and_news()
+        self._files(None, self.plan.before.files if self.plan.before else (), self.after.files)
+        for slug in self._removed("phase"):
+            remove_phase(self.challenge.phases.get(slug=slug))
+        for position, phase in enumerate(self.after.phases):
+            self._phase(position, phase)
+        for phase in self.after.phases:  # once all are there
+            self._parent(phase)
+        for phase in self.after.phases:
+            self._scoring(phase)
+        wake.after_commit("boards")
+
+    def _challenge(self) -> None:
+        if self.challenge.pk and () not in self.changed:
+            return
+        for name in CHALLENGE_FIELDS:
+            setattr(self.challenge, name, getattr(self.after, name))
+        self.challenge.admitted_emails = list(self.after.admitted_emails)
+        if self.challenge.visibility == Challenge.Visibility.PRIVATE and not self.challenge.access_key:
+            self.challenge.access_key = Challenge.new_access_key()
+        checked(self.challenge).save()
+
+    def _people_and_news(self) -> None:
+        if self.plan.before is None or self.plan.before.organizers != self.after.organizers:
+            self.challenge.organizers.set(User.objects.filter(username__in=self.after.organizers))
+        old = {(news.title, news.published_at): news for news in self.plan.before.announcements} if self.plan.before else {}
+        for news in self.after.announcements:
+            known = old.pop((news.title, news.published_at), None)
+            if known is None:
+                values = {"title": news.title, "body": news.body, "published_at": news.published_at}
+                checked(Announcement(challenge=self.challenge, **values)).save()
+            elif known != news:
+                Announcement.objects.filter(pk=known.pk).update(body=news.body)
+        Announcement.objects.filter(pk__in=[news.pk for news in old.values()]).delete()
+
+    def _files(self, phase: Phase | None, before: Iterable[FileDef], after: Iterable[FileDef]) -> None:
+        """Stored files keep their bytes; another content is another key."""
+        old = {(file.kind, file.name): file for file in before}
+        for file in after:
+            known = old.pop((file.kind, file.name), None)
+            if known == file:
+                continue
+            row = ChallengeFile.objects.get(pk=known.pk) if known else ChallengeFile(challenge=self.challenge, phase=phase)
+            row.kind, row.name, row.title, row.size = file.kind, file.name, file.title, file.size
+            if row.sha256 != file.sha256:
+                drop_bytes(row.key)
+                row.sha256, row.key = file.sha256, f"challenges/{self.challenge.pk}/{secrets.token_hex(16)}"
+                storage.store().save_file(row.key, file.local_path())
+            checked(row).save()
+        for row in ChallengeFile.objects.filter(pk__in=[file.pk for file in old.values()]):
+            drop_bytes(row.key)
+            row.delete()
+
+    def _phase(self, position: int, definition: PhaseDef) -> None:
+        before = self._before(definition.slug)
+        if before == definition and self._order_kept():
+            return
+        phase = self.challenge.phases.filter(slug=definition.slug).first() or Phase(challenge=self.challenge, slug=definition.slug)
+        for name in PHASE_FIELDS:
+            if name != "parent":
+                setattr(phase, name, getattr(definition, name))
+        phase.position = position
+        checked(phase, exclude={"parent"}).save()
+        self._metrics(phase, definition)
+        self._files(phase, before.files if before else (), definition.files)
+
+    def _parent(self, definition: PhaseDef) -> None:
+        before = self._before(definition.slug)
+        if before is None or before.parent != definition.parent:
+            phase = self.challenge.phases.get(slug=definition.slug)
+            phase.parent = self.challenge.phases.get(slug=definition.parent) if definition.parent else None
+            checked(phase).save(update_fields=["parent"])
+
+    def _metrics(self, phase: Phase, definition: PhaseDef) -> None:
+        before = self._before(definition.slug)
+        if before is not None and before.metrics == definition.metrics:
+            return
+        rows = {metric.slug: metric for metric in phase.metrics.all()}
+        phase.metrics.update(is_primary=False)  # at most one at any moment
+        phase.metrics.exclude(slug__in=[metric.slug for metric in definition.metrics]).delete()
+        for position, metric in enumerate(definition.metrics):
+            row = rows.get(metric.slug) or PhaseMetric(phase=phase, slug=metric.slug)
+            for name in METRIC_FIELDS:
+                setattr(row, name, getattr(metric, name))
+            row.position, row.params = position, dict(metric.params)
+            checked(row).save()
+
+    def _scoring(self, definition: PhaseDef) -> None:
+        """A new batch where a number could change; else what boards and manifests repeat is brought up to date."""
+        before = self._before(definition.slug)
+        if before == definition and definition.slug not in {it.phase for it in self.plan.rescorings}:
+            return
+        phase = self.challenge.phases.get(slug=definition.slug)
+        reference = self._reference(phase, definition.reference, before.reference if before else None)
+        rescoring = next((it for it in self.plan.rescorings if it.phase == definition.slug), None)
+        if rescoring is not None:
+            EvaluationBatch.start(phase, reference=reference, reason=rescoring.reason, actor=self.actor)
+        elif before and before.metrics != definition.metrics:
+            EvaluationBatch.relabel(phase)
+        if MANIFEST_FIELDS & self.changed.get((f"phase {definition.slug}",), set()):
+            EvaluationBatch.publish_manifest(phase)
+        phase.touch_board()
+
+    def _reference(self, phase: Phase, wanted: ReferenceDef | None, known: ReferenceDef | None) -> Reference | None:
+        """The stored version that holds what is wanted: an earlier one with the same content, or a new one."""
+        if wanted is None:
+            return None
+        row = reference_in_force(phase)
+        if known is None or (known.sha256, known.groups) != (wanted.sha256, wanted.groups):
+            groups = dict(wanted.groups)
+            stored = phase.references.filter(sha256=wanted.sha256).order_by("-version")
+            row = next((it for it in stored if it.groups == [groups.get(item, item) for item in it.item_ids]), None)
+        if row is None:
+            return Reference.add(phase, wanted.load(), groups=dict(wanted.groups), actor=self.actor, note=wanted.note)
+        if row.note != wanted.note:
+            Reference.objects.filter(pk=row.pk).update(note=wanted.note)
+        return row
+
+    def _before(self, slug: str) -> PhaseDef | None:
+        return self.plan.before.phase(slug) if self.plan.before else None
+
+    def _order_kept(self) -> bool:
+        slugs = [phase.slug for phase in self.plan.before.phases] if self.plan.before else []
+        return slugs == [phase.slug for phase in self.after.phases]
+
+    def _removed(self, noun: str) -> list[str]:
+        removed = [change.path[0] for change in self.plan.changes if change.kind == "remove" and len(change.path) == 1]
+        return [name.removeprefix(f"{noun} ") for name in removed if name.startswith(f"{noun} ")]
+
+    def _audit(self) -> None:
+        """One entry for each thing that changed, with the values before and after."""
+        for path, changes in self.plan.things().items():
+            noun = path[-1].split(" ")[0] if path else "challenge"
+            verb = "create" if changes[0].kind == "create" and not path else VERBS[changes[0].kind]
+            values = [change for change in changes if change.field]
+            AuditEntry.record(
+                self.challenge, self.actor, f"{noun}.{verb}", " · ".join(path) or self.after.title,
+                before={change.field: change.before for change in values if change.before is not None},
+                after={change.field: change.after for change in values if change.after is not None},
+            )  # fmt: skip
+
+
+def remove_phase(phase: Phase) -> None:
+    """Delete a phase without entries, with what was made for it."""
+    for key in [*phase.references.values_list("key", flat=True), *phase.files.values_list("key", flat=True)]:
+        drop_bytes(key)
+    phase.snapshots.all().delete()
+    phase.batches.all().delete()  # they hold on to their references
+    phase.delete()
+
+
+def drop_bytes(key: str) -> None:
+    """Delete what lies under `key` once the rows that named it are surely gone."""
+    if key:
+        transaction.on_commit(lambda: storage.store().delete(key))
+
+
+def checked(row: models.Model, exclude: set[str] | None = None) -> models.Model:
+    """The row itself, if its model has nothing against it; else `Refused` in the model's words."""
+    try:
+        row.full_clean(exclude=exclude)
+    except ValidationError as error:
+        faults = [f"{name}: {' '.join(texts)}" if name != "__all__" else " ".join(texts) for name, texts in error.message_dict.items()]
+        raise Refused(" ".join(faults), "invalid") from None
+    return row

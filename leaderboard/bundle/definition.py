@@ -1,0 +1,133 @@
+"""What a challenge is made of, as plain values: the one form that files, database and console share.
+
+Fields are called as in the models. Two definitions are equal when the challenges they describe are:
+contents are compared by digest, and where they come from (`load`, `local_path`) is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from submissions.formats.wireframe import Wireframe
+
+# The plain columns of each model, in the order in which they are written and shown.
+CHALLENGE_FIELDS = (
+    "title", "summary", "description", "rules", "rules_version", "family", "visibility", "admitted_emails",
+    "needs_approval", "team_size", "made_up",
+)  # fmt: skip
+PHASE_FIELDS = (
+    "title", "description", "time_zone", "opens_at", "closes_at", "limit_per_day", "limit_total", "limit_at_once",
+    "parent", "board", "board_at", "entries", "ranking", "withhold_scores", "withhold_items", "reference_access",
+    "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale",
+)  # fmt: skip
+METRIC_FIELDS = ("key", "title", "params", "weight", "is_primary", "in_ranking")
+# A change of these alters what an upload must hold, so the phase's manifest is written anew.
+MANIFEST_FIELDS = frozenset({"missing", "size_factor", "max_archive_bytes", "unit", "unit_scale"})
+
+
+@dataclass(frozen=True)
+class MetricDef:
+    """One column of a phase's board. `params` holds what was given, typed; defaults are the registry's."""
+
+    slug: str
+    key: str
+    title: str
+    params: Mapping[str, object]
+    weight: float
+    is_primary: bool
+    in_ranking: bool
+
+
+@dataclass(frozen=True)
+class ReferenceDef:
+    """One version of the hidden truth. `sha256` is the packed items'; `groups` names only the items
+    whose group is not themselves, in the order of their ids."""
+
+    sha256: str
+    item_ids: tuple[str, ...]
+    groups: tuple[tuple[str, str], ...]
+    note: str
+    load: Callable[[], dict[str, Wireframe]] = field(compare=False, repr=False)
+    version: int | None = field(default=None, compare=False)  # of a stored one
+
+
+@dataclass(frozen=True)
+class FileDef:
+    """An input file or an example entry. `local_path` gives a file on this machine with the bytes."""
+
+    kind: str
+    name: str
+    title: str
+    size: int
+    sha256: str
+    local_path: Callable[[], Path] = field(compare=False, repr=False)
+    pk: int | None = field(default=None, compare=False)  # of a stored one
+
+
+@dataclass(frozen=True)
+class NewsDef:
+    """An announcement."""
+
+    title: str
+    body: str
+    published_at: datetime
+    pk: int | None = field(default=None, compare=False)  # of a stored one
+
+
+@dataclass(frozen=True)
+class PhaseDef:
+    """A phase; `parent` is the slug of another one or None. Moments are aware, in UTC."""
+
+    slug: str
+    title: str
+    description: str
+    time_zone: str
+    opens_at: datetime
+    closes_at: datetime | None
+    limit_per_day: int | None
+    limit_total: int | None
+    limit_at_once: int | None
+    parent: str | None
+    board: str
+    board_at: datetime | None
+    entries: str
+    ranking: str
+    withhold_scores: bool
+    withhold_items: bool
+    reference_access: str
+    missing: str
+    size_factor: int
+    max_archive_bytes: int
+    unit: str
+    unit_scale: float
+    metrics: tuple[MetricDef, ...] = ()
+    reference: ReferenceDef | None = None
+    files: tuple[FileDef, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChallengeDef:
+    """A whole challenge. `organizers` are user names once a plan is made; a parsed bundle may hold e-mails."""
+
+    slug: str
+    title: str
+    summary: str
+    description: str
+    rules: str
+    rules_version: str
+    family: str
+    visibility: str
+    admitted_emails: tuple[str, ...]
+    needs_approval: bool
+    team_size: int | None
+    made_up: bool
+    organizers: tuple[str, ...] = ()
+    announcements: tuple[NewsDef, ...] = ()
+    files: tuple[FileDef, ...] = ()
+    phases: tuple[PhaseDef, ...] = ()
+
+    def phase(self, slug: str) -> PhaseDef | None:
+        return next((phase for phase in self.phases if phase.slug == slug), None)

@@ -1,0 +1,265 @@
+"""YAML read with its line numbers, safely: no tags, no anchors, bounded; every fault is collected."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import yaml
+
+from leaderboard.bundle.moments import EXPECTED, MomentError, read_moment
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 12
+MAX_PROBLEMS = 100
+REQUIRED: Any = object()
+_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One fault of a bundle: in which file, on which line, at which key, and what was expected."""
+
+    file: str
+    line: int
+    key: str
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" if self.line else ""
+        return ": ".join(part for part in (self.file, where, self.key, self.reason) if part)
+
+
+class BundleError(ValueError):
+    """A bundle that cannot be used; `problems` holds every fault that was found."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+
+class Problems:
+    """Collects the faults of one bundle, and remembers on which line each key was read."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.found: list[Problem] = []
+        self.lines: dict[str, int] = {}
+
+    def add(self, key: str, reason: str, line: int | None = None) -> None:
+        if len(self.found) < MAX_PROBLEMS:
+            self.found.append(Problem(self.file, self.lines.get(key, 0) if line is None else line, key, reason))
+
+    def raise_if_any(self) -> None:
+        if self.found:
+            raise BundleError(tuple(sorted(self.found, key=lambda problem: problem.line)))
+
+
+def compose(data: bytes, problems: Problems) -> yaml.Node:
+    """The nodes of one YAML document. Raises `BundleError` where it is not YAML, or more than plain values.
+
+    The events are looked at first: they come one by one, so nothing is built from a document that
+    refers to itself or nests without end.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        problems.add("", "expected text in UTF-8; save the file in that encoding", data[: error.start].count(b"\n") + 1)
+        problems.raise_if_any()
+    if len(data) > MAX_BYTES:
+        problems.add("", f"expected at most {MAX_BYTES:,} bytes, found {len(data):,}", 0)
+        problems.raise_if_any()
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            fault = _event_fault(event, depth)
+            if fault:
+                problems.add("", fault, event.start_mark.line + 1)
+                problems.raise_if_any()
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problems.add("", f"expected YAML; {error.problem or error.context}", mark.line + 1 if mark else 0)
+        problems.raise_if_any()
+    except yaml.reader.ReaderError as error:
+        problems.add("", f"expected YAML; character {error.character!r} is not allowed", text[: error.position].count("\n") + 1)
+        problems.raise_if_any()
+    if not isinstance(node, yaml.MappingNode):
+        problems.add("", "expected keys with values, such as slug: rooflines", 1)
+        problems.raise_if_any()
+    return node
+
+
+def _event_fault(event: yaml.Event, depth: int) -> str:
+    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+        return "expected plain values; anchors (&) and aliases (*) are not taken, write the value out"
+    if getattr(event, "tag", None):
+        return f"expected plain values; the tag {event.tag} is not taken"
+    return f"expected at most {MAX_DEPTH} levels" if depth > MAX_DEPTH else ""
+
+
+class Reader:
+    """Typed access to one mapping. Faults go to `problems`; a faulty value comes back as its default or None."""
+
+    def __init__(self, node: yaml.Node, path: str, problems: Problems) -> None:
+        self.path, self.problems, self.line = path, problems, node.start_mark.line + 1
+        self.nodes: dict[str, yaml.Node] = {}
+        self._keys: dict[str, int] = {}
+        self._known: list[str] = []
+        if not isinstance(node, yaml.MappingNode):
+            problems.add(path, f"expected keys with values, found {shown(node)}", self.line)
+            return
+        for key_node, value in node.value:
+            key, line = str(key_node.value), key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                problems.add(path, "expected a plain key", line)
+            elif key in self.nodes:
+                problems.add(self.at(key), f"stands twice, first on line {self._keys[key]}; keep one", line)
+            else:
+                self.nodes[key], self._keys[key] = value, line
+                problems.lines[self.at(key)] = line
+
+    def at(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+    def fault(self, key: str, reason: str, node: yaml.Node | None = None) -> None:
+        node = node if node is not None else self.nodes.get(key)
+        self.problems.add(self.at(key), reason, node.start_mark.line + 1 if node is not None else self.line)
+
+    def node(self, key: str, default: object = REQUIRED) -> yaml.Node | None:
+        """The value's node, or None (a fault where the key is required)."""
+        self._known.append(key)
+        if key not in self.nodes and default is REQUIRED:
+            self.fault(key, "expected a value; the key is missing")
+        return self.nodes.get(key)
+
+    def scalar(self, key: str, expected: str, default: Any = REQUIRED) -> str | None:
+        """The value's text; None where it is left out, empty or faulty."""
+        node = self.node(key, default)
+        if node is None or (is_null(node) and default is None):
+            return None
+        if not isinstance(node, yaml.ScalarNode) or is_null(node):
+            self.fault(key, f"expected {expected}, found {shown(node)}")
+            return None
+        return node.value
+
+    def text(self, key: str, default: Any = REQUIRED, most: int | None = None) -> Any:
+        value = self.scalar(key, "a text", default)
+        if value is None:
+            return _absent(default)
+        if most is not None and len(value) > most:
+            self.fault(key, f"expected at most {most} characters, found {len(value)}")
+        if "\0" in value:
+            self.fault(key, "expected a text without NUL characters")
+        return value
+
+    def choice(self, key: str, choices: list[str], default: Any = REQUIRED) -> Any:
+        expected = f"one of {', '.join(choices)}"
+        value = self.scalar(key, expected, default)
+        if value is None:
+            return _absent(default)
+        if value not in choices:
+            self.fault(key, f'expected {expected}, found "{value}"')
+        return value
+
+    def flag(self, key: str, default: Any = REQUIRED) -> Any:
+        value = self.scalar(key, "true or false", default)
+        if value is None:
+            return _absent(default)
+        if value.lower() not in _WORDS:
+            self.fault(key, f'expected true or false, found "{value}"')
+        return _WORDS.get(value.lower())
+
+    def whole(self, key: str, default: Any = REQUIRED, low: int = 0, high: int = 2**31 - 1) -> Any:
+        expected = f"a whole number from {low:,} to {high:,}"
+        value = self.scalar(key, expected, default)
+        if value is None:
+            return _absent(default)
+        if not re.fullmatch(r"[+-]?\d{1,19}(_\d{1,3}){0,6}", value) or not low <= int(value) <= high:
+            self.fault(key, f'expected {expected}, found "{value}"')
+            return _absent(default)
+        return int(value)
+
+    def number(self, key: str, default: Any = REQUIRED, expected: str = "a number", positive: bool = True) -> Any:
+        value = self.scalar(key, expected, default)
+        if value is None:
+            return _absent(default)
+        try:
+            found = float(value)
+        except ValueError:
+            found = math.nan
+        if not math.isfinite(found) or (found <= 0 if positive else found < 0):
+            self.fault(key, f'expected {expected}, found "{value}"')
+            return _absent(default)
+        return found
+
+    def moment(self, key: str, zone: ZoneInfo, default: Any = REQUIRED) -> Any:
+        value = self.scalar(key, EXPECTED, default)
+        if value is None:
+            return _absent(default)
+        try:
+            return read_moment(value, zone)
+        except MomentError as error:
+            self.fault(key, f'{error}, found "{value}"')
+            return _absent(default)
+
+    def items(self, key: str) -> list[tuple[str, yaml.Node]]:
+        """The members of an optional list, each with its path."""
+        node = self.node(key, None)
+        if node is None or is_null(node):
+            return []
+        if not isinstance(node, yaml.SequenceNode):
+            self.fault(key, f"expected a list, found {shown(node)}")
+            return []
+        members = [(f"{self.at(key)}[{n}]", member) for n, member in enumerate(node.value)]
+        self.problems.lines |= {path: member.start_mark.line + 1 for path, member in members}
+        return members
+
+    def readers(self, key: str) -> Iterator[Reader]:
+        """The members of an optional list of mappings."""
+        for path, node in self.items(key):
+            yield Reader(node, path, self.problems)
+
+    def reader(self, key: str) -> Reader | None:
+        """The mapping below an optional key."""
+        node = self.node(key, None)
+        return None if node is None or is_null(node) else Reader(node, self.at(key), self.problems)
+
+    def texts(self, key: str) -> list[tuple[str, str]]:
+        """The members of an optional list of texts, each with its path."""
+        found = []
+        for path, node in self.items(key):
+            if isinstance(node, yaml.ScalarNode) and not is_null(node):
+                found.append((path, node.value))
+            else:
+                self.problems.add(path, f"expected a text, found {shown(node)}", node.start_mark.line + 1)
+        return found
+
+    def close(self) -> None:
+        """Report the keys that nobody asked for, with what may have been meant."""
+        for key in self.nodes.keys() - set(self._known):
+            near = difflib.get_close_matches(key, self._known, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else f"the keys here are {', '.join(dict.fromkeys(self._known))}"
+            self.problems.add(self.at(key), f"unknown key; {hint}", self._keys[key])
+
+
+def _absent(default: Any) -> Any:
+    return None if default is REQUIRED else default
+
+
+def is_null(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+
+
+def shown(node: yaml.Node) -> str:
+    """What stands there, in a few words."""
+    if isinstance(node, yaml.ScalarNode):
+        text = node.value if len(node.value) <= 60 else f"{node.value[:57]}…"
+        return "nothing" if is_null(node) else f'"{text}"'
+    return "a list" if isinstance(node, yaml.SequenceNode) else "keys with values"

@@ -1,0 +1,128 @@
+"""A definition -> a folder that parses to the same definition, down to the last bit of a coordinate."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import yaml
+
+from leaderboard.bundle.definition import CHALLENGE_FIELDS, PHASE_FIELDS, ChallengeDef, FileDef, MetricDef, PhaseDef, ReferenceDef
+from leaderboard.bundle.folder import name_fault
+from leaderboard.bundle.moments import moment_text
+from leaderboard.bundle.parse import FILE
+from submissions.errors import Refused
+from submissions.formats.wireframe import write_json
+
+FOLDERS = {"input": "inputs", "example": "examples"}
+_HEAD = "# Written by `manage.py challenge export`. The documentation's page on bundles explains every key.\n"
+_ODD_BREAKS = frozenset("\r\x85\u2028\u2029")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Long texts as blocks, never an anchor."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    style = "|" if "\n" in text else None
+    if _ODD_BREAKS & set(text):  # YAML takes them for line ends and folds them; within quotes they are escaped
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def export(definition: ChallengeDef, folder: Path) -> None:
+    """Write the bundle into `folder`, which must be empty or not there. The same definition gives the same files."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Refused(f"{folder} is not empty; export into a new folder.", "not_empty")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_text(_HEAD + yaml_text(_challenge(definition, folder)), encoding="utf-8", newline="")
+
+
+def yaml_text(data: Mapping[str, object]) -> str:
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _challenge(definition: ChallengeDef, folder: Path) -> dict[str, object]:
+    data: dict[str, object] = {"slug": definition.slug}
+    for name in CHALLENGE_FIELDS:
+        value = getattr(definition, name)
+        if name in ("description", "rules"):
+            data |= _markdown(name, value, folder)
+        elif name == "admitted_emails":
+            data |= {name: list(value)} if value else {}
+        elif value is not None:
+            data[name] = value
+    data["organizers"] = list(definition.organizers)
+    data["announcements"] = [
+        {"title": news.title, "published_at": moment_text(news.published_at, ZoneInfo("UTC")), "body": news.body}
+        for news in definition.announcements
+    ]
+    data |= _files(definition.files, folder, "")
+    data["phases"] = [_phase(phase, folder) for phase in definition.phases]
+    return data
+
+
+def _phase(phase: PhaseDef, folder: Path) -> dict[str, object]:
+    zone = ZoneInfo(phase.time_zone)
+    data: dict[str, object] = {"slug": phase.slug}
+    for name in PHASE_FIELDS:
+        value = getattr(phase, name)
+        if value is not None:
+            data[name] = moment_text(value, zone) if name in ("opens_at", "closes_at", "board_at") else value
+    data["metrics"] = [_metric(metric) for metric in phase.metrics]
+    if phase.reference is not None:
+        data["reference"] = _reference(phase.reference, folder, f"phases/{phase.slug}/reference")
+    return data | _files(phase.files, folder, f"phases/{phase.slug}/")
+
+
+def _metric(metric: MetricDef) -> dict[str, object]:
+    data: dict[str, object] = {"key": metric.key, "slug": metric.slug}
+    if metric.title:
+        data["title"] = metric.title
+    if metric.params:
+        data["params"] = dict(metric.params)
+    return data | {"weight": metric.weight, "primary": metric.is_primary, "in_ranking": metric.in_ranking}
+
+
+def _reference(reference: ReferenceDef, folder: Path, path: str) -> dict[str, object]:
+    """One JSON file an item: readable, comparable line by line, and exact (Python writes the shortest
+    text that reads back as the same float64)."""
+    target = folder / path
+    target.mkdir(parents=True)
+    for name, item in reference.load().items():
+        (target / f"{name}.json").write_bytes(write_json(item) + b"\n")
+    data: dict[str, object] = {"path": path}
+    if reference.note:
+        data["note"] = reference.note
+    if reference.groups:
+        data["groups"] = dict(reference.groups)
+    return data
+
+
+def _files(files: Iterable[FileDef], folder: Path, prefix: str) -> dict[str, object]:
+    data: dict[str, list[dict[str, str]]] = {}
+    for number, file in enumerate(files):
+        stem = file.name if not name_fault(file.name) else f"file-{number}"
+        path = f"{prefix}{FOLDERS[file.kind]}/{stem}"
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file.local_path(), folder / path)
+        entry = {"path": path} | ({"name": file.name} if stem != file.name else {}) | ({"title": file.title} if file.title else {})
+        data.setdefault(FOLDERS[file.kind], []).append(entry)
+    return dict(data)
+
+
+def _markdown(name: str, text: str, folder: Path) -> dict[str, object]:
+    """A text of its own file; a leading byte order mark would be taken for the file's, so it is doubled."""
+    if not text:
+        return {}
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    (folder / f"{name}.md").write_text(mark + text, encoding="utf-8", newline="")
+    return {f"{name}_file": f"{name}.md"}

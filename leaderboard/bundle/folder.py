@@ -1,0 +1,154 @@
+"""The files beside `challenge.yaml`: texts, references, inputs. Nothing outside the folder is read."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from evaluation.metrics.wireframe.canon import segments
+from leaderboard.bundle.definition import FileDef, ReferenceDef
+from leaderboard.bundle.document import Reader
+from submissions.formats.errors import FormatError
+from submissions.formats.wireframe import Wireframe, load_folder, pack
+from submissions.manifest import ITEM_ID
+
+MAX_TEXT_BYTES = 1_000_000
+MAX_NAME = 160
+
+
+class Folder:
+    """The folder of one bundle, by resolved path."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+
+    def find(self, reader: Reader, key: str) -> Path | None:
+        """What the required `key` names: an existing file or folder inside the bundle; else a fault."""
+        given = reader.text(key)
+        if not given:
+            return None
+        parts = PurePosixPath(given).parts
+        if given.startswith("/") or ".." in parts or "\\" in given or given[1:2] == ":":
+            reader.fault(key, f'expected a path inside the bundle, found "{given}"')
+            return None
+        path = (self.root / given).resolve()
+        if not path.is_relative_to(self.root):
+            reader.fault(key, f'expected a path inside the bundle; "{given}" is a link that leads out of it')
+        elif not path.exists():
+            reader.fault(key, f'expected a file or folder; there is no "{given}" in the bundle')
+        else:
+            return path
+        return None
+
+    def markdown(self, reader: Reader, key: str) -> str:
+        """The text of the optional `key`, or of the file that `key`_file names; only one may stand."""
+        file_key = f"{key}_file"
+        if file_key not in reader.nodes:
+            reader.node(file_key, None)
+            return reader.text(key, "") or ""
+        if key in reader.nodes:
+            reader.fault(file_key, f"expected {key} or {file_key}, not both")
+        reader.node(key, None)
+        path = self.find(reader, file_key)
+        if path is None or not path.is_file():
+            return "" if path is None else reader.fault(file_key, "expected a text file, found a folder") or ""
+        if path.stat().st_size > MAX_TEXT_BYTES:
+            reader.fault(file_key, f"expected at most {MAX_TEXT_BYTES:,} bytes of text, found {path.stat().st_size:,}")
+            return ""
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            reader.fault(file_key, f"expected text in UTF-8; save {path.name} in that encoding")
+            return ""
+        if "\0" in text:
+            reader.fault(file_key, f"expected a text; {path.name} holds NUL characters")
+        return text
+
+    def reference(self, reader: Reader | None) -> ReferenceDef | None:
+        """The wireframes that `path` names (a folder, a .zip or one file) with their `groups` and `note`."""
+        if reader is None:
+            return None
+        path = self.find(reader, "path")
+        note = reader.text("note", "", most=240)
+        groups_reader = reader.reader("groups")
+        reader.close()
+        if path is None:
+            return None
+        try:
+            items = load_folder(path)
+        except FormatError as error:
+            for fault in error.all():
+                reader.fault("path", f"expected readable wireframes; {fault}")
+            return None
+        for fault in reference_faults(items):
+            reader.fault("path", fault)
+        groups = _groups(groups_reader, items)
+        return ReferenceDef(
+            sha256=hashlib.sha256(pack(items)).hexdigest(), item_ids=tuple(items), groups=groups, note=note, load=lambda: items
+        )
+
+    def files(self, reader: Reader, key: str, kind: str) -> tuple[FileDef, ...]:
+        """The files that a list names: `path`, and optionally `name` and `title` as participants see them."""
+        found: dict[str, FileDef] = {}
+        for entry in reader.readers(key):
+            path = self.find(entry, "path")
+            name = entry.text("name", None)
+            title = entry.text("title", "", most=MAX_NAME)
+            entry.close()
+            if path is None:
+                continue
+            if not path.is_file():
+                entry.fault("path", "expected one file, found a folder; pack it into a .zip")
+                continue
+            name = path.name if name is None else name
+            fault = name_fault(name) or (f'"{name}" stands twice in this list' if name in found else "")
+            if fault:
+                entry.fault("name" if "name" in entry.nodes else "path", fault)
+            found[name] = local_file(path, kind, name, title)
+        return tuple(sorted(found.values(), key=lambda file: file.name))
+
+
+def local_file(path: Path, kind: str, name: str, title: str) -> FileDef:
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return FileDef(kind=kind, name=name, title=title, size=path.stat().st_size, sha256=digest, local_path=lambda: path)
+
+
+def name_fault(name: str) -> str:
+    """Why a file's name cannot be offered for download, or nothing."""
+    odd = [c for c in name if c in '/\\:*?"<>|' or unicodedata.category(c)[0] == "C"]
+    if not name or name.strip(". ") != name or odd or len(name) > MAX_NAME:
+        return f'expected a plain file name of at most {MAX_NAME} characters, found "{name[:60]}"'
+    return ""
+
+
+def reference_faults(items: Mapping[str, Wireframe]) -> list[str]:
+    """Why no entry could be measured against these items; nothing where one can."""
+    if not items:
+        return ["expected wireframes (.obj, .json, .npz), one file per item; found none"]
+    faults, folded = [], {}
+    for name, item in items.items():
+        if not ITEM_ID.fullmatch(name):
+            faults.append(
+                f"{name}: expected an item's name of letters, digits, dots, dashes and underscores, beginning with a letter or digit"
+            )
+        elif folded.setdefault(name.casefold(), name) != name:
+            faults.append(f"{name}: expected names that differ by more than case; there is {folded[name.casefold()]} too")
+        if not len(item.edges) or not len(segments(item.vertices, item.edges)):
+            faults.append(f"{name}: expected at least one edge with a length; mend or leave out this item")
+    return faults
+
+
+def _groups(reader: Reader | None, items: Mapping[str, Wireframe]) -> tuple[tuple[str, str], ...]:
+    if reader is None:
+        return ()
+    found = {}
+    for item in list(reader.nodes):
+        group = reader.text(item, most=120)
+        if item not in items:
+            reader.fault(item, "expected an item of the reference; there is none of that name")
+        elif group and group != item:
+            found[item] = group
+    return tuple(sorted(found.items()))

@@ -1,0 +1,257 @@
+"""A bundle's folder -> a definition. Nothing is asked of the database; every fault is reported at once.
+
+Lengths, choices and defaults are the models' own: a column that changes there changes here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import yaml
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator, validate_email
+from django.db import models
+
+from evaluation.metrics import registry
+from evaluation.models import PhaseMetric
+from leaderboard.bundle.definition import PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef
+from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
+from leaderboard.bundle.folder import Folder
+from submissions.manifest import FAMILIES
+from submissions.models import Announcement, Challenge, ChallengeFile, Phase
+from submissions.models.phase import RESERVED_SLUGS
+
+FILE = "challenge.yaml"
+# What a bundle must say; everything else has the model's default.
+_REQUIRED = {(Challenge, "title"), (Phase, "title"), (Phase, "opens_at")}
+_LOWEST = {"size_factor": 1, "max_archive_bytes": 1, "team_size": 1}
+_HIGHEST = {models.PositiveSmallIntegerField: 32_767, models.PositiveIntegerField: 2**31 - 1, models.PositiveBigIntegerField: 2**63 - 1}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A parsed bundle: what it describes, and on which line of `challenge.yaml` each key stands."""
+
+    definition: ChallengeDef
+    lines: Mapping[str, int]
+
+
+def parse(root: Path) -> Bundle:
+    """Read the bundle in folder `root`. Raises `BundleError` with every fault found."""
+    problems = Problems(FILE)
+    path = root / FILE
+    if not path.is_file():
+        problems.add("", f"expected this file in {root}; there is none")
+        problems.raise_if_any()
+    reader = Reader(compose(path.read_bytes(), problems), "", problems)
+    definition = _challenge(reader, Folder(root))
+    problems.raise_if_any()
+    return Bundle(definition, problems.lines)
+
+
+def _challenge(reader: Reader, folder: Folder) -> ChallengeDef:
+    family = reader.choice("family", list(FAMILIES), _default(Challenge, "family"))
+    definition = ChallengeDef(
+        slug=_column(reader, Challenge, "slug", REQUIRED),
+        description=folder.markdown(reader, "description"),
+        rules=folder.markdown(reader, "rules"),
+        family=family,
+        admitted_emails=_emails(reader),
+        **{name: _column(reader, Challenge, name) for name in ("title", "summary", "rules_version", "visibility")},
+        **{name: _column(reader, Challenge, name) for name in ("needs_approval", "team_size", "made_up")},
+        organizers=tuple(_distinct(reader.problems, reader.texts("organizers"))),
+        announcements=tuple(_news(entry, folder) for entry in reader.readers("announcements")),
+        files=_files(reader, folder),
+        phases=tuple(_phase(entry, folder, family) for entry in reader.readers("phases")),
+    )
+    reader.close()
+    _check_phases(reader.problems, definition.phases)
+    _unique(reader.problems, "announcements", "title and date", [(n.title, n.published_at) for n in definition.announcements])
+    return definition
+
+
+def _news(reader: Reader, folder: Folder) -> NewsDef:
+    title = _column(reader, Announcement, "title", REQUIRED)
+    published = reader.moment("published_at", ZoneInfo("UTC"))
+    body = folder.markdown(reader, "body")
+    reader.close()
+    return NewsDef(title=title, body=body, published_at=published)
+
+
+def _files(reader: Reader, folder: Folder) -> tuple:
+    return folder.files(reader, "inputs", ChallengeFile.Kind.INPUT) + folder.files(reader, "examples", ChallengeFile.Kind.EXAMPLE)
+
+
+def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
+    zone_name = _column(reader, Phase, "time_zone")
+    try:
+        zone = ZoneInfo(zone_name)
+    except (ValueError, OSError, LookupError):  # already reported; the moments are still worth checking
+        zone = ZoneInfo("UTC")
+    moments = {
+        "opens_at": reader.moment("opens_at", zone),
+        "closes_at": reader.moment("closes_at", zone, None),
+        "board_at": reader.moment("board_at", zone, None),
+    }
+    plain = [name for name in PHASE_FIELDS if name not in (*moments, "time_zone", "description", "parent", "unit_scale")]
+    definition = PhaseDef(
+        slug=_column(reader, Phase, "slug", REQUIRED),
+        description=folder.markdown(reader, "description"),
+        time_zone=zone_name,
+        parent=reader.text("parent", None),
+        unit_scale=reader.number("unit_scale", _default(Phase, "unit_scale"), "metres per unit, a number above 0"),
+        **moments,
+        **{name: _column(reader, Phase, name) for name in plain},
+        metrics=_metrics(reader, family),
+        reference=folder.reference(reader.reader("reference")),
+        files=_files(reader, folder),
+    )
+    reader.close()
+    _check_dates(reader, definition)
+    return definition
+
+
+def _check_dates(reader: Reader, phase: PhaseDef) -> None:
+    if phase.opens_at and phase.closes_at and phase.closes_at <= phase.opens_at:
+        reader.fault("closes_at", "expected a moment after opens_at")
+    if phase.board in (Phase.Board.HIDDEN, Phase.Board.FROZEN) and "board_at" not in reader.nodes:
+        reader.fault("board_at", f"expected the moment until or from which the board is {phase.board}; the key is missing")
+
+
+def _metrics(reader: Reader, family: str) -> tuple[MetricDef, ...]:
+    found = [_metric(entry, family) for entry in reader.readers("metrics")]
+    _unique(reader.problems, reader.at("metrics"), "slug", [metric.slug for metric in found])
+    primary = [n for n, metric in enumerate(found) if metric.is_primary]
+    for n in primary[1:]:
+        first = f"{reader.at('metrics')}[{primary[0]}]"
+        reader.problems.add(f"{reader.at('metrics')}[{n}].primary", f"expected one primary metric; {first} is primary too")
+    if found and not primary:  # the first column leads unless another is named
+        found[0] = MetricDef(**{**vars(found[0]), "is_primary": True})
+    return tuple(found)
+
+
+def _metric(reader: Reader, family: str) -> MetricDef:
+    key = reader.text("key")
+    spec = None
+    if key:
+        try:
+            spec = registry.get(key)
+        except registry.UnknownMetric as error:
+            reader.fault("key", f"expected a metric; {error}")
+    if spec is not None and spec.family != family:
+        reader.fault("key", f"expected a metric of {family}s; {key} is one of {spec.family}s")
+    definition = MetricDef(
+        slug=_column(reader, PhaseMetric, "slug", key),
+        key=key,
+        title=_column(reader, PhaseMetric, "title"),
+        params=_params(reader.reader("params"), spec),
+        weight=reader.number("weight", _default(PhaseMetric, "weight"), "a number from 0 up", positive=False),
+        is_primary=reader.flag("primary", False),
+        in_ranking=_column(reader, PhaseMetric, "in_ranking"),
+    )
+    reader.close()
+    return definition
+
+
+def _params(reader: Reader | None, spec: registry.MetricSpec | None) -> dict[str, object]:
+    if reader is None or spec is None:
+        return {}
+    found = {}
+    for name, node in reader.nodes.items():
+        if not isinstance(node, yaml.ScalarNode):
+            reader.fault(name, "expected one value")
+            continue
+        try:
+            found[name] = registry.parse_param(spec.key, name, "none" if is_null(node) else node.value)
+        except registry.ParamError as error:
+            reader.fault(name, str(error))
+    return found
+
+
+def _emails(reader: Reader) -> tuple[str, ...]:
+    found = _distinct(reader.problems, [(path, text.lower()) for path, text in reader.texts("admitted_emails")])
+    for n, address in enumerate(found):
+        try:
+            validate_email(address)
+        except ValidationError:
+            reader.problems.add(f"admitted_emails[{n}]", f'expected an e-mail address, found "{address}"')
+    return tuple(found)
+
+
+def _distinct(problems: Problems, texts: list[tuple[str, str]]) -> list[str]:
+    seen: dict[str, str] = {}
+    for path, text in texts:
+        if text in seen:
+            problems.add(path, f'expected each once; "{text}" is {seen[text]} too')
+        seen.setdefault(text, path)
+    return [text for _, text in texts]
+
+
+def _unique(problems: Problems, path: str, what: str, values: list[Any]) -> None:
+    for n, value in enumerate(values):
+        if value is not None and value in values[:n]:
+            problems.add(f"{path}[{n}]", f"expected another {what} than {path}[{values.index(value)}] has")
+
+
+def _check_phases(problems: Problems, phases: tuple[PhaseDef, ...]) -> None:
+    """Parents are other phases of the bundle, without a circle; slugs stand once."""
+    _unique(problems, "phases", "slug", [phase.slug for phase in phases])
+    parents = {phase.slug: phase.parent for phase in phases}
+    for n, phase in enumerate(phases):
+        if phase.slug in RESERVED_SLUGS:
+            problems.add(f"phases[{n}].slug", f'expected another word; "{phase.slug}" is the address of one of the challenge\'s own pages')
+        if phase.parent is None:
+            continue
+        seen, ancestor = {phase.slug}, phase.parent
+        while ancestor in parents and ancestor not in seen:
+            seen.add(ancestor)
+            ancestor = parents[ancestor]
+        if phase.parent not in parents:
+            problems.add(f"phases[{n}].parent", f'expected the slug of another phase, found "{phase.parent}"')
+        elif ancestor is not None:
+            problems.add(f"phases[{n}].parent", "expected an earlier phase; these phases wait for each other in a circle")
+
+
+# --- columns as the models have them
+
+
+def _default(model: type[models.Model], name: str) -> Any:
+    return model._meta.get_field(name).get_default()
+
+
+def _column(reader: Reader, model: type[models.Model], name: str, default: Any = None) -> Any:
+    """The value of a plain column, checked as the model would."""
+    column = model._meta.get_field(name)
+    if default is None:
+        default = REQUIRED if (model, name) in _REQUIRED else column.get_default()
+    if isinstance(column, models.BooleanField):
+        return reader.flag(name, default)
+    if isinstance(column, models.IntegerField):
+        return reader.whole(name, default, _LOWEST.get(name, 0), _highest(column))
+    if column.choices:
+        return reader.choice(name, [value for value, _ in column.choices], default)
+    value = reader.text(name, default, most=column.max_length)
+    if value:
+        _run_validators(reader, column, name, value)
+    elif name in reader.nodes and not column.blank:
+        reader.fault(name, "expected a text that is not empty")
+    return value
+
+
+def _run_validators(reader: Reader, column: models.Field, name: str, value: str) -> None:
+    for validator in column.validators:
+        if isinstance(validator, MaxLengthValidator):  # the reader has said so in its own words
+            continue
+        try:
+            validator(value)
+        except ValidationError as error:
+            reader.fault(name, f'{" ".join(error.messages).rstrip(".")}; found "{value[:80]}"')
+
+
+def _highest(column: models.Field) -> int:
+    return next((most for kind, most in _HIGHEST.items() if type(column) is kind), math.inf)

@@ -1,0 +1,350 @@
+"""Two definitions -> the difference between them, what it leads to, and what is refused."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from evaluation.metrics import registry
+from leaderboard.bundle.definition import (
+    CHALLENGE_FIELDS,
+    METRIC_FIELDS,
+    PHASE_FIELDS,
+    ChallengeDef,
+    FileDef,
+    MetricDef,
+    NewsDef,
+    PhaseDef,
+    ReferenceDef,
+)
+from leaderboard.bundle.moments import moment_text
+from submissions.formats.wireframe import Wireframe
+from submissions.models import Challenge, Phase
+
+CREATE, CHANGE, REMOVE = "create", "change", "remove"
+NOTHING = (None, "", (), {})
+
+
+@dataclass(frozen=True)
+class Change:
+    """One field of one thing. `path` names the thing from the outside in, such as
+    ("phase final", "metric hss"); `field` is empty for the thing itself. `warning` is a sentence
+    on what follows for people, where something does."""
+
+    kind: str
+    path: tuple[str, ...]
+    field: str = ""
+    before: object = None
+    after: object = None
+    warning: str = ""
+
+    @property
+    def text_diff(self) -> list[str]:
+        """The changed lines of a long text, marked + and -; empty for short values."""
+        texts = [value if isinstance(value, str) else "" for value in (self.before, self.after)]
+        if not any("\n" in text or len(text) > 80 for text in texts):
+            return []
+        lines = difflib.unified_diff(*(text.splitlines() for text in texts), n=0, lineterm="")
+        return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+@dataclass(frozen=True)
+class Rescoring:
+    """A phase whose entries will be scored anew (`entries` of them), and why."""
+
+    phase: str
+    entries: int
+    reason: str
+
+    def __str__(self) -> str:
+        what = f"re-evaluate {self.entries} {'entry' if self.entries == 1 else 'entries'}" if self.entries else "start scoring"
+        return f"{what}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class PhaseFacts:
+    """What the database knows of a phase that its definition does not say."""
+
+    entries: int = 0  # of any status
+    scored: int = 0  # that a re-evaluation would score
+    is_live: bool = False  # has a batch, so that scoring has begun
+    closed: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    participants: int = 0
+    phases: Mapping[str, PhaseFacts] = field(default_factory=dict)
+    now: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would be done. `before` is None where the challenge would be created."""
+
+    before: ChallengeDef | None
+    after: ChallengeDef
+    changes: tuple[Change, ...]
+    rescorings: tuple[Rescoring, ...]
+    refusals: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes and not self.rescorings
+
+    @property
+    def warnings(self) -> list[str]:
+        return [change.warning for change in self.changes if change.warning]
+
+    @property
+    def needs_confirmation(self) -> bool:
+        """Whether it takes something away from somebody, or makes work."""
+        removes = any(change.kind == REMOVE for change in self.changes)
+        return bool(removes or self.warnings or any(it.entries for it in self.rescorings))
+
+    @property
+    def digest(self) -> str:
+        """Names exactly this plan, so that what was confirmed is what is done."""
+        return hashlib.sha256(repr((self.changes, self.rescorings)).encode()).hexdigest()
+
+    def things(self) -> dict[tuple[str, ...], list[Change]]:
+        """The changes by the thing they belong to, in order."""
+        found: dict[tuple[str, ...], list[Change]] = {}
+        for change in self.changes:
+            found.setdefault(change.path, []).append(change)
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """How many things are created, changed and removed."""
+        kinds = [changes[0].kind for changes in self.things().values()]
+        return {kind: kinds.count(kind) for kind in (CREATE, CHANGE, REMOVE)}
+
+
+def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Plan:
+    """The way from `before` to `after`."""
+    if before is not None:
+        after = _settled(before, after)
+    changes = [*_challenge_changes(before, after, facts)]
+    refusals = [*_refusals(before, after, facts)]
+    rescorings = []
+    for phase in after.phases:
+        old = before.phase(phase.slug) if before else None
+        reason = _rescoring_reason(old, phase, facts.phases.get(phase.slug, PhaseFacts()))
+        if reason:
+            rescorings.append(Rescoring(phase.slug, facts.phases.get(phase.slug, PhaseFacts()).scored, reason))
+    return Plan(before, after, tuple(changes), tuple(rescorings), tuple(refusals))
+
+
+def _settled(before: ChallengeDef, after: ChallengeDef) -> ChallengeDef:
+    """`after` with the stored reference kept where none is given, or where the given one holds the
+    same numbers (packed by another machine, equal wireframes may differ in their bytes)."""
+    phases = []
+    for phase in after.phases:
+        old = before.phase(phase.slug)
+        if old is not None and old.reference is not None:
+            phase = replace(phase, reference=_kept(old.reference, phase.reference))
+        phases.append(phase)
+    return replace(after, phases=tuple(phases))
+
+
+def _kept(old: ReferenceDef, new: ReferenceDef | None) -> ReferenceDef:
+    if new is None or new == old:
+        return old
+    if new.sha256 != old.sha256 and new.item_ids == old.item_ids:
+        ours, theirs = old.load(), new.load()
+        if all(same_wireframe(ours[name], theirs[name]) for name in ours):
+            new = replace(new, sha256=old.sha256)
+    return replace(new, version=old.version) if new.sha256 == old.sha256 else new
+
+
+def same_wireframe(a: Wireframe, b: Wireframe) -> bool:
+    """Whether all numbers are the same, bit for bit."""
+    pairs = ((a.vertices, b.vertices), (a.edges, b.edges), (a.edge_score, b.edge_score))
+    return all((x is None) == (y is None) and (x is None or np.array_equal(x, y)) for x, y in pairs)
+
+
+# --- the changes, from the outside in
+
+
+def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Iterator[Change]:
+    if before is None:
+        yield Change(CREATE, (), after=after.slug)
+    for change in _field_changes((), before, after, CHALLENGE_FIELDS):
+        yield replace(change, warning=_challenge_warning(change, after, facts)) if before else change
+    for name in after.organizers:
+        if before is None or name not in before.organizers:
+            yield Change(CREATE, (f"organizer {name}",))
+    for name in before.organizers if before else ():
+        if name not in after.organizers:
+            yield Change(REMOVE, (f"organizer {name}",), warning=f"{name} will no longer be able to manage this challenge.")
+    yield from _listed((), "announcement", _news(before), _news(after), ("body",))
+    yield from _listed((), "file", _files(before), _files(after), ("title", "size", "sha256"))
+    old_phases = before.phases if before else ()
+    kept = [phase.slug for phase in after.phases]
+    for phase in old_phases:
+        if phase.slug not in kept:
+            yield Change(REMOVE, (f"phase {phase.slug}",), warning=f"The phase {phase.slug}, its reference and its board will be gone.")
+    for phase in after.phases:
+        yield from _phase_changes(before.phase(phase.slug) if before else None, phase)
+    order = [phase.slug for phase in old_phases if phase.slug in kept]
+    if before and [slug for slug in kept if slug in order] != order:
+        yield Change(CHANGE, (), "order of phases", order, kept)
+
+
+def _phase_changes(before: PhaseDef | None, after: PhaseDef) -> Iterator[Change]:
+    path = (f"phase {after.slug}",)
+    if before is None:
+        yield Change(CREATE, path)
+    for change in _field_changes(path, before, after, PHASE_FIELDS, ZoneInfo(after.time_zone)):
+        yield replace(change, warning=_phase_warning(change, before, after)) if before else change
+    old = {metric.slug: metric for metric in before.metrics} if before else {}
+    new = {metric.slug: metric for metric in after.metrics}
+    yield from _listed(path, "metric", old, new, METRIC_FIELDS)
+    order = [slug for slug in old if slug in new]
+    if [slug for slug in new if slug in old] != order:
+        yield Change(CHANGE, path, "order of metrics", order, list(new))
+    yield from _reference_changes(path, before.reference if before else None, after.reference)
+    yield from _listed(path, "file", _files(before), _files(after), ("title", "size", "sha256"))
+
+
+def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after: ReferenceDef | None) -> Iterator[Change]:
+    if after is None or after == before:
+        return
+    path = (*path, "reference")
+    if before is None:
+        yield Change(CREATE, path, "items", None, f"{len(after.item_ids)} items")
+        return
+    if after.sha256 != before.sha256:
+        yield Change(CHANGE, path, "items", f"version {before.version}, {len(before.item_ids)} items", reference_difference(before, after))
+    if after.groups != before.groups:
+        yield Change(CHANGE, path, "groups", dict(before.groups), dict(after.groups))
+    if after.note != before.note:
+        yield Change(CHANGE, path, "note", before.note, after.note)
+
+
+def reference_difference(before: ReferenceDef, after: ReferenceDef) -> str:
+    """In words: how many items there are, and how many are added, removed and changed."""
+    ours, theirs = before.load(), after.load()
+    both = ours.keys() & theirs.keys()
+    counts = {
+        "added": len(theirs.keys() - both),
+        "removed": len(ours.keys() - both),
+        "changed": sum(not same_wireframe(ours[name], theirs[name]) for name in both),
+    }
+    which = f"version {after.version}" if after.version else "a new version"
+    return f"{which}, {len(theirs)} items ({', '.join(f'{n} {what}' for what, n in counts.items() if n) or 'the same items'})"
+
+
+def _field_changes(path: tuple[str, ...], before, after, names: tuple[str, ...], zone: ZoneInfo | None = None) -> Iterator[Change]:
+    for name in names:
+        old, new = getattr(before, name) if before else None, getattr(after, name)
+        if (before is None and new not in NOTHING) or (before is not None and old != new):
+            yield Change(CHANGE if before else CREATE, path, name, _plain(old, zone), _plain(new, zone))
+
+
+def _listed(
+    path: tuple[str, ...], noun: str, old: Mapping[str, object], new: Mapping[str, object], names: tuple[str, ...]
+) -> Iterator[Change]:
+    """Changes of things that are told apart by a name."""
+    for name in old:
+        if name not in new:
+            yield Change(REMOVE, (*path, f"{noun} {name}"))
+    for name, thing in new.items():
+        inner = (*path, f"{noun} {name}")
+        if name not in old:
+            yield Change(CREATE, inner)
+        yield from _field_changes(inner, old.get(name), thing, names)
+
+
+def _files(holder: ChallengeDef | PhaseDef | None) -> dict[str, FileDef]:
+    return {f"{file.kind}/{file.name}": file for file in holder.files} if holder else {}
+
+
+def _news(holder: ChallengeDef | None) -> dict[str, NewsDef]:
+    utc = ZoneInfo("UTC")
+    return {f"{moment_text(news.published_at, utc)} {news.title}": news for news in holder.announcements} if holder else {}
+
+
+def _plain(value: object, zone: ZoneInfo | None) -> object:
+    """The value as JSON has it; moments as the clocks of `zone` show them."""
+    if isinstance(value, datetime):
+        return f"{moment_text(value, zone)} {zone.key}" if zone else value.isoformat()
+    return list(value) if isinstance(value, tuple) else value
+
+
+# --- what follows from a change
+
+
+def _challenge_warning(change: Change, after: ChallengeDef, facts: Facts) -> str:
+    if change.field == "visibility":
+        return {
+            Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
+            Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants lose sight of it.",
+        }.get(change.after, "")
+    if change.field == "rules_version" and facts.participants:
+        people = "1 participant has" if facts.participants == 1 else f"{facts.participants} participants have"
+        return f"{people} to accept the rules again before they can upload."
+    return ""
+
+
+def _phase_warning(change: Change, before: PhaseDef, after: PhaseDef) -> str:
+    wider = {Phase.ReferenceAccess.PUBLIC: "Everybody", Phase.ReferenceAccess.PARTICIPANTS: "Every participant"}
+    if change.field == "reference_access" and change.after in wider and before.reference_access != Phase.ReferenceAccess.PUBLIC:
+        return f"{wider[change.after]} will be able to see the hidden reference."
+    if change.field == "board" and before.board == Phase.Board.HIDDEN:
+        return "The board will no longer be hidden."
+    if change.field == "unit_scale":
+        return "Every length is measured anew with this unit."
+    return ""
+
+
+def _rescoring_reason(before: PhaseDef | None, after: PhaseDef, facts: PhaseFacts) -> str:
+    """Why the phase has to be scored anew; empty where nothing that changes a number has changed."""
+    if not after.metrics or after.reference is None:
+        return ""
+    if before is None or not facts.is_live:
+        return "first reference and metrics"
+    reasons = []
+    if (before.reference.sha256, before.reference.groups) != (after.reference.sha256, after.reference.groups):
+        reasons.append("another reference")
+    if _numbers(before.metrics) != _numbers(after.metrics):
+        reasons.append("other metrics")
+    if before.unit_scale != after.unit_scale:
+        reasons.append("another unit")
+    return ", ".join(reasons)
+
+
+def _numbers(metrics: tuple[MetricDef, ...]) -> dict[str, str]:
+    """What fixes the values of each column."""
+    return {metric.slug: registry.fingerprint(metric.key, metric.params) for metric in metrics}
+
+
+def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Iterator[str]:
+    if before is None:
+        return
+    if before.organizers and not after.organizers:
+        yield "A challenge keeps at least one organizer; name one."
+    if before.family != after.family and any(it.entries for it in facts.phases.values()):
+        yield f"The challenge has entries, so it stays one of {before.family}s; make another challenge for {after.family}s."
+    for phase in before.phases:
+        known = facts.phases.get(phase.slug, PhaseFacts())
+        new = after.phase(phase.slug)
+        entries = "1 entry" if known.entries == 1 else f"{known.entries} entries"
+        if new is None and known.entries:
+            yield f"The phase {phase.slug} has {entries}, so it cannot be removed; close it, or hide its board."
+        elif new is not None and known.is_live and not new.metrics:
+            yield f"The phase {phase.slug} is being scored, so it keeps at least one metric; add another before you remove the last."
+        elif new is not None and known.closed and known.entries and _ranking(phase) != _ranking(new) and new.closes_at == phase.closes_at:
+            yield f"The phase {phase.slug} has closed with {entries}, so how they are ranked stays; only an open phase can change it."
+
+
+def _ranking(phase: PhaseDef) -> tuple:
+    """What the order of entries hangs on; a column outside the ranking may still come and go."""
+    columns = {(metric.slug, metric.weight, metric.is_primary) for metric in phase.metrics if metric.in_ranking or metric.is_primary}
+    return phase.ranking, phase.entries, columns

@@ -1,0 +1,89 @@
+"""The database -> a definition: what a challenge is now."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from evaluation.models import EvaluationBatch, PhaseMetric, Reference
+from leaderboard.bundle.definition import (
+    CHALLENGE_FIELDS,
+    PHASE_FIELDS,
+    ChallengeDef,
+    FileDef,
+    MetricDef,
+    NewsDef,
+    PhaseDef,
+    ReferenceDef,
+)
+from submissions import storage
+from submissions.formats.wireframe import unpack
+from submissions.models import Challenge, ChallengeFile, Phase
+
+
+def read(challenge: Challenge) -> ChallengeDef:
+    """Everything of `challenge` that its organizers decide, as it stands."""
+    files: dict[int | None, list[FileDef]] = defaultdict(list)
+    for row in challenge.files.order_by("kind", "name"):
+        files[row.phase_id].append(file_definition(row))
+    columns = {name: getattr(challenge, name) for name in CHALLENGE_FIELDS}
+    return ChallengeDef(
+        slug=challenge.slug,
+        **{**columns, "admitted_emails": tuple(challenge.admitted_emails)},
+        organizers=tuple(sorted(user.get_username() for user in challenge.organizers.all())),
+        announcements=tuple(
+            NewsDef(title=row.title, body=row.body, published_at=row.published_at, pk=row.pk)
+            for row in challenge.announcements.order_by("published_at", "pk")
+        ),
+        files=in_order(files[None]),
+        phases=tuple(
+            phase_definition(phase, in_order(files[phase.pk]))
+            for phase in challenge.phases.select_related("parent").prefetch_related("metrics")
+        ),
+    )
+
+
+def phase_definition(phase: Phase, files: tuple[FileDef, ...]) -> PhaseDef:
+    columns = {name: getattr(phase, name) for name in PHASE_FIELDS}
+    reference = reference_in_force(phase)
+    return PhaseDef(
+        slug=phase.slug,
+        **{**columns, "parent": phase.parent.slug if phase.parent else None},
+        metrics=tuple(metric_definition(metric) for metric in phase.metrics.all()),
+        reference=reference_definition(reference) if reference else None,
+        files=files,
+    )
+
+
+def metric_definition(metric: PhaseMetric) -> MetricDef:
+    resolved = metric.resolved
+    return MetricDef(
+        slug=metric.slug, key=metric.key, title=metric.title, weight=metric.weight, is_primary=metric.is_primary,
+        in_ranking=metric.in_ranking, params={name: resolved[name] for name in metric.params},
+    )  # fmt: skip
+
+
+def reference_in_force(phase: Phase) -> Reference | None:
+    """The reference of that batch; before there is one, the newest version."""
+    batch = EvaluationBatch.latest(phase)
+    return batch.reference if batch else phase.references.order_by("-version").first()
+
+
+def reference_definition(row: Reference) -> ReferenceDef:
+    own = zip(row.item_ids, row.groups, strict=True)
+    return ReferenceDef(
+        sha256=row.sha256, item_ids=tuple(row.item_ids), groups=tuple((item, group) for item, group in own if group != item),
+        note=row.note, load=lambda: unpack(storage.store().read(row.key)), version=row.version,
+    )  # fmt: skip
+
+
+def file_definition(row: ChallengeFile) -> FileDef:
+    return FileDef(
+        kind=row.kind, name=row.name, title=row.title, size=row.size, sha256=row.sha256, pk=row.pk,
+        local_path=lambda: storage.store().local_path(row.key),
+    )  # fmt: skip
+
+
+def in_order(files: list[FileDef]) -> tuple[FileDef, ...]:
+    """Inputs before examples, each by name: the order of a parsed bundle."""
+    order = list(ChallengeFile.Kind)
+    return tuple(sorted(files, key=lambda file: (order.index(ChallengeFile.Kind(file.kind)), file.name)))

@@ -1,0 +1,68 @@
+"""A challenge as code: `challenge plan DIR`, `challenge apply DIR`, `challenge export SLUG DIR`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from leaderboard.bundle.accounts import with_accounts
+from leaderboard.bundle.apply import PlanChanged, apply, plan_for
+from leaderboard.bundle.document import BundleError
+from leaderboard.bundle.export import export
+from leaderboard.bundle.parse import parse
+from leaderboard.bundle.show import lines
+from leaderboard.bundle.state import read
+from submissions.errors import Refused
+from submissions.models import Challenge
+
+
+class Command(BaseCommand):
+    help = "Compare a challenge with a folder (plan), make it so (apply), or write it into a folder (export)."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        acts = parser.add_subparsers(dest="act", required=True)
+        plan = acts.add_parser("plan", help="print what apply would do")
+        plan.add_argument("folder", type=Path)
+        apply_ = acts.add_parser("apply", help="make the challenge what the folder says")
+        apply_.add_argument("folder", type=Path)
+        apply_.add_argument("--yes", action="store_true", help="do not ask")
+        export_ = acts.add_parser("export", help="write the challenge into a new folder")
+        export_.add_argument("slug")
+        export_.add_argument("folder", type=Path)
+
+    def handle(self, act: str, folder: Path, **options) -> None:
+        try:
+            if act == "export":
+                self._export(options["slug"], folder)
+            else:
+                self._plan(folder, act == "apply", options.get("yes", False))
+        except BundleError as error:
+            n = len(error.problems)
+            raise CommandError(f"{error}\n{n} {'problem' if n == 1 else 'problems'} in {folder}; nothing was changed.") from None
+        except Refused as error:
+            raise CommandError(error.sentence) from None
+        except PlanChanged:
+            raise CommandError("The challenge was changed by somebody else meanwhile; look at the plan again.") from None
+
+    def _plan(self, folder: Path, do: bool, yes: bool) -> None:
+        definition = with_accounts(parse(folder))
+        plan = plan_for(definition)
+        for line in lines(plan):
+            self.stdout.write(line)
+        if plan.refusals:
+            raise CommandError("Nothing was changed.")
+        if not do or plan.is_empty:
+            return
+        if not yes and input("Make it so? [y/N] ").strip().lower() not in ("y", "yes"):
+            raise CommandError("Nothing was changed.")
+        apply(definition, expected=plan.digest)
+        self.stdout.write("Done.")
+
+    def _export(self, slug: str, folder: Path) -> None:
+        challenge = Challenge.objects.filter(slug=slug).first()
+        if challenge is None:
+            known = ", ".join(Challenge.objects.values_list("slug", flat=True)[:20]) or "none"
+            raise CommandError(f"There is no challenge “{slug}” here; there are: {known}.")
+        export(read(challenge), folder)
+        self.stdout.write(f"{slug} is in {folder}.")
