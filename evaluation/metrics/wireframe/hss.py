@@ -60,8 +60,8 @@ def _corner_f1(pair: Pair, vert_thresh: float) -> float:
 
 def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
     radius = pair.to_file(edge_thresh)
-    pred = _corners(pair.pred_vertices, pair.pred_edges, radius, sections)
-    ref = _corners(pair.ref_vertices, pair.ref_edges, radius, sections)
+    pred = tube_corners(pair.pred_vertices, pair.pred_edges, radius, sections)
+    ref = tube_corners(pair.ref_vertices, pair.ref_edges, radius, sections)
     if not len(pred) or not len(ref):
         return NOTHING
     apart = (pred.max((0, 1)) < ref.min((0, 1))) | (pred.min((0, 1)) > ref.max((0, 1)))
@@ -70,7 +70,8 @@ def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
     return overlap(solids(pred), solids(ref))
 
 
-def _corners(vertices: np.ndarray, edges: np.ndarray, radius: float, sections: int) -> np.ndarray:
+def tube_corners(vertices: np.ndarray, edges: np.ndarray, radius: float, sections: int) -> np.ndarray:
+    """float64[S, 2 * sections, 3]: the tubes of all edges that are long enough, in the given order."""
     ends = vertices[edges]
     along = ends[:, 1] - ends[:, 0]
     length = np.linalg.norm(along, axis=1)

@@ -105,7 +105,8 @@ def _sampled_iou(tubes: Tubes, n: int, seed0: int) -> float:
     draws = generator("jaccard_distance", seed0).random((n, 5)).T
     reached = np.cumsum(tubes.volume)
     source = np.minimum(np.searchsorted(reached, draws[0] * reached[-1], side="right"), len(tubes) - 1)
-    draws = draws[1:, np.argsort(source, kind="stable")]
+    small = source.astype(np.min_scalar_type(len(tubes)))  # sorted by radix, which is quicker
+    draws = draws[1:, np.argsort(small, kind="stable")]
     first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(tubes)))])
     across = orthonormal(tubes.axis)
     counted = np.zeros(len(tubes) + 1, dtype=np.int64)
