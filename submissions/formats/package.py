@@ -149,7 +149,7 @@ def _walk(folder: Path, prefix: str, depth: int) -> Iterator[tuple[os.DirEntry[s
     with os.scandir(folder) as listing:
         found = sorted(listing, key=lambda entry: entry.name)
     for entry in found:
-        if entry.name in JUNK_NAMES:
+        if _is_junk(entry.name):
             continue
         name = prefix + entry.name
         yield entry, name
@@ -330,7 +330,8 @@ def _common_top(names: list[str]) -> str:
 
 
 def _is_junk(name: str) -> bool:
-    return any(part in JUNK_NAMES for part in name.rstrip("/").split("/"))
+    """Whether file managers made it: folders' settings, previews, and macOS's second half of each file (``._name``)."""
+    return any(part in JUNK_NAMES or part.startswith("._") for part in name.rstrip("/").split("/"))
 
 
 def _folded(name: str) -> str:

@@ -51,7 +51,7 @@ def test_two_top_folders_are_kept(tmp_path: Path) -> None:
 
 
 def test_junk_of_file_managers_is_ignored(tmp_path: Path) -> None:
-    junk = {"__MACOSX/._a.obj": b"junk", ".DS_Store": b"junk", "sub/Thumbs.db": b"junk", "sub/.DS_Store": b""}
+    junk = {"__MACOSX/._a.obj": b"junk", ".DS_Store": b"junk", "sub/Thumbs.db": b"junk", "sub/.DS_Store": b"", "sub/._c.npz": b"junk"}
     assert read_all(archive(tmp_path / "x.zip", {**junk, **CONTENT})) == CONTENT
     assert read_all(folder(tmp_path / "x", {**junk, **CONTENT})) == CONTENT
 
