@@ -19,6 +19,7 @@ from evaluation.metrics.wireframe.tubes import orthonormal, overlap, prisms, sol
 
 TOLERANCE = 1e-9  # relative, on a tube's radius and on the interval along its axis
 EXACT_SIDES = 64
+BLOCK = 500_000  # point-tube pairs worked on at a time, which bounds memory
 CANDIDATE_MARGIN = 1e-6  # relative to the radius; candidates are chosen generously
 CANDIDATE_ROUNDING = 1e-9  # relative to the lengths and offsets at hand
 
@@ -112,14 +113,16 @@ def _sampled_iou(tubes: Tubes, n: int, seed0: int) -> float:
     counted = np.zeros(len(tubes) + 1, dtype=np.int64)
     counted_in_both = np.zeros(len(tubes) + 1, dtype=np.int64)
     for tube in np.flatnonzero(np.diff(first)):
-        points = _points(tubes, tube, across[tube], draws[:, first[tube] : first[tube + 1]])
         others = _candidates(tubes, tube)
-        inside = _contain(tubes, others, points) | (tubes.twin[others] == tubes.twin[tube])
-        multiplicity = inside.sum(axis=1)
-        predicted = tubes.predicted[others]
-        in_both = inside[:, predicted].any(axis=1) & inside[:, ~predicted].any(axis=1)
-        counted += np.bincount(multiplicity, minlength=len(counted))
-        counted_in_both += np.bincount(multiplicity[in_both], minlength=len(counted))
+        predicted, twins = tubes.predicted[others], tubes.twin[others] == tubes.twin[tube]
+        rows = max(1, BLOCK // len(others))
+        for start in range(first[tube], first[tube + 1], rows):
+            points = _points(tubes, tube, across[tube], draws[:, start : min(start + rows, first[tube + 1])])
+            inside = _contain(tubes, others, points) | twins
+            multiplicity = inside.sum(axis=1)
+            in_both = inside[:, predicted].any(axis=1) & inside[:, ~predicted].any(axis=1)
+            counted += np.bincount(multiplicity, minlength=len(counted))
+            counted_in_both += np.bincount(multiplicity[in_both], minlength=len(counted))
     weight = 1.0 / np.arange(1, len(counted))
     return float((counted_in_both[1:] * weight).sum() / (counted[1:] * weight).sum())
 

@@ -189,6 +189,12 @@ def test_tubes_beside_one_another_and_end_to_end_are_not_left_out(monkeypatch):
     assert found == value(jaccard_distance, prediction, reference, n_samples=4000)
 
 
+def test_the_estimate_does_not_depend_on_the_size_of_the_blocks(monkeypatch):
+    known = value(jaccard_distance, TRI, SQ, n_samples=3000)
+    monkeypatch.setattr(jaccard, "BLOCK", 50)
+    assert value(jaccard_distance, TRI, SQ, n_samples=3000) == known
+
+
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 100_000))
 def test_the_distance_is_symmetric_bit_for_bit(seed):
