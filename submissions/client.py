@@ -230,8 +230,16 @@ def _print_submission(submission: dict[str, Any]) -> None:
     for problem in submission.get("problems") or []:
         print(problem)
     for slug, score in (submission.get("scores") or {}).items():
-        value = score.get("value") if isinstance(score, dict) else score
-        print(f"{slug:<28} {'unranked' if value is None else format(value, '.6g')}")
+        print(f"{slug:<28} {_score_text(score)}")
+
+
+def _score_text(score: Any) -> str:
+    """A score with its 95 % interval; the server sends plain numbers or objects."""
+    value, interval = (score.get("value"), score.get("ci")) if isinstance(score, dict) else (score, None)
+    if value is None:
+        return "unranked"
+    between = f"  [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
+    return f"{value:.6g}{between}"
 
 
 # --- arguments

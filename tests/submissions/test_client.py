@@ -294,7 +294,7 @@ SCORED = {
     "status": "scored",
     "progress": {"done": 8, "total": 8},
     "sentence": "It is scored.",
-    "scores": {"corner_f1": {"value": 0.8125}, "hss": None},
+    "scores": {"corner_f1": {"value": 0.8125, "ci": [0.75, 0.875]}, "hss": None},
 }
 REJECTED = {"status": "rejected", "sentence": "It was rejected.", "problems": ["house_01.obj: line 2: edge names vertex 90, there are 1"]}
 
@@ -305,7 +305,7 @@ def test_waiting_follows_an_entry_to_its_scores(server: SmallServer, entry: Path
     assert upload(server, entry, "--wait", pauses=pauses) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-3] == "Entry #11: scored. It is scored."
-    assert [line.split() for line in lines[-2:]] == [["corner_f1", "0.8125"], ["hss", "unranked"]]
+    assert [line.split() for line in lines[-2:]] == [["corner_f1", "0.8125", "[0.75,", "0.875]"], ["hss", "unranked"]]
     assert len(pauses) == 3
 
 
