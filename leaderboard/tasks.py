@@ -1,4 +1,4 @@
-"""Celery tasks of the boards: each looks at the rows and does what they ask for."""
+"""Celery tasks of boards and e-mails: each looks at the rows and does what they ask for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.db.models import F, Max, Q
 from django.utils import timezone
 
 from evaluation.celery import cpu_task
+from leaderboard.mail import send_due_mail
 from leaderboard.models import Snapshot
 from submissions.models import Phase
 
@@ -19,6 +20,11 @@ BUILDING_SECONDS = 120  # a build that has not ended by then was killed
 @cpu_task(name="leaderboard.boards")
 def boards() -> int:
     return build_due_boards()
+
+
+@cpu_task(name="leaderboard.mail")
+def mail() -> int:
+    return send_due_mail()
 
 
 def build_due_boards(now: datetime | None = None) -> int:

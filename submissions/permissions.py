@@ -13,10 +13,11 @@ from functools import cached_property
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.utils import timezone
 
-from submissions.models import Admission, Challenge, Membership, Participation, Phase, Status, Submission, Team
+from submissions.models import Admission, Challenge, ChallengeFile, Membership, Participation, Phase, Status, Submission, Team
 
 
 class Viewer:
@@ -84,6 +85,23 @@ def _see_challenge(v: Viewer, challenge: Challenge) -> bool:
     return let_in or v.is_listed
 
 
+def visible_challenges(user) -> QuerySet[Challenge]:
+    """All challenges for which `_see_challenge` says yes, as one query."""
+    public = Q(visibility=Challenge.Visibility.PUBLIC)
+    if not (user and user.is_authenticated and user.is_active):
+        return Challenge.objects.filter(public)
+    if user.is_staff:
+        return Challenge.objects.all()
+    found = public | Q(pk__in=Challenge.objects.filter(organizers=user).values("pk"))
+    private = Q(visibility=Challenge.Visibility.PRIVATE)
+    let_in = Participation.objects.filter(user=user).exclude(admission=Admission.DECLINED)
+    found |= private & Q(pk__in=let_in.values("challenge_id"))
+    # Lists of addresses are JSON, which not every database can search.
+    mine = {address.lower() for address in EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)}
+    lists = Challenge.objects.filter(private).exclude(admitted_emails=[]).values_list("pk", "admitted_emails") if mine else ()
+    return Challenge.objects.filter(found | private & Q(pk__in=[pk for pk, admitted in lists if mine & set(admitted)]))
+
+
 def _see_board(v: Viewer, phase: Phase) -> bool:
     return v.organizes or (_see_challenge(v, phase.challenge) and phase.has_opened(v.now) and phase.board_is_public(v.now))
 
@@ -102,6 +120,14 @@ def _see_reference(v: Viewer, phase: Phase) -> bool:
 def _see_inputs(v: Viewer, phase: Phase) -> bool:
     """Input files and starter kits: for participants, once the phase has opened."""
     return v.organizes or (v.participates and _see_challenge(v, phase.challenge) and phase.has_opened(v.now))
+
+
+def _see_file(v: Viewer, file: ChallengeFile) -> bool:
+    """A file of one phase as its inputs; one of the whole challenge with the first phase that opens."""
+    if file.phase_id is not None:
+        return _see_inputs(v, file.phase)
+    opened = Phase.objects.filter(challenge=v.challenge, opens_at__lte=v.now)
+    return v.organizes or (v.participates and _see_challenge(v, v.challenge) and opened.exists())
 
 
 def _own(v: Viewer, submission: Submission) -> bool:
@@ -156,6 +182,7 @@ RULES: dict[str, Callable[[Viewer, object], bool]] = {
     "phase.see_reference": _see_reference,
     "phase.see_inputs": _see_inputs,
     "phase.upload": _upload,
+    "file.see": _see_file,
     "submission.see": lambda v, s: v.organizes or _own(v, s) or _on_board(v, s),
     "submission.see_scores": _see_scores,
     "submission.see_items": _see_items,

@@ -1,0 +1,126 @@
+"""E-mails: what became of an entry, and invitations to teams.
+
+The row is the request here too: what is due is read from the rows, claimed with a conditional
+UPDATE and then sent, so nothing is sent twice and a lost nudge loses nothing. The connection to
+the mail server is opened before anything is claimed: while it is away, e-mails wait.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from smtplib import SMTPException
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.models import Score
+from submissions.models import Membership, Status, Submission, TeamInvite, User
+from submissions.permissions import allowed
+
+log = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 200  # rows of one round; the rest follows in the next
+PROBLEMS_SHOWN = 10
+OUTCOMES = (Status.SCORED, Status.REJECTED, Status.FAILED)
+
+
+def send_due_mail() -> int:
+    """Send what is due now; returns how many messages were sent."""
+    outcomes = Submission.objects.filter(status__in=OUTCOMES, finished_at__isnull=False, notified_at__isnull=True)
+    outcomes = outcomes.select_related("team", "phase__challenge").order_by("finished_at")[:MOST_AT_ONCE]
+    invites = TeamInvite.objects.open().filter(sent_at__isnull=True).select_related("team__challenge", "invited_by")
+    due: list[tuple[object, Callable]] = [(row, _outcome) for row in outcomes]
+    due += [(row, _invitation) for row in invites.order_by("created_at")[:MOST_AT_ONCE]]
+    if not due:
+        return 0
+    try:
+        with get_connection() as connection:
+            return sum(_send(connection, row, write) for row, write in due)
+    except (OSError, SMTPException):
+        log.exception("The mail server does not answer; %d e-mails wait for the next round.", len(due))
+        return 0
+
+
+def _send(connection: BaseEmailBackend, row: Submission | TeamInvite, write: Callable) -> int:
+    if not _claim(row):
+        return 0
+    messages = write(row)
+    sent = 0
+    for message in messages:
+        message.connection = connection
+        try:
+            sent += message.send()
+        except (OSError, SMTPException):
+            log.exception("The e-mail “%s” could not be sent.", message.subject)
+    return sent
+
+
+def _claim(row: Submission | TeamInvite) -> bool:
+    """Whether this process is the one that sends; the mark is set before anything goes out."""
+    now = timezone.now()
+    if isinstance(row, TeamInvite):
+        return bool(TeamInvite.objects.filter(pk=row.pk, sent_at__isnull=True).update(sent_at=now))
+    return bool(Submission.objects.filter(pk=row.pk, status=row.status, notified_at__isnull=True).update(notified_at=now))
+
+
+def _message(to: str, subject: str, template: str, **context) -> EmailMessage:
+    switch_off = settings.SITE_URL + reverse("account") + "#notify"
+    body = render_to_string(f"mail/{template}.txt", {**context, "site": settings.SITE_URL, "switch_off": switch_off})
+    headers = {"Auto-Submitted": "auto-generated"}
+    if template == "outcome":
+        headers["List-Unsubscribe"] = f"<{switch_off}>"
+    return EmailMessage(" ".join(subject.split())[:180], body.strip() + "\n", to=[to], headers=headers)
+
+
+# --- outcomes ----------------------------------------------------------------------------------
+
+
+def _outcome(submission: Submission) -> list[EmailMessage]:
+    """One message to each member who wants it; scores only for those who may see them now."""
+    members = Membership.objects.filter(team=submission.team, user__is_active=True, user__notify_by_email=True)
+    users = [membership.user for membership in members.select_related("user")]
+    unverified = set(EmailAddress.objects.filter(user__in=users, verified=False).values_list("user_id", "email"))
+    values = _values(submission) if submission.status == Status.SCORED else []
+    phase = submission.phase
+    word = {Status.SCORED: "is scored", Status.REJECTED: "was rejected", Status.FAILED: "could not be scored"}[submission.status]
+    subject = f"#{submission.number} {submission.method_name} {word} · {phase.challenge.title}"
+    return [
+        _message(
+            user.email, subject, "outcome",
+            user=user, submission=submission, phase=phase, word=word, url=settings.SITE_URL + reverse("entry", args=[submission.pk]),
+            values=values if allowed(user, "submission.see_scores", submission) else [],
+            problems=submission.problems[:PROBLEMS_SHOWN],
+            more=max(0, submission.n_problems - len(submission.problems[:PROBLEMS_SHOWN])),
+        )
+        for user in users if _reachable(user, unverified)
+    ]  # fmt: skip
+
+
+def _reachable(user: User, unverified: set[tuple[int, str]]) -> bool:
+    return bool(user.email) and (user.pk, user.email) not in unverified and (user.pk, user.email.lower()) not in unverified
+
+
+def _values(submission: Submission) -> list[dict]:
+    """The scores the phase's board stands on, in its order."""
+    scores = Score.objects.filter(evaluation__submission=submission, evaluation__batch__state="current", evaluation__state="done")
+    by_slug = {score.slug: score for score in scores.select_related("evaluation__batch").defer("vector", "status_vector", "part_vectors")}
+    if not by_slug:
+        return []
+    metrics = next(iter(by_slug.values())).evaluation.batch.metrics
+    return [{"title": metric["title"], "score": by_slug[metric["slug"]]} for metric in metrics if metric["slug"] in by_slug]
+
+
+# --- invitations -------------------------------------------------------------------------------
+
+
+def _invitation(invite: TeamInvite) -> list[EmailMessage]:
+    challenge = invite.team.challenge
+    url = settings.SITE_URL + reverse("team_join", args=[invite.token])
+    subject = f"Join the team {invite.team.name} in {challenge.title}"
+    return [_message(invite.email, subject, "invitation", invite=invite, challenge=challenge, url=url)]

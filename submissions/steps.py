@@ -1,0 +1,80 @@
+"""What one viewer does next in a challenge: the short checklist of its overview."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from submissions.models import Admission, Phase, Status, Submission
+from submissions.permissions import Viewer
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the list. `now` marks the one to do next; `note` says why one has to wait."""
+
+    title: str
+    done: bool
+    url: str = ""
+    action: str = ""
+    note: str = ""
+    now: bool = False
+
+
+def steps(viewer: Viewer, phase: Phase | None) -> list[Step]:
+    """From logging in to the first entry in `phase` (the one that matters now)."""
+    found = [_log_in(viewer), _accept(viewer)]
+    if viewer.challenge.needs_approval:
+        found.append(_approval(viewer))
+    found += [_team(viewer), _upload(viewer, phase)]
+    first = next((i for i, step in enumerate(found) if not step.done), None)
+    return [Step(**(vars(step) | {"now": i == first})) for i, step in enumerate(found)]
+
+
+def _log_in(viewer: Viewer) -> Step:
+    here = reverse("challenge", args=[viewer.challenge.slug])
+    return Step("Log in, or sign up", viewer.known, f"{reverse('account_login')}?next={here}", "Log in")
+
+
+def _accept(viewer: Viewer) -> Step:
+    it, challenge = viewer.participation, viewer.challenge
+    done = it is not None and not it.must_accept and it.admission != Admission.DECLINED
+    note = ""
+    if it is not None and it.rules_accepted_at and not it.has_accepted:
+        note = f"You accepted version {it.rules_version}; they have changed since."
+    url = reverse("rules", args=[challenge.slug])
+    return Step(f"Accept the rules (version {challenge.rules_version})", done, url, "Read and accept", note)
+
+
+def _approval(viewer: Viewer) -> Step:
+    it = viewer.participation
+    note = ""
+    if it is not None and it.admission == Admission.DECLINED:
+        note = "The organizers have declined your participation; write to them if you think that is a mistake."
+    elif it is not None and it.is_waiting:
+        note = "The organizers have been asked; nothing is left for you to do here."
+    return Step("Be admitted by the organizers", it is not None and it.admission == Admission.ADMITTED, note=note)
+
+
+def _team(viewer: Viewer) -> Step:
+    url = reverse("team", args=[viewer.challenge.slug])
+    title = "Be in a team" if viewer.team_id is None else "Be in a team (of one, if you like)"
+    return Step(title, viewer.team_id is not None, url, "Team")
+
+
+def _upload(viewer: Viewer, phase: Phase | None) -> Step:
+    title = f"Upload an entry to {phase.title}" if phase else "Upload an entry"
+    if phase is None:
+        return Step(title, False, note="There is no phase yet.")
+    sent = viewer.team_id is not None and Submission.objects.filter(phase=phase, team=viewer.team_id, status=Status.SCORED).exists()
+    note = ""
+    if not phase.has_opened(viewer.now):
+        note = "The phase has not opened yet."
+    elif not phase.is_open(viewer.now):
+        note = "The phase is over; its board stays."
+    elif phase.manifest is None:
+        note = "The organizers have not given its reference yet."
+    ready = not note and viewer.may("phase.upload", phase)
+    url = reverse("upload", args=[phase.challenge.slug, phase.slug]) if ready else ""
+    return Step(title, sent, url, "Upload", note)

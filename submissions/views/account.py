@@ -1,0 +1,55 @@
+"""A person's own page: where they take part, e-mails, time zone, and the way to everything else."""
+
+from __future__ import annotations
+
+import zoneinfo
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from submissions.models import Membership, Participation, Submission, User
+
+ENTRIES_SHOWN = 10
+
+
+def zone_choices() -> list[tuple[str, str]]:
+    """Zones of places people live in, and UTC."""
+    names = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/")))
+    return [("", "As my browser says"), ("UTC", "UTC"), *((name, name.replace("_", " ")) for name in names)]
+
+
+class AccountForm(forms.ModelForm):
+    time_zone = forms.ChoiceField(choices=zone_choices, required=False, help_text="Times are shown in it beside the phase's own zone.")
+
+    class Meta:
+        model = User
+        fields = ["notify_by_email", "time_zone"]
+        labels = {"notify_by_email": "Send me an e-mail when an entry of my team is scored, rejected or has failed"}
+        help_texts = {"notify_by_email": ""}
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    """Teams, latest entries, and the settings of e-mails and times."""
+    form = AccountForm(request.POST or None, instance=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "Your settings are saved.")
+        return redirect("account")
+    memberships = Membership.objects.filter(user=request.user).select_related("team", "challenge")
+    let_in = Participation.objects.filter(user=request.user).exclude(challenge__in=memberships.values("challenge"))
+    entries = Submission.objects.filter(team__memberships__user=request.user)
+    context = {
+        "form": form,
+        "memberships": memberships.order_by("-joined_at"),
+        "waiting": let_in.exclude(admission="declined").select_related("challenge"),
+        "organized": request.user.organized.all(),
+        "entries": entries.select_related("phase__challenge", "team").order_by("-created_at")[:ENTRIES_SHOWN],
+        "n_entries": entries.count(),
+    }
+    return render(request, "submissions/account.html", context)

@@ -1,0 +1,91 @@
+"""A challenge's own pages: overview, rules, joining, and the door of a private one."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from submissions.models import Challenge, Participation, Team
+from submissions.models.participation import opens
+from submissions.permissions import allowed, require
+from submissions.steps import steps
+from submissions.views.place import challenge_place, go_on
+
+
+@require_safe
+def overview(request: HttpRequest, challenge: str) -> HttpResponse:
+    """What it is about, when, who organizes it, what is new, and what this viewer does next."""
+    place = challenge_place(request, challenge)
+    context = place.context("overview") | {
+        "steps": steps(place.viewer, place.main_phase),
+        "announcements": place.challenge.announcements.filter(published_at__lte=place.now),
+        "organizers": place.challenge.organizers.order_by("date_joined", "id"),
+        "n_teams": place.challenge.teams.count(),
+        "phase_rows": [_phase_row(place, phase) for phase in place.phases],
+    }
+    return render(request, "submissions/challenge.html", context)
+
+
+def _phase_row(place, phase) -> dict:
+    """A phase's line in the table: its state in a word, and where this viewer can go from it."""
+    now = place.now
+    state = "open" if phase.is_open(now) else "upcoming" if not phase.has_opened(now) else "over"
+    return {
+        "phase": phase, "state": state,
+        "board": place.viewer.may("phase.see_board", phase),
+        "upload": state == "open" and place.viewer.may("phase.upload", phase),
+        "data": place.viewer.may("phase.see_inputs", phase),
+    }  # fmt: skip
+
+
+@require_safe
+def rules(request: HttpRequest, challenge: str) -> HttpResponse:
+    """The rules in force, their version, and the form that accepts them."""
+    place = challenge_place(request, challenge)
+    participation = place.viewer.participation
+    context = place.context("rules") | {
+        "participation": participation,
+        "must_accept": place.viewer.known and (participation is None or participation.must_accept),
+        "may_join": place.viewer.may("challenge.join", place.challenge),
+        "next": request.GET.get("next", ""),
+    }
+    return render(request, "submissions/rules.html", context)
+
+
+@login_required
+@require_POST
+def join(request: HttpRequest, challenge: str) -> HttpResponse:
+    """Accept the rules, and have a team: of one, where the person is in none yet."""
+    place = challenge_place(request, challenge)
+    require(request.user, "challenge.join", place.challenge)
+    if request.POST.get("accept") != "yes":
+        messages.error(request, "Tick the box to say that you accept the rules.")
+        return redirect("rules", challenge)
+    with transaction.atomic():
+        participation = Participation.accept_rules(place.challenge, request.user, request.POST.get("version", ""))
+        team = Team.of_one(place.challenge, request.user)
+    if participation.is_waiting:
+        messages.success(request, f"You accepted the rules as {team}. The organizers decide on your participation.")
+    else:
+        messages.success(request, f"You take part as {team}.")
+    return go_on(request, "challenge", challenge)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def access(request: HttpRequest, challenge: str, key: str) -> HttpResponse:
+    """The door of a private challenge: its link, shown to whoever holds it, opened by the signed-in."""
+    found = get_object_or_404(Challenge, slug=challenge)
+    if allowed(request.user, "challenge.see", found):
+        return redirect("challenge", challenge)
+    if not opens(found, key):
+        raise Http404
+    if request.method == "POST" and request.user.is_authenticated:
+        Participation.enter(found, request.user, key)
+        if not allowed(request.user, "challenge.see", found):
+            return render(request, "submissions/access.html", {"challenge": found, "declined": True}, status=403)
+        return redirect("challenge", challenge)
+    return render(request, "submissions/access.html", {"challenge": found})

@@ -1,0 +1,185 @@
+"""A participant's team in a challenge: who is in it, invitations, and what its leaders may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from submissions.errors import Refused
+from submissions.models import Invitation, Participation, Team, User
+from submissions.permissions import allowed, require
+from submissions.views.place import ChallengePlace, challenge_place
+
+
+@login_required
+@require_safe
+def team(request: HttpRequest, challenge: str) -> HttpResponse:
+    """The viewer's team; without one, how to have one."""
+    return _page(request, challenge_place(request, challenge))
+
+
+def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more) -> HttpResponse:
+    context = place.context("team") | {"team": place.team, "cap": place.challenge.team_size} | more
+    if place.team is not None:
+        context |= {
+            "members": place.team.memberships.select_related("user").order_by("-is_leader", "joined_at"),
+            "leads": place.team.is_leader(request.user),
+            "invites": place.team.invites.open(place.now),
+            "n_entries": place.team.submissions.filter(received_at__isnull=False).count(),
+        }
+    return render(request, "submissions/team.html", context, status=status)
+
+
+def _act(words: str, leaders: bool = True) -> Callable:
+    """A POST on the viewer's team: asks permission, runs the act, says in `words` that it is done.
+
+    What the model refuses is shown on the page itself, above the form it came from.
+    """
+
+    def decorate(act: Callable[[HttpRequest, Team], str | None]) -> Callable:
+        @login_required
+        @require_POST
+        @wraps(act)
+        def view(request: HttpRequest, challenge: str) -> HttpResponse:
+            place = challenge_place(request, challenge)
+            if place.team is None:
+                raise Http404
+            if leaders:
+                require(request.user, "team.lead", place.team)
+            try:
+                said = act(request, place.team)
+            except Refused as refused:
+                messages.error(request, refused.sentence)
+            else:
+                messages.success(request, said or words)
+            return redirect("team", challenge)
+
+        return view
+
+    return decorate
+
+
+@login_required
+@require_POST
+def create(request: HttpRequest, challenge: str) -> HttpResponse:
+    """A new team with the viewer as its leader."""
+    place = challenge_place(request, challenge)
+    require(request.user, "challenge.join", place.challenge)
+    try:
+        made = Team.found(place.challenge, request.user, request.POST.get("name", "").strip())
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+    else:
+        messages.success(request, f"You lead {made} now.")
+    return redirect("team", challenge)
+
+
+@_act("The team has its new name.")
+def rename(request: HttpRequest, team: Team) -> None:
+    team.rename(request.POST.get("name", ""))
+
+
+@_act("The invitation is on its way.")
+def invite(request: HttpRequest, team: Team) -> str:
+    made = team.invite(request.POST.get("email", ""), request.user)
+    return f"The invitation to {made.email} is on its way."
+
+
+@_act("The invitation is withdrawn.")
+def withdraw_invite(request: HttpRequest, team: Team) -> None:
+    get_object_or_404(team.invites, pk=_number(request, "invite")).withdraw()
+
+
+@_act("The link leads nowhere now.")
+def end_link(request: HttpRequest, team: Team) -> None:
+    team.end_link()
+
+
+@login_required
+@require_POST
+def make_link(request: HttpRequest, challenge: str) -> HttpResponse:
+    """A new link, shown on this one page: only its hash is kept."""
+    place = challenge_place(request, challenge)
+    if place.team is None:
+        raise Http404
+    require(request.user, "team.lead", place.team)
+    link = settings.SITE_URL + reverse("team_join", args=[place.team.make_link()])
+    return _page(request, place, new_link=link)
+
+
+@_act("You have left the team.", leaders=False)
+def leave(request: HttpRequest, team: Team) -> str:
+    team.leave(request.user)
+    return f"You have left {team}."
+
+
+@_act("")
+def remove(request: HttpRequest, team: Team) -> str:
+    them = _member(request, team)
+    team.remove(them)
+    return f"{them} is no longer a member. The link for joining has ended too; make a new one where you want one."
+
+
+@_act("")
+def lead(request: HttpRequest, team: Team) -> str:
+    """Share the lead, hand it over, or give it back."""
+    how = request.POST.get("how")
+    if how == "step_down":
+        team.set_leader(request.user, False)
+        return f"You no longer lead {team}."
+    them = _member(request, team)
+    if how == "hand_over":
+        team.hand_over(request.user, them)
+        return f"{them} leads {team} now."
+    team.set_leader(them)
+    return f"{them} leads {team} too."
+
+
+def _member(request: HttpRequest, team: Team) -> User:
+    return get_object_or_404(team.members, pk=_number(request, "member"))
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    text = request.POST.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) < 12):
+        raise Http404
+    return int(text)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def team_join(request: HttpRequest, token: str) -> HttpResponse:
+    """An invitation: which team, and one button (with the rules, where they are not accepted yet)."""
+    found = Invitation.find(token)
+    if found is None:
+        return render(request, "submissions/team_join.html", {"over": True}, status=404)
+    challenge = found.team.challenge
+    participation = Participation.of(challenge, request.user)
+    context = {
+        "invitation": found, "team": found.team, "challenge": challenge, "here": request.path,
+        "members": found.team.memberships.select_related("user"),
+        "must_accept": participation is None or participation.must_accept,
+        "closed": request.user.is_authenticated and not allowed(request.user, "challenge.join", challenge),
+    }  # fmt: skip
+    if request.method != "POST" or not request.user.is_authenticated:
+        return render(request, "submissions/team_join.html", context)
+    require(request.user, "challenge.join", challenge)
+    try:
+        if context["must_accept"] and request.POST.get("accept") != "yes":
+            raise Refused("Tick the box to say that you accept the rules.", "rules")
+        with transaction.atomic():
+            if context["must_accept"]:
+                Participation.accept_rules(challenge, request.user, request.POST.get("version", ""))
+            found.accept(request.user)
+    except Refused as refused:
+        return render(request, "submissions/team_join.html", context | {"refused": refused.sentence}, status=409)
+    messages.success(request, f"You are a member of {found.team} now.")
+    return redirect("team", challenge.slug)

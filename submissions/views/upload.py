@@ -1,0 +1,95 @@
+"""The upload page: drop zone and progress with a script, one plain form without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.contrib import messages
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods
+
+from submissions import limits, storage, uploads
+from submissions.errors import Refused
+from submissions.finding import phase_for
+from submissions.forms import UploadForm
+from submissions.models import Phase, Team
+from submissions.permissions import Viewer, require
+from submissions.steps import steps
+
+FORM_BYTES = 1_000_000  # what the other fields of the form may take
+
+
+@csrf_exempt  # checked below, once the body has been read to where it belongs
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """What is still to be done before uploading, what may be uploaded, and the form."""
+    found = phase_for(request.user, challenge, phase)
+    if request.method != "POST":
+        return _page(request, found, UploadForm())
+    require(request.user, "phase.upload", found)  # before anything is read
+    try:
+        _read_body(request, found)
+    except (Refused, storage.StorageError) as refused:
+        return _page(request, found, _refused(UploadForm(), refused), 409)
+    return _receive(request, found)
+
+
+def _read_body(request: HttpRequest, phase: Phase) -> None:
+    """Take the form in, its file straight to the disk; refuse unread what could not be accepted."""
+    limits.limit_uploads(request)
+    phase.require_open(timezone.now())
+    most = phase.max_bytes()
+    if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
+        raise Refused(f"This file is larger than the {most:,} bytes this phase takes; make it smaller.", "too_large")
+    request.upload_handlers = [TemporaryFileUploadHandler(request)]
+    with storage.disk_errors():
+        request.POST  # noqa: B018  reading it is what fills the disk
+
+
+@csrf_protect
+def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
+    form = UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, phase, form, 422)
+    texts = {name: form.cleaned_data[name] for name in ("method_name", "description", "paper_url", "code_url")}
+    file = form.cleaned_data["file"]
+    try:
+        path = Path(file.temporary_file_path())
+        submission = uploads.send_whole(request.user, phase, path, file_name=file.name, **texts)
+    except (Refused, storage.StorageError) as refused:
+        return _page(request, phase, _refused(form, refused), 409)
+    messages.success(request, f"{file.name} has arrived as entry #{submission.number}.")
+    if warning := submission.duplicate_warning():
+        messages.warning(request, warning)
+    return redirect("entry", submission.pk)
+
+
+def _refused(form: UploadForm, refused: Exception) -> UploadForm:
+    if not form.is_bound:  # nothing of the body was read
+        form = UploadForm({}, {})
+        form.errors.clear()
+    field = getattr(refused, "code", "")
+    form.add_error(field if field in form.fields else None, str(refused))
+    return form
+
+
+def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 200) -> HttpResponse:
+    now = timezone.now()
+    viewer = Viewer(request.user, phase.challenge, now)
+    team = Team.of(phase.challenge, request.user)
+    allowed = viewer.may("phase.upload", phase)
+    closed = ""
+    try:
+        phase.require_open(now)
+    except Refused as refused:
+        closed = refused.sentence
+    context = {
+        "challenge": phase.challenge, "phase": phase, "here": "upload", "now": now, "form": form, "team": team,
+        "allowed": allowed, "closed": closed, "quota": phase.quota(team, now) if team else None, "max_bytes": phase.max_bytes(),
+        "missing": [step for step in steps(viewer, phase)[:-1] if not step.done],
+    }  # fmt: skip
+    return render(request, "submissions/upload.html", context, status=status)
