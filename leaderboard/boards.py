@@ -106,7 +106,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         "n_teams": len({row.submission.team_id for row in participants}),
         "n_entries": len(participants),
         "n_items": len(batch.reference.item_ids),
-        "resampled": "group" if len(set(batch.reference.groups)) > 1 else "item",
+        "resampled": "item" if len(set(batch.reference.groups)) in (1, len(batch.reference.item_ids)) else "group",
         "rank_resamples": resamples_for(len(rows)),
         "entries": [row.to_dict() for row in rows],
         "metrics": metrics,
@@ -268,7 +268,8 @@ def scale(values: Values, bounds: tuple[float, float | None]) -> list[float]:
 
 
 def decimals(values: Values) -> int:
-    """Digits after the point such that a typical half width shows two figures (three without any)."""
+    """Digits after the point for a whole column (three without any interval): a typical half width
+    shows two figures, or one where that takes more than three digits."""
     halves = [
         (high - low) / 2
         for low, high in zip(values.ci_low, values.ci_high, strict=True)
@@ -276,4 +277,5 @@ def decimals(values: Values) -> int:
     ]
     if not halves:
         return 3
-    return max(0, min(6, 1 - math.floor(math.log10(float(np.median(halves))))))
+    first_figure = -math.floor(math.log10(float(np.median(halves))))
+    return max(0, min(first_figure + 1, 3), min(first_figure, 6))

@@ -132,7 +132,7 @@ class BoardRows:
         low, high = standing["rank_low"][index], standing["rank_high"][index]
         return Line(
             entry=entry, received_at=datetime.fromisoformat(entry["received_at"]), rank=standing["rank"][index],
-            interval="" if low is None else f"{low}–{high}" if low != high else f"{low}", bracket=bracket,
+            interval=span(low, high), bracket=bracket,
             explanation=overall["explanation"][index] if standing is overall else "",
             value=_points(overall["value"][index]) if overall["rule"] in VALUE_TITLES else "",
             cells=[cell(metric, index) for metric in self.metrics],
@@ -190,7 +190,7 @@ def cell(metric: dict, index: int) -> Cell:
         words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
     if rank is not None:
         spread = metric["rank_low"][index], metric["rank_high"][index]
-        words.append(f"rank {rank}" + (f" ({spread[0]}–{spread[1]})" if spread[0] is not None else ""))
+        words.append(f"rank {rank}" + (f" ({span(*spread)})" if spread[0] is not None else ""))
     left, width = bar(metric["scale"], low, high)
     return Cell(
         text=number(value, digits), half=half_width(low, high, digits), title="; ".join(words), best=rank == 1,
@@ -198,9 +198,15 @@ def cell(metric: dict, index: int) -> Cell:
     )  # fmt: skip
 
 
+def span(low: int | None, high: int | None) -> str:
+    """A rank interval: `2–4`, `1` where both ends are one, nothing where there is none."""
+    return "" if low is None else f"{low}" if low == high else f"{low}–{high}"
+
+
 def number(value: float, digits: int) -> str:
-    """A value with a fixed number of decimals and a true minus sign."""
-    return exports.shown(value) if abs(value) >= 10**6 else f"{value:.{digits}f}".replace("-", "−")
+    """A value with a fixed number of decimals, a true minus sign and no sign on a rounded zero."""
+    text = exports.shown(value) if abs(value) >= 10**6 else f"{value:.{digits}f}"
+    return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
 
 
 def half_width(low: float | None, high: float | None, digits: int) -> str:

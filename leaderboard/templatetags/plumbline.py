@@ -1,7 +1,7 @@
 """What every page may use: `{% load plumbline %}`.
 
 `{{ text|markdown }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
-`{{ value|number }}`, `{{ names|sentence_list }}`.
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ names|sentence_list }}`.
 """
 
 from __future__ import annotations
@@ -74,6 +74,17 @@ def size_in_words(size: float | None) -> str:
 def count(n: int | None) -> str:
     """`12,345`; a dash for nothing."""
     return NOTHING if n is None else f"{n:,}"
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """`40 s`, `12 min`, `3 h`, `5 days`: the one unit that says most."""
+    if seconds is None:
+        return NOTHING
+    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(0, seconds):.0f} s"
 
 
 @register.filter

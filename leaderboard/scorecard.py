@@ -1,0 +1,165 @@
+"""One entry's scores as its page shows them: per metric, and per item with the worst first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.metrics import registry
+from evaluation.metrics.result import Status as SampleStatus
+from evaluation.models import Evaluation, Score
+from leaderboard import rows
+from leaderboard.stats import ranking
+from submissions.models import Submission
+
+STATUS_WORDS = {
+    SampleStatus.MISSING_PRED: "missing",
+    SampleStatus.INVALID_PRED: "unreadable",
+    SampleStatus.EMPTY_PRED: "empty",
+    SampleStatus.NO_OBJECT: "nothing in the reference",
+    SampleStatus.EMPTY_MASK: "empty mask",
+    SampleStatus.SIZE_MISMATCH: "wrong size",
+    SampleStatus.NOT_APPLICABLE: "does not apply",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One metric of an entry. `place` is its row in the newest ranking, None where it is not ranked."""
+
+    metric: dict[str, Any]
+    spec: registry.MetricSpec
+    score: Score
+    cell: rows.Cell
+    rank: int | None
+    interval: str
+
+    @property
+    def slug(self) -> str:
+        return self.metric["slug"]
+
+
+def current_evaluation(submission: Submission) -> Evaluation | None:
+    """The evaluation whose scores the board shows, or that is being done for it."""
+    found = Evaluation.objects.filter(submission=submission, batch__state="current")
+    return found.select_related("batch__reference").first()
+
+
+def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
+    """Scores in the board's order; `content` is a ranking that may or may not hold the entry."""
+    scores = {score.slug: score for score in evaluation.scores.all()}
+    columns = {metric["slug"]: metric for metric in content["metrics"]} if content else {}
+    index = place_of(content, evaluation.submission_id)
+    found = []
+    for metric in evaluation.batch.metrics:
+        score = scores.get(metric["slug"])
+        if score is None:
+            continue
+        column = columns.get(metric["slug"])
+        if column is None or column["fingerprint"] != metric["fingerprint"]:
+            column = alone(metric, score)
+        ranked = index is not None and "rank" in column
+        low, high = (column["rank_low"][index], column["rank_high"][index]) if ranked else (None, None)
+        found.append(
+            Result(
+                metric, registry.get(metric["key"]), score, rows.cell(one_row(column, score), 0),
+                column["rank"][index] if ranked else None, rows.span(low, high),
+            )
+        )
+    return found
+
+
+def alone(metric: dict, score: Score) -> dict[str, Any]:
+    """A column for a metric that no ranking has a scale for."""
+    spec = registry.get(metric["key"])
+    ends = [v for v in (score.value, score.ci_low, score.ci_high) if v is not None]
+    high = spec.bounds[1] if spec.bounds[1] is not None else max(ends, default=1.0) * 1.2 or 1.0
+    return {"scale": [spec.bounds[0], high], "decimals": 3, "unit": spec.unit, "fingerprint": metric["fingerprint"]}
+
+
+def one_row(column: dict, score: Score) -> dict[str, Any]:
+    nothing = {"rank": [None], "rank_low": [None], "rank_high": [None]}
+    values = {"value": [score.value], "ci_low": [score.ci_low], "ci_high": [score.ci_high], "n": [score.n]}
+    return {"scale": column["scale"], "decimals": column["decimals"], "unit": column["unit"], **nothing, **values}
+
+
+def place_of(content: dict | None, submission_id: int) -> int | None:
+    """Where an entry stands in a payload's lists."""
+    entries = content["entries"] if content else []
+    return next((i for i, entry in enumerate(entries) if entry["id"] == submission_id), None)
+
+
+# --- per item ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ItemCell:
+    text: str
+    note: str  # why the value is what it is, where that is not plain
+
+
+@dataclass(frozen=True)
+class ItemRow:
+    item: str
+    group: str
+    cells: list[ItemCell]
+
+
+class ItemTable:
+    """All items of an entry, sorted by one metric (the worst first unless asked otherwise) or by name."""
+
+    def __init__(self, evaluation: Evaluation, found: Sequence[Result], sort: str = "", best_first: bool = False) -> None:
+        reference = evaluation.batch.reference
+        self.ids, self.groups = reference.item_ids, reference.groups
+        self.results = [result for result in found if len(result.score.values) == len(self.ids)]
+        slugs = [result.slug for result in self.results]
+        main = next((r.slug for r in self.results if r.metric["is_primary"]), slugs[0] if slugs else "item")
+        self.sort = sort if sort in (*slugs, "item") else main
+        self.best_first = best_first
+
+    @property
+    def has_groups(self) -> bool:
+        return len(set(self.groups)) not in (1, len(self.groups))
+
+    def order(self) -> list[int]:
+        """Indices of the items; those without a value stand last, whichever way round."""
+        if self.sort == "item":
+            return list(range(len(self.ids)))[:: -1 if self.best_first else 1]
+        result = next(r for r in self.results if r.slug == self.sort)
+        values = [None if math.isnan(v) else v for v in result.score.values.tolist()]
+        best = ranking.order(values, result.spec.higher_is_better)
+        if self.best_first:
+            return best
+        valued = [i for i in best if values[i] is not None]
+        return valued[::-1] + [i for i in best if values[i] is None]
+
+    def rows(self, start: int, stop: int) -> list[ItemRow]:
+        columns = [(r.score.values, r.score.statuses) for r in self.results]
+        found = []
+        for index in self.order()[start:stop]:
+            cells = [_item_cell(values[index], statuses[index]) for values, statuses in columns]
+            found.append(ItemRow(self.ids[index], self.groups[index], cells))
+        return found
+
+
+def _item_cell(value: float, status: SampleStatus) -> ItemCell:
+    note = STATUS_WORDS.get(status, "")
+    return ItemCell("–" if math.isnan(value) else rows.number(float(value), 3), note)
+
+
+def item_details(found: Sequence[Result], index: int) -> list[dict[str, Any]]:
+    """Every metric's value of one item, with its parts (counts, distances, the uncapped value)."""
+    details = []
+    for result in found:
+        values = result.score.values
+        if index >= len(values):
+            continue
+        parts = {name: float(vector[index]) for name, vector in result.score.parts.items() if not np.isnan(vector[index])}
+        status = result.score.statuses[index]
+        shown = _item_cell(values[index], status)
+        details.append({"result": result, "value": shown.text, "note": shown.note, "parts": parts})
+    return details

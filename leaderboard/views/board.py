@@ -1,0 +1,203 @@
+"""The board of a phase, and a snapshot of it at its own address."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import Case, F, IntegerField, OuterRef, Q, Subquery, Sum, When
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from evaluation.models import Evaluation, EvaluationBatch, Part
+from leaderboard import exports
+from leaderboard.models import Snapshot
+from leaderboard.rows import VALUE_TITLES, BoardRows, Choice, rule_words
+from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place, whole
+from submissions.models import Status, Submission
+
+MOST_QUEUED = 1000  # entries in progress that are looked at for the facts line
+EXPORTS = {
+    "csv": (exports.to_csv, "text/csv"),
+    "json": (exports.to_json, "application/json"),
+    "tex": (exports.to_latex, "application/x-tex"),
+    "md": (exports.to_markdown, "text/markdown"),
+}
+
+
+def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """The newest ranking, sorted and filtered as the address says, with the viewer's entries in progress."""
+    place = phase_place(request, challenge, phase)
+    if not place.sees_board:
+        return not_shown_yet(request, place, "board")
+    audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else place.audience
+    snapshot = Snapshot.current(place.phase, audience)
+    context = place.context("board") | table_context(request, place, snapshot) | standing_context(place)
+    context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
+    return render(request, "leaderboard/board.html", context)
+
+
+def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
+    """One ranking as it was, for good, and how to cite it."""
+    place = phase_place(request, challenge, phase)
+    if not place.sees_board:
+        return not_shown_yet(request, place, "board")
+    found = _snapshot(place, digest)
+    if digest != found.digest:
+        return redirect("snapshot", challenge, phase, found.digest)
+    current = Snapshot.current(place.phase, found.audience)
+    context = place.context("board") | table_context(request, place, found)
+    context |= {"is_current": current is not None and current.pk == found.pk, "cite": citation(place, found)}
+    return render(request, "leaderboard/snapshot.html", context)
+
+
+def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: str, kind: str) -> HttpResponse:
+    """A snapshot's table as a file, in the order and with the filters of the address."""
+    place = phase_place(request, challenge, phase)
+    if not place.sees_board:
+        raise Http404
+    found = _snapshot(place, digest)
+    rows = BoardRows(found.content, choice_of(request), place.viewer.team_id)
+    write, content_type = EXPORTS[kind]
+    response = HttpResponse(write(rows.table(caption(place, found))), content_type=f"{content_type}; charset=utf-8")
+    name = f"{place.challenge.slug}-{place.phase.slug}-{found.short}.{kind}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _snapshot(place: PhasePlace, digest: str) -> Snapshot:
+    found = Snapshot.get(place.phase, digest)
+    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and not place.viewer.organizes):
+        raise Http404
+    return found
+
+
+def choice_of(request: HttpRequest) -> Choice:
+    """Sort, filters and page from the address."""
+    asked = request.GET
+    return Choice(
+        sort=asked.get("sort", "rank"), worst_first=asked.get("order") == "reversed", text=asked.get("q", "")[:100],
+        baselines=asked.get("baselines") != "no", mine=asked.get("mine") == "yes", page=whole(asked.get("page"), 1),
+    )  # fmt: skip
+
+
+def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | None) -> dict:
+    """What the table shows; nothing of it before the first snapshot."""
+    if snapshot is None:
+        return {"snapshot": None, "rows": None}
+    rows = BoardRows(snapshot.content, choice_of(request), place.viewer.team_id)
+    content = snapshot.content
+    return {
+        "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
+        "value_title": VALUE_TITLES.get(content["overall"]["rule"], ""),
+        "columns": [_head(request, rows, metric) for metric in content["metrics"]],
+        "rank_head": _head(request, rows, {"slug": "rank"}),
+        "name_head": _head(request, rows, {"slug": "name"}), "date_head": _head(request, rows, {"slug": "date"}),
+        "pages": page_numbers(rows.page, rows.n_pages), "exports": list(EXPORTS),
+        "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
+    }  # fmt: skip
+
+
+def _head(request: HttpRequest, rows: BoardRows, column: dict) -> dict:
+    """A column's head: the address that sorts by it, or turns the order round if it is sorted by it."""
+    query = request.GET.copy()
+    query.pop("page", None)
+    here = rows.choice.sort == column["slug"]
+    query["sort"] = column["slug"]
+    if here and not rows.choice.worst_first:
+        query["order"] = "reversed"
+    else:
+        query.pop("order", None)
+    higher = column.get("higher_is_better", column["slug"] == "date")
+    aria = ("descending" if higher != rows.choice.worst_first else "ascending") if here else ""
+    return column | {"sort_url": f"?{query.urlencode()}", "aria": aria}
+
+
+def page_numbers(page: int, n_pages: int) -> list[int | None]:
+    """Numbers for the foot of a table: both ends and around the current one; None is a gap."""
+    near = sorted({1, n_pages, *range(max(1, page - 2), min(n_pages, page + 2) + 1)})
+    found: list[int | None] = []
+    for number in near:
+        if found and number - (found[-1] or 0) > 1:
+            found.append(None)
+        found.append(number)
+    return found if n_pages > 1 else []
+
+
+# --- the line of facts and the viewer's own entries in progress ---------------------------------
+
+
+def standing_context(place: PhasePlace) -> dict:
+    """The queue, the uploads the viewer's team has left, and its entries in progress."""
+    team = place.viewer.team_id
+    queued = list(_in_progress(place, team)[:MOST_QUEUED])
+    oldest = min((it.received_at for it in queued if it.received_at), default=None)
+    own = [in_progress_row(it, place.now) for it in queued if team is not None and it.team_id == team]
+    waiting = [it for it in queued if it.status != Status.UPLOADING]
+    quota = place.phase.quota(team, place.now) if team is not None and place.phase.is_open(place.now) else None
+    return {
+        "n_queued": len(waiting), "oldest": (place.now - oldest).total_seconds() if oldest else None,
+        "own": own, "quota": quota, "team_id": team,
+    }  # fmt: skip
+
+
+def _in_progress(place: PhasePlace, team: int | None):
+    """Entries in progress, oldest first; how far they are is asked for the viewer's own only."""
+    entries = Submission.objects.filter(phase=place.phase).in_progress().order_by("received_at", "id")
+    entries = entries.filter(~Q(status=Status.UPLOADING) | Q(upload_expires_at__gt=place.now))
+    if team is None:
+        return entries.only("id", "status", "received_at", "team_id")
+    parts = Part.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch__state=EvaluationBatch.State.CURRENT)
+    parts = parts.order_by().values("evaluation__submission")
+    items = F("stop") - F("start")
+    started = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
+
+    def own(query):
+        return Case(When(team_id=team, then=query), default=None)
+
+    return entries.annotate(
+        n_done=own(Subquery(parts.annotate(n=Sum(items, filter=Q(state=Part.State.DONE))).values("n"), output_field=IntegerField())),
+        n_total=own(Subquery(parts.annotate(n=Sum(items)).values("n"), output_field=IntegerField())),
+        begun_at=own(Subquery(started.values("started_at")[:1])),
+    ).select_related("team")
+
+
+def in_progress_row(submission: Submission, now: datetime) -> dict:
+    """How far one entry is, for its row: `percent` and `seconds_left` are None while unknown."""
+    done, total = submission.n_done or 0, submission.n_total or 0
+    left = None
+    if submission.begun_at and 0 < done < total:
+        left = (now - submission.begun_at).total_seconds() * (total - done) / done
+    return {
+        "entry": submission, "status": Status(submission.status).label, "done": done, "total": total,
+        "percent": round(100 * done / total) if total else None, "seconds_left": left,
+    }  # fmt: skip
+
+
+# --- citing --------------------------------------------------------------------------------
+
+
+def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
+    """Where an exported table is from."""
+    path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
+    made_up = " (made-up data)" if place.challenge.made_up else ""
+    made = snapshot.created_at
+    return exports.Caption(
+        f"{place.challenge.title}{made_up}", place.phase.title, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}"
+    )
+
+
+def citation(place: PhasePlace, snapshot: Snapshot) -> dict[str, str]:
+    """A line and a BibTeX record that name this very ranking."""
+    said = caption(place, snapshot)
+    made = snapshot.created_at
+    when = f"{made.day} {made:%B %Y, %H:%M} UTC"
+    plain = f"{said.challenge}, {said.phase}. Plumbline leaderboard, snapshot {snapshot.short}, {when}. {said.address}"
+    title = "".join(f"\\{c}" if c in "&%$#_{}" else c for c in f"{said.challenge}, {said.phase}: leaderboard snapshot {snapshot.short}")
+    bibtex = (
+        f"@misc{{plumbline-{place.challenge.slug}-{snapshot.short},\n  title = {{{title}}},\n  year = {{{made:%Y}}},\n"
+        f"  month = {f'{made:%b}'.lower()},\n  howpublished = {{\\url{{{said.address}}}}},\n"
+        f"  note = {{Plumbline, {made:%Y-%m-%d %H:%M} UTC}}\n}}"
+    )
+    return {"plain": plain, "bibtex": bibtex}

@@ -1,0 +1,93 @@
+"""Charts of a phase: spread of scores, the best score over time, rank intervals."""
+
+from __future__ import annotations
+
+import math
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluation.models import EvaluationBatch, Score
+from leaderboard import plots
+from leaderboard.models import Snapshot
+from leaderboard.views.entries import shown_to
+from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
+from submissions.models import Status
+
+MOST_RECORDED = 5000  # entries in the chart over time, the newest
+
+
+def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """One metric's charts; `?metric=` chooses it."""
+    place = phase_place(request, challenge, phase)
+    if not place.sees_board:
+        return not_shown_yet(request, place, "charts")
+    snapshot = Snapshot.current(place.phase, place.audience)
+    context = place.context("charts") | {"snapshot": snapshot, "figures": []}
+    if snapshot is not None and snapshot.content["entries"] and snapshot.content["metrics"]:
+        content = snapshot.content
+        metrics = {metric["slug"]: metric for metric in content["metrics"]}
+        primary = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
+        metric = metrics.get(request.GET.get("metric", ""), primary)
+        context |= {"metrics": content["metrics"], "metric": metric, "figures": _figures(place, content, metric)}
+    return render(request, "leaderboard/charts.html", context)
+
+
+def _figures(place: PhasePlace, content: dict, metric: dict) -> list[dict]:
+    said = plots.Metric(metric["title"], metric["higher_is_better"], metric["unit"])
+    figures = []
+    if not place.phase.withhold_items or place.viewer.organizes:
+        series, items = _series(content, metric)
+        figures.append(("Scores per item", "distributions", plots.distributions(said, series, items)))
+    points, baselines = _history(place, content, metric)
+    figures.append(("The best score over time", "progress", plots.progress(said, points, baselines)))
+    figures.append(("Ranks and their intervals", "ranks", plots.rank_intervals(metric["title"], _ranks(content, metric))))
+    return [{"title": title, "name": name, "figure": figure.to_dict()} for title, name, figure in figures]
+
+
+def _label(entry: dict) -> str:
+    return f"{entry['name']} ({entry['team']})"
+
+
+def _series(content: dict, metric: dict) -> tuple[list[plots.Series], list[str]]:
+    """The vectors of the best entries, as many as a chart can hold."""
+    entries = content["entries"]
+    best = [i for i in metric["order"] if metric["value"][i] is not None][: plots.MOST_ENTRIES]
+    batch = EvaluationBatch.objects.select_related("reference").get(pk=content["batch"])
+    items = batch.reference.item_ids
+    scores = Score.objects.filter(
+        evaluation__batch=batch, slug=metric["slug"], evaluation__submission__in=[entries[i]["id"] for i in best]
+    ).select_related("evaluation")
+    vectors = {score.evaluation.submission_id: score.values for score in scores}
+    series = []
+    for index in best:
+        values = vectors.get(entries[index]["id"])
+        if values is not None and len(values) == len(items):
+            series.append(plots.Series(_label(entries[index]), [None if math.isnan(v) else v for v in values.tolist()]))
+    return series, items
+
+
+def _history(place: PhasePlace, content: dict, metric: dict) -> tuple[list[plots.Point], list[tuple[str, float]]]:
+    """Every entry that may be seen, whether or not it is the one that counts, and the baselines."""
+    entries = shown_to(place).filter(status=Status.SCORED, withdrawn_at__isnull=True, is_baseline=False)
+    entries = entries.filter(hidden_at__isnull=True, disqualified_at__isnull=True)
+    if place.viewer.team_id is not None and (frozen := place.phase.frozen_since(place.now)) and not place.viewer.organizes:
+        entries = entries.filter(received_at__lte=frozen)  # the team's own late entries are not the board's
+    rows = Score.objects.filter(evaluation__batch=content["batch"], slug=metric["slug"], evaluation__submission__in=entries)
+    names = ("evaluation__submission__received_at", "evaluation__submission__created_at", "value")
+    names += ("evaluation__submission__method_name", "evaluation__submission__team__name")
+    recent = rows.order_by("-evaluation__submission__received_at").values_list(*names)[:MOST_RECORDED]
+    points = [plots.Point(received or created, value, f"{method} ({team})") for received, created, value, method, team in recent]
+    baselines = [
+        (entry["name"], value)
+        for entry, value in zip(content["entries"], metric["value"], strict=True)
+        if entry["baseline"] and value is not None
+    ]
+    return points, baselines
+
+
+def _ranks(content: dict, metric: dict) -> list[plots.RankRow]:
+    return [
+        plots.RankRow(_label(content["entries"][i]), metric["rank"][i], metric["rank_low"][i], metric["rank_high"][i])
+        for i in metric["order"]
+    ]

@@ -1,0 +1,172 @@
+"""Two entries side by side: the paired test of each metric, the difference per item, both in 3D."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluation.models import Evaluation
+from leaderboard import plots, rows
+from leaderboard.models import Snapshot
+from leaderboard.scorecard import Result, current_evaluation, results
+from leaderboard.stats.uncertainty import Paired, paired, unit_matrix
+from leaderboard.views.places import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
+from submissions.models import Status, Submission
+
+MOST_CHOICES = 300  # entries offered in the two lists
+MOST_ITEMS = 1000  # rows of the table; the chart and the test use all
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric of both entries. `paired` is None where per-item values are withheld."""
+
+    a: Result
+    b: Result
+    paired: Paired | None
+    decimals: int
+
+    @property
+    def verdict(self) -> str:
+        """What the interval of the difference says, in words."""
+        it = self.paired
+        if it is None or it.mean_difference is None:
+            return ""
+        if it.ci_low is None or it.ci_low <= 0 <= it.ci_high:
+            return "not separable"
+        return "A is better" if (it.mean_difference > 0) == self.a.spec.higher_is_better else "B is better"
+
+    @property
+    def difference(self) -> str:
+        return rows.number(self.paired.mean_difference, self.decimals) if self.paired and self.paired.n else "–"
+
+    @property
+    def interval(self) -> str:
+        it = self.paired
+        if it is None or it.ci_low is None:
+            return "–"
+        return f"{rows.number(it.ci_low, self.decimals)} to {rows.number(it.ci_high, self.decimals)}"
+
+    @property
+    def p(self) -> str:
+        it = self.paired
+        if it is None or it.p_value is None:
+            return "–"
+        return "< 0.001" if it.p_value < 0.001 else f"{it.p_value:.3f}" if it.p_value < 0.1 else f"{it.p_value:.2f}"
+
+
+def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """Choose two entries, then see them compared."""
+    place = phase_place(request, challenge, phase)
+    a, b = (_entry(request, place, name) for name in ("a", "b"))
+    if not place.sees_board and place.viewer.team_id is None:
+        return not_shown_yet(request, place, "compare")
+    context = place.context("compare") | {"choices": _choices(place), "a": a, "b": b}
+    if a and b:
+        context |= _compared(request, a, b)
+    return render(request, "leaderboard/compare.html", context)
+
+
+def _entry(request: HttpRequest, place: PhasePlace, name: str) -> EntryPlace | None:
+    """The entry of that name in the address; Http404 where its scores are not to be seen."""
+    asked = request.GET.get(name, "")
+    if not asked:
+        return None
+    found = entry_place(request, whole(asked, 0, most=2**31))
+    if found.submission.phase_id != place.phase.pk or found.submission.status != Status.SCORED or not found.may("see_scores"):
+        raise Http404
+    return found
+
+
+def _choices(place: PhasePlace) -> list[dict]:
+    """Entries to choose from: those of the newest ranking, best first, and the viewer's own."""
+    found = []
+    if place.sees_board:
+        snapshot = Snapshot.current(place.phase, place.audience)
+        content = snapshot.content if snapshot else {"overall": {"order": []}, "entries": []}
+        best = [content["entries"][i] for i in content["overall"]["order"][:MOST_CHOICES]]
+        found = [{name: entry[name] for name in ("id", "name", "team", "number")} for entry in best]
+    if place.viewer.team_id is not None:
+        there = {one["id"] for one in found}
+        own = Submission.objects.filter(phase=place.phase, team=place.viewer.team_id, status=Status.SCORED).exclude(pk__in=there)
+        for it in own.select_related("team")[:MOST_CHOICES]:
+            found.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
+    return found
+
+
+def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
+    first, second = current_evaluation(a.submission), current_evaluation(b.submission)
+    if first is None or second is None:
+        raise Http404
+    sees_items = a.may("see_items") and b.may("see_items")
+    found = _comparisons(first, second, sees_items)
+    context: dict = {"comparisons": found, "sees_items": sees_items}
+    if not found or not sees_items:
+        return context
+    shown = next((c for c in found if c.a.slug == request.GET.get("metric")), None)
+    shown = shown or next((c for c in found if c.a.metric["is_primary"]), found[0])
+    figure, names, left, right = _per_item(first, shown, a, b)
+    order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
+    item = request.GET.get("item")
+    sees_geometry = a.may("see_geometry") and b.may("see_geometry")
+    return context | {
+        "shown": shown, "figure": figure.to_dict(), "items": _item_rows(shown, names, left, right, order), "n_items": len(names),
+        "sees_geometry": sees_geometry, "item": item if item in names else (names[order[0]] if order else None), "names": names,
+    }  # fmt: skip
+
+
+def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool) -> list[Comparison]:
+    theirs = {result.slug: result for result in results(second, None)}
+    found = []
+    for result in results(first, None):
+        other = theirs.get(result.slug)
+        if other is None or other.score.fingerprint != result.score.fingerprint:
+            continue
+        test = _test(first, result, other) if sees_items else None
+        found.append(Comparison(result, other, test, _decimals(test)))
+    return found
+
+
+def _test(evaluation: Evaluation, a: Result, b: Result) -> Paired | None:
+    """The paired test over the reference's groups, as on the board."""
+    left, right = a.score.values, b.score.values
+    if len(left) != len(right) or not len(left):
+        return None
+    units = unit_matrix(np.stack([left, right]), evaluation.batch.reference.groups)
+    return paired(units[0].tolist(), units[1].tolist(), a.spec.higher_is_better)
+
+
+def _decimals(test: Paired | None) -> int:
+    if test is None or test.ci_low is None or test.ci_high <= test.ci_low:
+        return 3
+    return max(0, min(6, 1 - math.floor(math.log10((test.ci_high - test.ci_low) / 2))))
+
+
+def _per_item(evaluation: Evaluation, shown: Comparison, a: EntryPlace, b: EntryPlace):
+    names = evaluation.batch.reference.item_ids
+    left, right = ([None if math.isnan(v) else v for v in r.score.values.tolist()] for r in (shown.a, shown.b))
+    metric = plots.Metric(shown.a.metric["title"], shown.a.spec.higher_is_better, shown.a.spec.unit)
+    one, two = f"A {a.submission.method_name}", f"B {b.submission.method_name}"
+    figure = plots.differences(metric, plots.Series(one, left), plots.Series(two, right), names, shown.paired)
+    return figure, names, left, right
+
+
+def _gap(left: float | None, right: float | None) -> float:
+    """For sorting: the greatest difference first, pairs without one last."""
+    return math.inf if left is None or right is None else -abs(left - right)
+
+
+def _item_rows(shown: Comparison, names: list[str], left: list, right: list, order: list[int]) -> list[dict]:
+    higher = shown.a.spec.higher_is_better
+    found = []
+    for index in order[:MOST_ITEMS]:
+        x, y = left[index], right[index]
+        gap = None if x is None or y is None else x - y
+        better = "" if gap is None else "equal" if abs(gap) <= 1e-12 * max(1, abs(x)) else "A" if (gap > 0) == higher else "B"
+        values = [{"value": v, "text": "–" if v is None else rows.number(v, 3)} for v in (x, y, gap)]
+        found.append({"item": names[index], "values": values, "better": better})
+    return found

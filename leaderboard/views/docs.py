@@ -1,0 +1,32 @@
+"""The service's own documents, kept beside the code as Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs"
+TITLES = {
+    "participants": ("For participants", "Join, prepare an entry, check it, upload it, read the result."),
+    "formats": ("File formats", "What an archive may hold, and the four ways to write a wireframe."),
+    "client": ("The command line", "Check, score and upload from a terminal."),
+    "api": ("The API", "Everything a page does, for programs."),
+    "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),
+    "organizers": ("For organizers", "Set up a challenge in the browser or as files."),
+}
+
+
+def docs(request: HttpRequest) -> HttpResponse:
+    """What there is to read."""
+    return render(request, "leaderboard/docs.html", {"titles": [(name, *words) for name, words in TITLES.items()]})
+
+
+def doc(request: HttpRequest, name: str) -> HttpResponse:
+    """One document."""
+    if name not in TITLES:
+        raise Http404
+    text = (FOLDER / f"{name}.md").read_text()
+    context = {"name": name, "title": TITLES[name][0], "text": text, "titles": [(key, *words) for key, words in TITLES.items()]}
+    return render(request, "leaderboard/doc.html", context)

@@ -1,0 +1,63 @@
+"""The entries of a phase, in every state the viewer may know of."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluation.models import EvaluationBatch, Score
+from leaderboard.boards import primary_slug
+from leaderboard.views.board import page_numbers
+from leaderboard.views.places import PhasePlace, phase_place, whole
+from submissions.models import Status, Submission
+
+PER_PAGE = 100
+
+
+def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """Newest first: what the board may show, and the viewer's own in any state."""
+    place = phase_place(request, challenge, phase)
+    text, mine = request.GET.get("q", "")[:100], request.GET.get("mine") == "yes"
+    state = request.GET.get("state", "")
+    found = shown_to(place)
+    if text:
+        found = found.filter(Q(method_name__icontains=text) | Q(team__name__icontains=text))
+    if mine and place.viewer.team_id is not None:
+        found = found.filter(team=place.viewer.team_id)
+    if state in Status.values:
+        found = found.filter(status=state)
+    batch = EvaluationBatch.current(place.phase)
+    primary = primary_slug(batch.metrics) if batch else None
+    scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch=batch, slug=primary)
+    found = found.annotate(primary_value=Subquery(scores.values("value")[:1])).select_related("team")
+    pages = Paginator(found.order_by("-created_at", "-id"), PER_PAGE)
+    page = pages.get_page(whole(request.GET.get("page"), 1))
+    own = place.viewer.team_id
+    withheld = place.phase.withhold_scores and not place.sees_board
+    context = place.context("entries") | {
+        "rows": [
+            {"entry": entry, "mine": entry.team_id == own, "value": None if withheld else entry.primary_value}
+            for entry in page.object_list
+        ],
+        "primary": next((m for m in batch.metrics if m["slug"] == primary), None) if batch else None,
+        "total": pages.count, "pages": page_numbers(page.number, pages.num_pages), "page": page.number,
+        "text": text, "mine": mine, "state": state, "states": Status.choices, "team_id": own,
+    }  # fmt: skip
+    return render(request, "leaderboard/entries.html", context)
+
+
+def shown_to(place: PhasePlace) -> QuerySet[Submission]:
+    """Entries of the phase that the viewer may see: the same rule as `submission.see`, as a query."""
+    found = Submission.objects.filter(phase=place.phase)
+    if place.viewer.organizes:
+        return found
+    may = Q(pk__in=[])
+    if place.sees_board:
+        public = Q(status=Status.SCORED, withdrawn_at__isnull=True, hidden_at__isnull=True, disqualified_at__isnull=True)
+        frozen = place.phase.frozen_since(place.now)
+        may |= public & Q(received_at__lte=frozen) if frozen else public
+    if place.viewer.team_id is not None:
+        may |= Q(team=place.viewer.team_id)
+    return found.filter(may)

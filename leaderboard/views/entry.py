@@ -1,0 +1,105 @@
+"""One entry: its state, its scores, its items."""
+
+from __future__ import annotations
+
+import math
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluation.models import Evaluation
+from evaluation.queue import standing
+from leaderboard.models import Snapshot
+from leaderboard.scorecard import ItemTable, current_evaluation, place_of, results
+from leaderboard.views.board import page_numbers
+from leaderboard.views.places import EntryPlace, entry_place, whole
+from submissions.models import Status
+
+ITEMS_PER_PAGE = 100
+ASKED = ("see_scores", "see_items", "see_geometry", "download", "manage", "retry")
+SENTENCES = {
+    Status.UPLOADING: "Its file is still on the way.",
+    Status.RECEIVED: "Its file has arrived and waits for a worker.",
+    Status.CLAIMED: "A worker has begun to check its file.",
+    Status.VALIDATING: "A worker is checking its file.",
+    Status.REJECTED: "Its file was rejected; nothing was scored, and it used up no quota.",
+    Status.SCORING: "It is being scored.",
+    Status.SCORED: "All its items are scored.",
+    Status.FAILED: "It could not be scored; that used up no quota.",
+    Status.CANCELLED: "It was cancelled; that used up no quota.",
+}
+
+
+def entry(request: HttpRequest, pk: int) -> HttpResponse:
+    """Everything about one entry that this viewer may see."""
+    place = entry_place(request, pk)
+    context = base_context(place) | progress_context(place)
+    evaluation = current_evaluation(place.submission)
+    if place.submission.status == Status.SCORED and evaluation and place.may("see_scores"):
+        context |= _scores_context(request, place, evaluation)
+    return render(request, "leaderboard/entry.html", context)
+
+
+def entry_progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """The state alone, for polling; once the entry is done the whole page is fetched anew."""
+    place = entry_place(request, pk)
+    response = render(request, "leaderboard/parts/progress.html", base_context(place) | progress_context(place))
+    if place.submission.is_done:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def base_context(place: EntryPlace) -> dict:
+    """What every page of an entry shows."""
+    submission = place.submission
+    own = place.may("see_problems")
+    return place.phase_place.context("entries") | {
+        "it": submission, "may": {name: place.may(name) for name in ASKED},
+        "own": own, "is_staff": place.viewer.is_staff,
+        "duplicates": list(submission.duplicates()[:5]) if own else [],
+    }  # fmt: skip
+
+
+def progress_context(place: EntryPlace) -> dict:
+    """One sentence on the state, and how far it is."""
+    submission = place.submission
+    failure = submission.failure
+    if submission.status == Status.FAILED and not failure:
+        last = Evaluation.objects.filter(submission=submission).exclude(failure="").first()
+        failure = last.failure if last else ""
+    return {
+        "sentence": SENTENCES[Status(submission.status)], "failure": failure, "status": Status(submission.status).label,
+        "standing": None if submission.is_done else standing(submission),
+    }  # fmt: skip
+
+
+def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluation) -> dict:
+    snapshot = Snapshot.current(place.submission.phase, place.phase_place.audience) if place.phase_place.sees_board else None
+    content = snapshot.content if snapshot else None
+    found = results(evaluation, content)
+    index = place_of(content, place.submission.pk)
+    context = {
+        "results": found, "evaluation": evaluation, "has_micro": any(result.score.extra for result in found),
+        "overall": _overall(content, index), "n_ranked": len(content["entries"]) if content else 0,
+    }  # fmt: skip
+    if place.may("see_items"):
+        context |= _items_context(request, ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best"))
+    return context
+
+
+def _overall(content: dict | None, index: int | None) -> dict | None:
+    if content is None or index is None:
+        return None
+    overall = content["overall"]
+    names = ("rank", "rank_low", "rank_high", "explanation")
+    return {name: overall[name][index] for name in names} | {"counted": content["entries"][index]["counted"]}
+
+
+def _items_context(request: HttpRequest, table: ItemTable) -> dict:
+    n_pages = max(1, math.ceil(len(table.ids) / ITEMS_PER_PAGE))
+    page = min(whole(request.GET.get("page"), 1), n_pages)
+    start = (page - 1) * ITEMS_PER_PAGE
+    return {
+        "table": table, "items": table.rows(start, start + ITEMS_PER_PAGE), "n_items": len(table.ids),
+        "pages": page_numbers(page, n_pages), "page": page,
+    }  # fmt: skip

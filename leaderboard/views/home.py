@@ -1,0 +1,119 @@
+"""The front page and the list of challenges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from leaderboard.models import Snapshot
+from leaderboard.rows import cell
+from leaderboard.views.board import page_numbers
+from leaderboard.views.places import whole
+from submissions.models import Challenge, Participation, Phase
+from submissions.permissions import Viewer
+
+MOST_SHOWN = 12  # cards of each kind on the front page
+PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class Card:
+    """A challenge as the front page shows it: the phase that matters now, and who leads it."""
+
+    challenge: Challenge
+    phase: Phase | None
+    when: str  # running, upcoming or past
+    others: list[Phase]
+    leader: dict | None
+    value: str
+    metric: dict | None
+    n_teams: int
+    n_entries: int
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """Challenges running, upcoming and past."""
+    now = timezone.now()
+    found = cards(request, visible(request.user)[: 4 * MOST_SHOWN], now)
+    sections = [
+        {"title": title, "cards": [card for card in found if card.when == when][:MOST_SHOWN]}
+        for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
+    ]
+    return render(request, "leaderboard/home.html", {"sections": [s for s in sections if s["cards"]], "now": now})
+
+
+def challenge_list(request: HttpRequest) -> HttpResponse:
+    """All challenges the viewer may see, by name or words of it."""
+    text = request.GET.get("q", "")[:100]
+    challenges = visible(request.user)
+    if text:
+        challenges = challenges.filter(Q(title__icontains=text) | Q(summary__icontains=text))
+    pages = Paginator(challenges, PER_PAGE)
+    page = pages.get_page(whole(request.GET.get("page"), 1))
+    context = {
+        "cards": cards(request, page.object_list, timezone.now()), "text": text, "total": pages.count,
+        "pages": page_numbers(page.number, pages.num_pages), "page": page.number,
+    }  # fmt: skip
+    return render(request, "leaderboard/challenge_list.html", context)
+
+
+def visible(user) -> QuerySet[Challenge]:
+    """Challenges `user` may see, newest first."""
+    challenges = Challenge.objects.prefetch_related(Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id")))
+    if not user.is_authenticated:
+        return challenges.filter(visibility=Challenge.Visibility.PUBLIC)
+    if user.is_staff:
+        return challenges
+    takes_part = Participation.objects.filter(challenge=OuterRef("pk"), user=user)
+    organizes = Challenge.organizers.through.objects.filter(challenge_id=OuterRef("pk"), user_id=user.pk)
+    likely = challenges.filter(Q(visibility=Challenge.Visibility.PUBLIC) | Exists(takes_part) | Exists(organizes) | ~Q(admitted_emails=[]))
+    # The rule itself has the last word on those that are not public.
+    closed = [it.pk for it in likely.exclude(visibility=Challenge.Visibility.PUBLIC) if not _sees(user, it)]
+    return likely.exclude(pk__in=closed)
+
+
+def _sees(user, challenge: Challenge) -> bool:
+    return Viewer(user, challenge, timezone.now()).may("challenge.see", challenge)
+
+
+def cards(request: HttpRequest, challenges, now: datetime) -> list[Card]:
+    """A card for each challenge, with the newest public ranking of its main phase."""
+    chosen = [(challenge, *main_phase(list(challenge.phases.all()), now)) for challenge in challenges]
+    shown = [phase.pk for _, phase, _ in chosen if phase and phase.has_opened(now) and phase.board_is_public(now)]
+    newest = Snapshot.objects.filter(phase=OuterRef("phase"), audience=Snapshot.Audience.PUBLIC).order_by("-revision", "-id")
+    snapshots = Snapshot.objects.filter(phase__in=shown, pk=Subquery(newest.values("pk")[:1])).defer("payload")
+    by_phase = {snapshot.phase_id: snapshot for snapshot in snapshots}
+    return [_card(challenge, phase, when, by_phase.get(phase.pk) if phase else None) for challenge, phase, when in chosen]
+
+
+def main_phase(phases: list[Phase], now: datetime) -> tuple[Phase | None, str]:
+    """The phase a visitor looks for, and whether it is running, upcoming or past."""
+    running = [phase for phase in phases if phase.is_open(now)]
+    if running:
+        shown = [phase for phase in running if phase.board_is_public(now)]
+        return (shown or running)[-1], "running"
+    upcoming = [phase for phase in phases if not phase.has_opened(now)]
+    if upcoming:
+        return upcoming[0], "upcoming"
+    return (phases[-1], "past") if phases else (None, "upcoming")
+
+
+def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapshot | None) -> Card:
+    leader = metric = None
+    value = ""
+    if snapshot is not None:
+        content = snapshot.content
+        first = next((i for i in content["overall"]["order"] if content["overall"]["rank"][i] == 1), None)
+        if first is not None:
+            leader = content["entries"][first]
+            metric = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
+            value = cell(metric, first).text
+    others = [it for it in challenge.phases.all() if phase is None or it.pk != phase.pk]
+    n_teams, n_entries = (snapshot.n_teams, snapshot.n_entries) if snapshot else (0, 0)
+    return Card(challenge, phase, when, others, leader, value, metric, n_teams, n_entries)
