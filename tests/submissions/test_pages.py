@@ -16,17 +16,17 @@ from tests.factories import PhaseFactory, UserFactory
 pytestmark = pytest.mark.django_db
 
 
-def read(client, name: str, *arguments, user=None, status: int = 200) -> str:
+def read(client, view: str, *arguments, user=None, status: int = 200) -> str:
     if user is not None:
         client.force_login(user)
-    response = client.get(reverse(name, args=arguments))
-    assert response.status_code == status, (name, response.status_code)
+    response = client.get(reverse(view, args=arguments))
+    assert response.status_code == status, (view, response.status_code)
     return response.content.decode()
 
 
-def act(client, user, name: str, *arguments, follow: bool = True, **data):
+def act(client, user, view: str, *arguments, follow: bool = True, **data):
     client.force_login(user)
-    return client.post(reverse(name, args=arguments), data, follow=follow)
+    return client.post(reverse(view, args=arguments), data, follow=follow)
 
 
 def add_file(challenge: Challenge, phase: Phase | None, name: str = "points.zip", data: bytes = b"points") -> ChallengeFile:
