@@ -39,7 +39,7 @@ def read_npz(data: bytes, file: str, names: Collection[str], max_bytes: int) -> 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = [info for info in archive.infolist() if _member_name(info) in names]
-            if len({info.orig_filename for info in infos}) != len(infos):
+            if len({_member_name(info) for info in infos}) != len(infos):
                 raise FormatError(file, "", "holds an array twice under one name")
             return {_member_name(info): _read_member(archive, info, file, max_bytes) for info in infos}
     except FormatError:

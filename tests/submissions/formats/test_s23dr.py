@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +99,33 @@ def test_limits_hold_for_each_sample() -> None:
     found, findings = judge_s23dr(json.dumps(ROWS).encode(), "submission.json", {"a3f": (3, 1), "0b1": (2, 1), "empty": (1, 1)})
     assert [str(error) for error in findings.kept] == ["submission.json: row 1 (a3f): has 2 wf_edges, at most 1 are taken for this sample"]
     assert {name: frame is not None for name, frame in found.items()} == {"a3f": False, "0b1": True, "empty": True}
+
+
+# In a child, because what goes wrong in a parquet library may end the process rather than raise.
+DAMAGE = """
+import random, sys
+from pathlib import Path
+from submissions.formats.s23dr import read_s23dr
+from submissions.formats.wireframe import FormatError
+
+data, dice, read = Path(sys.argv[1]).read_bytes(), random.Random(7), 0
+for _ in range(400):
+    damaged = bytearray(data)
+    for _ in range(dice.choice((1, 2, 5))):
+        at = dice.randrange(len(damaged) - 1500, len(damaged)) if dice.random() < 0.7 else dice.randrange(len(damaged))
+        damaged[at : at + dice.randrange(3)] = dice.randbytes(dice.randrange(3))
+    try:
+        read += bool(read_s23dr(bytes(damaged), "submission.parquet"))
+    except FormatError:
+        pass
+print(read)
+"""
+
+
+def test_damaged_parquet_is_refused_and_never_ends_the_process(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "x.parquet", row_group_size=2)
+    environment = {"PYTHONPATH": str(Path(__file__).resolve().parents[3]), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-c", DAMAGE, str(tmp_path / "x.parquet")]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) < 400

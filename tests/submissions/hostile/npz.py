@@ -21,11 +21,12 @@ def npz_of(**arrays: Any) -> bytes:
     return target.getvalue()
 
 
-def npz_raw(member: bytes, compress: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """An NPZ whose vertices are the given bytes of a .npy member."""
+def npz_raw(member: bytes, more: str = "") -> bytes:
+    """An NPZ whose vertices, and ``more``, are the given bytes of a .npy member."""
     target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", compress) as archive:
-        archive.writestr("vertices.npy", member)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in filter(None, ("vertices.npy", more)):
+            archive.writestr(name, member)
     return target.getvalue()
 
 
@@ -108,3 +109,8 @@ CASES.files(
 CASES.files(r"is a broken NPZ file", "house_01.npz", {"npz_cut_short": npz_of()[:-40]})
 CASES.files(r"holds more than 32 arrays", "house_01.npz", {"npz_many_arrays": npz_of(**{f"a{n}": np.zeros(1) for n in range(200)})})
 CASES.files(r"vertices: is not a numpy array", "house_01.npz", {"npz_of_text": npz_raw(b"hello")})
+CASES.files(
+    r"holds an array twice under one name",
+    "house_01.npz",
+    {"npz_twice_under_one_name": npz_raw(npy(_SHAPE % "(0, 3)"), more="vertices")},
+)

@@ -84,6 +84,7 @@ CASES.files(
     "house_01.json",
     {"json_list": b"[1, 2]", "json_no_edges": b'{"vertices": []}', "json_number": b"7"},
 )
+CASES.files(r'the key "\\ud800" twice', "house_01.json", {"json_half_a_character": rb'{"\ud800": 1, "\ud800": 2}'})
 CASES.files(r'the key "edges" twice', "house_01.json", {"json_key_twice": b'{"vertices":[],"edges":[],"edges":[]}'})
 CASES.files(
     r"holds more than 101600 values", "house_01.json", {"json_many_values": b'{"vertices":[' + b"[]," * 300_000 + b'[]],"edges":[]}'}
