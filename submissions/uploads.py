@@ -169,6 +169,13 @@ def cancel(submission: Submission) -> None:
         Submission.objects.filter(pk=submission.pk).update(upload_data={})
 
 
+def stored_file(submission: Submission) -> tuple[str, str]:
+    """The key of what was uploaded and the name it came under; `Refused` where nothing arrived."""
+    if not submission.file_key:
+        raise Refused("Nothing was received for this entry, so there is nothing to download.", "no_file")
+    return submission.file_key, submission.file_name
+
+
 def _forget(notes: dict[str, Any]) -> None:
     try:
         store().drop_upload(notes)

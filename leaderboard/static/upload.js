@@ -1,7 +1,7 @@
 /* The upload form: <form method="post" enctype="multipart/form-data" data-create-url="…">, with one
    <input type="file"> inside a .drop. Without this file the form is sent whole, as a plain form.
 
-   POST data-create-url {…fields, filename, size, sha256} -> {id, page_url?, upload: {kind, part_size,
+   POST data-create-url {…fields, file_name, size, sha256} -> {id, page_url?, upload: {kind, part_size,
    parts_done, url, parts, complete_url}}; every part is PUT; POST complete_url; then to page_url.
    A part that fails is sent again; after the last try the form offers to go on from where it stopped. */
 
@@ -121,7 +121,7 @@ export class Transfer {
 
   async create() {
     this.report({ step: "hash", sent: 0 });
-    const body = { ...this.fields, filename: this.file.name, size: this.file.size, sha256: await digest(this.file) };
+    const body = { ...this.fields, file_name: this.file.name, size: this.file.size, sha256: await digest(this.file) };
     this.report({ step: "create", sent: 0 });
     const answer = await persist(() => send("POST", this.createUrl, JSON.stringify(body), this), this.stop.signal);
     this.made = JSON.parse(answer.responseText);

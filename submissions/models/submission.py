@@ -254,7 +254,7 @@ class Submission(Leased):
         )  # fmt: skip
         if moved:
             self.phase.touch_board()
-            wake.after_commit("mail")
+            wake.after_commit("mail", "boards")
         return bool(moved)
 
     def retry(self, actor=None) -> None:
@@ -320,6 +320,25 @@ class Submission(Leased):
     @property
     def is_done(self) -> bool:
         return self.status not in Status.in_progress()
+
+    @property
+    def sentence(self) -> str:
+        """Where the entry stands, in one sentence for its team."""
+        if self.status == Status.REJECTED:
+            n = self.n_problems
+            return f"Rejected for {n} problem{'' if n == 1 else 's'}; this used up no quota, so mend the files and upload them again."
+        if self.status in (Status.FAILED, Status.CANCELLED) and self.failure:
+            return self.failure
+        return {
+            Status.UPLOADING: "The upload is not finished; send the parts that are missing.",
+            Status.RECEIVED: "Received; it waits for a worker.",
+            Status.CLAIMED: "Its files are being checked.",
+            Status.VALIDATING: "Its files are being checked.",
+            Status.SCORING: "It is being scored.",
+            Status.SCORED: "Scored.",
+            Status.FAILED: "The service could not score it; this used up no quota, so retry it.",
+            Status.CANCELLED: "Cancelled; this used up no quota.",
+        }[Status(self.status)]
 
     def duplicates(self) -> models.QuerySet:
         """Earlier uploads of the same bytes by the same team, newest first."""

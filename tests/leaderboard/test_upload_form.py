@@ -86,7 +86,7 @@ def test_a_file_arrives_whole_with_its_fields_and_digest_and_ends_on_the_entrys_
     sent = {
         "method_name": "gable-net v3",
         "chosen": True,
-        "filename": "entry.zip",
+        "file_name": "entry.zip",
         "size": 3328,
         "sha256": hashlib.sha256(CONTENT).hexdigest(),
     }

@@ -1,0 +1,248 @@
+"""Boards, their snapshots and the metrics, as the API tells them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from ninja import Path, Query, Router, Schema
+from pydantic import Field
+
+from evaluation.metrics import registry
+from leaderboard.models import Snapshot
+from submissions.api.common import (
+    ANYBODY,
+    ERRORS,
+    Page,
+    PageQuery,
+    Paging,
+    Slug,
+    decode_cursor,
+    encode_cursor,
+    newest_first,
+    next_address,
+)
+from submissions.finding import phase_for
+from submissions.models import Phase
+from submissions.permissions import allowed, require
+
+router = Router(tags=["boards"], auth=ANYBODY)
+
+Digest = Annotated[str, Path(pattern=r"^[0-9a-f]{8,64}$")]
+MetricKey = Annotated[str, Path(max_length=63)]
+
+
+class SnapshotBrief(Schema):
+    digest: str = Field(description="Names this very ranking for good.")
+    audience: str
+    n_entries: int
+    n_teams: int
+    created_at: datetime
+    page_url: str
+
+
+class Column(Schema):
+    slug: str
+    key: str
+    title: str
+    params: dict[str, Any]
+    fingerprint: str = Field(description="Values of different fingerprints must not be compared.")
+    higher_is_better: bool
+    unit: str
+    is_primary: bool
+    in_ranking: bool
+    weight: float
+
+
+class SnapshotFull(SnapshotBrief):
+    challenge: str
+    phase: str
+    made_up: bool
+    reference: int = Field(description="The reference's version.")
+    rule: str = Field(description="What the overall rank goes by.")
+    problem: str = Field(description="Why there is no overall rank; empty where there is one.")
+    frozen_at: datetime | None
+    columns: list[Column]
+    rows_url: str
+
+
+class CellOut(Schema):
+    value: float | None
+    ci: tuple[float, float] | None
+    n: int
+    rank: int | None
+    ranks: tuple[int, int] | None = Field(description="95 % interval of the rank.")
+    group: int | None = Field(description="Entries of one group cannot be told apart.")
+
+
+class Row(Schema):
+    """One entry. Ranks are those of the whole board, wherever the piece begins."""
+
+    rank: int | None = Field(description="Null: not ranked.")
+    value: float | None
+    ranks: tuple[int, int] | None
+    group: int | None
+    id: int
+    number: int
+    name: str
+    team: str
+    received_at: datetime
+    counted: bool
+    baseline: bool
+    verified: bool
+    late: bool
+    state: str = Field(description="hidden or disqualified, told to organizers only; else empty.")
+    paper: str
+    code: str
+    scores: dict[str, CellOut]
+
+
+class ParamOut(Schema):
+    name: str
+    kind: str
+    default: float | int | bool | str | None
+    low: float | None
+    high: float | None
+    choices: list[str]
+    unit: str
+    doc: str
+
+
+class MetricOut(Schema):
+    key: str
+    title: str
+    family: str
+    higher_is_better: bool
+    bounds: tuple[float, float | None]
+    unit: str
+    params: list[ParamOut]
+    weights: str | None
+    version: int
+    doc: str
+    paper: str
+
+
+class RowQuery(Paging):
+    limit: int = Field(100, ge=1, le=1000)
+    sort: str | None = Field(None, max_length=63, description="A metric's slug; without it by overall rank.")
+
+
+# --- snapshots -------------------------------------------------------------------------------
+
+
+def _brief(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
+    address = reverse("snapshot", args=[phase.challenge.slug, phase.slug, snapshot.digest])
+    fields = ("digest", "audience", "n_entries", "n_teams", "created_at")
+    return {name: getattr(snapshot, name) for name in fields} | {"page_url": request.build_absolute_uri(address)}
+
+
+def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
+    content = snapshot.content
+    rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
+    return _brief(request, snapshot, phase) | {
+        "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": content["challenge"]["made_up"],
+        "reference": content["reference"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
+        "frozen_at": content["frozen_at"], "columns": content["metrics"], "rows_url": rows,
+    }  # fmt: skip
+
+
+def _audience(request: HttpRequest, phase: Phase) -> str:
+    organizes = allowed(request.user, "challenge.organize", phase.challenge)
+    return Snapshot.Audience.ORGANIZERS if organizes else Snapshot.Audience.PUBLIC
+
+
+def _board_phase(request: HttpRequest, challenge: str, phase: str) -> Phase:
+    found = phase_for(request.user, challenge, phase)
+    require(request.user, "phase.see_board", found)
+    return found
+
+
+def _snapshot(request: HttpRequest, phase: Phase, digest: str) -> Snapshot:
+    found = Snapshot.get(phase, digest)
+    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and _audience(request, phase) != found.audience):
+        raise Http404
+    return found
+
+
+@router.get("/challenges/{challenge}/phases/{phase}/board", response={200: SnapshotFull, **ERRORS}, summary="The newest ranking of a phase")
+def get_board(request: HttpRequest, challenge: Slug, phase: Slug):
+    found = _board_phase(request, challenge, phase)
+    snapshot = Snapshot.current(found, _audience(request, found))
+    if snapshot is None:
+        raise Http404
+    return _full(request, snapshot, found)
+
+
+@router.get(
+    "/challenges/{challenge}/phases/{phase}/snapshots",
+    response={200: Page[SnapshotBrief], **ERRORS},
+    summary="All rankings kept of a phase",
+)
+def list_snapshots(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery):
+    found = _board_phase(request, challenge, phase)
+    rows = Snapshot.objects.defer("payload").filter(phase=found, audience=_audience(request, found))
+    items, following = newest_first(rows, request, paging)
+    return {"items": [_brief(request, snapshot, found) for snapshot in items], "next": following}
+
+
+@router.get("/challenges/{challenge}/phases/{phase}/snapshots/{digest}", response={200: SnapshotFull, **ERRORS}, summary="One ranking")
+def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest):
+    found = _board_phase(request, challenge, phase)
+    return _full(request, _snapshot(request, found, digest), found)
+
+
+@router.get(
+    "/challenges/{challenge}/phases/{phase}/snapshots/{digest}/rows",
+    response={200: Page[Row], **ERRORS},
+    summary="The rows of a ranking, best first",
+)
+def list_rows(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest, wanted: Query[RowQuery]):
+    found = _board_phase(request, challenge, phase)
+    content = _snapshot(request, found, digest).content
+    columns = {metric["slug"]: metric for metric in content["metrics"]}
+    if wanted.sort is not None and wanted.sort not in columns:
+        raise Http404
+    order = (columns[wanted.sort] if wanted.sort is not None else content["overall"])["order"]
+    start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
+    stop = min(start + wanted.limit, len(order))
+    rows = [_row(content, index) for index in order[start:stop]]
+    return {"items": rows, "next": next_address(request, encode_cursor(stop)) if stop < len(order) else None}
+
+
+def _row(content: dict, index: int) -> dict[str, Any]:
+    overall = content["overall"]
+    scores = {
+        metric["slug"]: {
+            "value": metric["value"][index], "ci": _pair(metric, "ci_low", "ci_high", index), "n": metric["n"][index],
+            "rank": metric["rank"][index], "ranks": _pair(metric, "rank_low", "rank_high", index), "group": metric["group"][index],
+        }
+        for metric in content["metrics"]
+    }  # fmt: skip
+    standing = {"rank": overall["rank"][index], "value": overall["value"][index], "group": overall["group"][index]}
+    return content["entries"][index] | standing | {"ranks": _pair(overall, "rank_low", "rank_high", index), "scores": scores}
+
+
+def _pair(column: dict, low: str, high: str, index: int) -> tuple | None:
+    ends = column[low][index], column[high][index]
+    return None if None in ends else ends
+
+
+# --- metrics ---------------------------------------------------------------------------------
+
+
+@router.get("/metrics", response={200: Page[MetricOut], **ERRORS}, summary="All metrics there are")
+def list_metrics(request: HttpRequest, paging: PageQuery):
+    keys = sorted(registry.REGISTRY)
+    start = decode_cursor(paging.cursor) if paging.cursor is not None else 0
+    stop = min(start + paging.limit, len(keys))
+    items = [registry.REGISTRY[key] for key in keys[start:stop]]
+    return {"items": items, "next": next_address(request, encode_cursor(stop)) if stop < len(keys) else None}
+
+
+@router.get("/metrics/{key}", response={200: MetricOut, **ERRORS}, summary="A metric")
+def get_metric(request: HttpRequest, key: MetricKey):
+    if key not in registry.REGISTRY:
+        raise Http404
+    return registry.REGISTRY[key]

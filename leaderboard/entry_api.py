@@ -1,0 +1,171 @@
+"""Entries as the API tells them: where they stand and what they scored.
+
+These stand in the router of `submissions/api/entries.py`, because an address with two methods is
+one address; they are here because only this room knows scores.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Query, Schema
+from pydantic import Field
+
+from evaluation import queue
+from evaluation.metrics import registry
+from evaluation.models import Evaluation, Score
+from leaderboard.scorecard import current_evaluation
+from submissions.api.common import (
+    ANYBODY,
+    ERRORS,
+    SIGNED_IN,
+    Id,
+    Page,
+    Paging,
+    decode_cursor,
+    encode_cursor,
+    newest_first,
+    next_address,
+)
+from submissions.api.entries import SubmissionBrief, brief, router
+from submissions.finding import submission_for
+from submissions.models import Status, Submission
+from submissions.permissions import Viewer, require
+
+
+class Progress(Schema):
+    done: int
+    total: int
+
+
+class ScoreOut(Schema):
+    key: str
+    title: str
+    value: float | None
+    ci: tuple[float | None, float | None] | None = Field(description="95 % interval.")
+    n: int = Field(description="What the interval resamples.")
+    n_ok: int
+    n_missing: int
+    n_invalid: int
+    higher_is_better: bool
+    unit: str
+
+
+class SubmissionFull(SubmissionBrief):
+    queue_position: int | None = Field(description="From 1, while nobody works on it.")
+    progress: Progress | None
+    attempts: int | None
+    scores: dict[str, ScoreOut] | None = Field(description="By the metric's slug; null where you may not see them, or there are none yet.")
+
+
+class ItemScore(Schema):
+    item: str
+    group: str
+    value: float | None
+    status: str
+    parts: dict[str, float]
+
+
+class SubmissionFilter(Paging):
+    """Your teams' entries, newest first."""
+
+    challenge: str | None = Field(None, max_length=63)
+    phase: str | None = Field(None, max_length=63)
+    status: Status | None = None
+    uploading: bool | None = Field(None, description="Only uploads that are not finished and can go on.")
+    sha256: str | None = Field(None, max_length=64)
+
+
+@router.get("/submissions", auth=SIGNED_IN, response={200: Page[SubmissionFull], **ERRORS}, summary="Your teams' entries")
+def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]):
+    now = timezone.now()
+    found = Submission.objects.filter(team__memberships__user=request.user).select_related("phase__challenge", "team")
+    exact = {"phase__challenge__slug": wanted.challenge, "phase__slug": wanted.phase, "status": wanted.status}
+    found = found.filter(**{name: value for name, value in exact.items() if value is not None})
+    if wanted.sha256 is not None:
+        found = found.filter(sha256=wanted.sha256.lower())
+    if wanted.uploading is not None:
+        still = Q(status=Status.UPLOADING, upload_expires_at__gt=now)
+        found = found.filter(still if wanted.uploading else ~still)
+    items, following = newest_first(found, request, wanted)
+    return {"items": [full(request, submission, now) for submission in items], "next": following}
+
+
+@router.get(
+    "/submissions/{submission}",
+    auth=ANYBODY,
+    response={200: SubmissionFull, **ERRORS},
+    summary="An entry: where it stands, what it scored",
+)
+def get_submission(request: HttpRequest, submission: Id):
+    return full(request, submission_for(request.user, submission), timezone.now())
+
+
+def full(request: HttpRequest, submission: Submission, now) -> dict[str, Any]:
+    """`SubmissionFull` as the caller may see it."""
+    viewer = Viewer(request.user, submission.phase.challenge, now)
+    row = brief(request, submission, viewer) | {"queue_position": None, "progress": None, "attempts": None, "scores": None}
+    if viewer.may("submission.see_problems", submission):
+        standing = queue.standing(submission, now)
+        row |= {
+            "queue_position": standing.position, "attempts": standing.attempts,
+            "progress": {"done": standing.done, "total": standing.total} if standing.total else None,
+        }  # fmt: skip
+    if submission.status == Status.SCORED and viewer.may("submission.see_scores", submission):
+        evaluation = current_evaluation(submission)
+        row["scores"] = _scores(evaluation) if evaluation else None
+    return row
+
+
+def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    titles = {metric["slug"]: metric["title"] for metric in evaluation.batch.metrics}
+    rows = {}
+    for score in evaluation.scores.defer("vector", "status_vector", "part_vectors"):
+        spec = registry.get(score.key)
+        row = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
+        ci = None if score.ci_low is None else (score.ci_low, score.ci_high)
+        row |= {"title": titles.get(score.slug, spec.title), "higher_is_better": spec.higher_is_better, "unit": spec.unit}
+        rows[score.slug] = row | {"ci": ci}
+    return rows
+
+
+class ItemQuery(Paging):
+    """Which metric's values, and which piece of them."""
+
+    metric: str = Field(max_length=63, description="The metric's slug in the phase.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+@router.get(
+    "/submissions/{submission}/items",
+    auth=ANYBODY,
+    response={200: Page[ItemScore], **ERRORS},
+    summary="One metric's value for every sample",
+    description="In the reference's order. A value is null where the reference or the configuration leaves nothing to measure.",
+)
+def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]):
+    found = submission_for(request.user, submission)
+    require(request.user, "submission.see_items", found)
+    evaluation = current_evaluation(found)
+    score = evaluation.scores.filter(slug=wanted.metric).first() if evaluation and found.status == Status.SCORED else None
+    if score is None:
+        return {"items": [], "next": None}
+    start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
+    reference = evaluation.batch.reference
+    stop = min(start + wanted.limit, len(reference.item_ids))
+    rows = [_item(score, reference, index) for index in range(start, stop)]
+    more = stop < len(reference.item_ids)
+    return {"items": rows, "next": next_address(request, encode_cursor(stop)) if more else None}
+
+
+def _item(score: Score, reference, index: int) -> dict[str, Any]:
+    value = float(score.values[index]) if index < len(score.values) else math.nan
+    parts = {name: float(vector[index]) for name, vector in score.parts.items() if math.isfinite(vector[index])}
+    return {
+        "item": reference.item_ids[index], "group": reference.groups[index], "value": None if math.isnan(value) else value,
+        "status": str(score.statuses[index]), "parts": parts,
+    }  # fmt: skip

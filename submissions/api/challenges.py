@@ -1,0 +1,264 @@
+"""Challenges, their phases, files and news, and taking part in them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from ninja import Router, Schema
+from pydantic import Field
+
+from submissions.api.common import (
+    ACT_ERRORS,
+    ANYBODY,
+    DOWNLOAD,
+    ERRORS,
+    SIGNED_IN,
+    Id,
+    Page,
+    PageQuery,
+    Slug,
+    newest_first,
+)
+from submissions.finding import challenge_for, phase_for
+from submissions.models import Challenge, Participation, Phase, Team
+from submissions.models.participation import opens
+from submissions.models.phase import Quota
+from submissions.permissions import Viewer, allowed, require, visible_challenges
+from submissions.views.files import download
+
+router = Router(tags=["challenges"], auth=ANYBODY)
+
+
+class ChallengeBrief(Schema):
+    slug: str
+    title: str
+    summary: str
+    family: str
+    visibility: str
+    made_up: bool = Field(description="Its data and entries are made up, for demonstration.")
+    page_url: str
+
+
+class PhaseBrief(Schema):
+    slug: str
+    title: str
+    opens_at: datetime
+    closes_at: datetime | None
+    time_zone: str
+    is_open: bool
+
+
+class ChallengeFull(ChallengeBrief):
+    description: str = Field(description="Markdown.")
+    rules_version: str
+    needs_approval: bool
+    team_size: int | None = Field(description="Most members of a team; null: no cap.")
+    phases: list[PhaseBrief]
+
+
+class QuotaOut(Schema):
+    """What the team may still upload; null means no limit."""
+
+    left_today: int | None
+    left_total: int | None
+    left_at_once: int | None
+    next_at: datetime | None = Field(description="When the next upload is possible, where waiting helps.")
+    reason: str
+    code: str
+
+
+class PhaseFull(PhaseBrief):
+    description: str = Field(description="Markdown.")
+    limit_per_day: int | None
+    limit_total: int | None
+    limit_at_once: int | None
+    max_bytes: int
+    parent: str | None = Field(description="The phase in which a team must have a scored entry first.")
+    board: str
+    board_at: datetime | None
+    entries: str
+    ranking: str
+    missing: str = Field(description="What happens to an entry with missing samples.")
+    unit: str
+    quota: QuotaOut | None = Field(description="Of the caller's team; null without one.")
+
+
+class Rules(Schema):
+    version: str
+    text: str = Field(description="Markdown.")
+
+
+class News(Schema):
+    title: str
+    body: str = Field(description="Markdown.")
+    published_at: datetime
+
+
+class FileOut(Schema):
+    id: int
+    phase: str | None
+    kind: str
+    name: str
+    title: str
+    size: int
+    sha256: str
+    url: str
+
+
+class ParticipationOut(Schema):
+    admission: str | None = Field(description="pending, admitted or declined; null before joining.")
+    rules_version: str | None = Field(description="The version accepted.")
+    must_accept: bool = Field(description="Whether the rules in force are still to be accepted.")
+    team: str | None
+    leads: bool
+
+
+class JoinIn(Schema):
+    rules_version: str = Field(max_length=20, description="The version you have read and accept.")
+    access_key: str = Field("", max_length=64, description="The key of a private challenge's link.")
+
+
+def _brief(request: HttpRequest, challenge: Challenge) -> dict[str, Any]:
+    fields = ("slug", "title", "summary", "family", "visibility", "made_up")
+    address = request.build_absolute_uri(f"/challenges/{challenge.slug}/")
+    return {name: getattr(challenge, name) for name in fields} | {"page_url": address}
+
+
+def _phase_brief(phase: Phase) -> dict[str, Any]:
+    fields = ("slug", "title", "opens_at", "closes_at", "time_zone")
+    return {name: getattr(phase, name) for name in fields} | {"is_open": phase.is_open()}
+
+
+@router.get("/challenges", response={200: Page[ChallengeBrief], **ERRORS}, summary="Challenges you may see")
+def list_challenges(request: HttpRequest, paging: PageQuery):
+    found, following = newest_first(visible_challenges(request.user), request, paging)
+    return {"items": [_brief(request, challenge) for challenge in found], "next": following}
+
+
+@router.get("/challenges/{challenge}", response={200: ChallengeFull, **ERRORS}, summary="A challenge")
+def get_challenge(request: HttpRequest, challenge: Slug):
+    found = challenge_for(request.user, challenge)
+    fields = ("description", "rules_version", "needs_approval", "team_size")
+    phases = [_phase_brief(phase) for phase in found.phases.all()]
+    return _brief(request, found) | {name: getattr(found, name) for name in fields} | {"phases": phases}
+
+
+@router.get("/challenges/{challenge}/rules", response={200: Rules, **ERRORS}, summary="Its rules")
+def get_rules(request: HttpRequest, challenge: Slug):
+    found = challenge_for(request.user, challenge)
+    return {"version": found.rules_version, "text": found.rules}
+
+
+@router.get("/challenges/{challenge}/announcements", response={200: Page[News], **ERRORS}, summary="Its news")
+def list_announcements(request: HttpRequest, challenge: Slug, paging: PageQuery):
+    found = challenge_for(request.user, challenge)
+    items, following = newest_first(found.announcements.filter(published_at__lte=timezone.now()), request, paging)
+    return {"items": items, "next": following}
+
+
+# --- phases ----------------------------------------------------------------------------------
+
+
+@router.get("/challenges/{challenge}/phases/{phase}", response={200: PhaseFull, **ERRORS}, summary="A phase, and what you may still upload")
+def get_phase(request: HttpRequest, challenge: Slug, phase: Slug):
+    found = phase_for(request.user, challenge, phase)
+    team = Team.of(found.challenge, request.user)
+    fields = (
+        "description", "limit_per_day", "limit_total", "limit_at_once", "board", "board_at", "entries", "ranking", "missing", "unit"
+    )  # fmt: skip
+    quota: Quota | None = found.quota(team) if team else None
+    return (
+        _phase_brief(found)
+        | {name: getattr(found, name) for name in fields}
+        | {"max_bytes": found.max_bytes(), "parent": found.parent.slug if found.parent else None, "quota": quota}
+    )
+
+
+@router.get(
+    "/challenges/{challenge}/phases/{phase}/manifest",
+    response={200: dict[str, Any], **ERRORS},
+    summary="What an upload must hold",
+    description="Item ids, formats, limits and metrics. The client's `check` reads this file.",
+)
+def get_manifest(request: HttpRequest, challenge: Slug, phase: Slug):
+    found = phase_for(request.user, challenge, phase)
+    early = not found.has_opened() and not allowed(request.user, "challenge.organize", found.challenge)
+    if not found.manifest_data or early:
+        raise Http404
+    return found.manifest_data
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+@router.get("/challenges/{challenge}/files", response={200: Page[FileOut], **ERRORS}, summary="Files you may download")
+def list_files(request: HttpRequest, challenge: Slug, paging: PageQuery):
+    found = challenge_for(request.user, challenge)
+    viewer = Viewer(request.user, found, timezone.now())
+    open_ids = [file.pk for file in found.files.select_related("phase__challenge") if viewer.may("file.see", file)]
+    items, following = newest_first(found.files.filter(pk__in=open_ids).select_related("phase"), request, paging)
+    rows = []
+    for file in items:
+        row = {name: getattr(file, name) for name in ("id", "kind", "name", "title", "size", "sha256")}
+        address = f"/api/v1/challenges/{found.slug}/files/{file.pk}"
+        rows.append(row | {"phase": file.phase.slug if file.phase else None, "url": address})
+    return {"items": rows, "next": following}
+
+
+@router.get(
+    "/challenges/{challenge}/files/{file}",
+    response=ERRORS,
+    summary="Download a file",
+    openapi_extra=DOWNLOAD,
+)
+def get_file(request: HttpRequest, challenge: Slug, file: Id) -> HttpResponse:
+    found = challenge_for(request.user, challenge)
+    wanted = found.files.select_related("phase__challenge").filter(pk=file).first()
+    if wanted is None or not allowed(request.user, "file.see", wanted):
+        raise Http404
+    return download(wanted.key, wanted.name)
+
+
+# --- taking part -----------------------------------------------------------------------------
+
+
+def _participation(request: HttpRequest, challenge: Challenge) -> dict[str, Any]:
+    it = Participation.of(challenge, request.user)
+    team = Team.of(challenge, request.user)
+    return {
+        "admission": it.admission if it else None,
+        "rules_version": it.rules_version or None if it else None,
+        "must_accept": it.must_accept if it else True,
+        "team": team.name if team else None,
+        "leads": bool(team and team.is_leader(request.user)),
+    }
+
+
+@router.get(
+    "/challenges/{challenge}/participation", auth=SIGNED_IN, response={200: ParticipationOut, **ERRORS}, summary="How you take part"
+)
+def get_participation(request: HttpRequest, challenge: Slug):
+    return _participation(request, challenge_for(request.user, challenge))
+
+
+@router.post(
+    "/challenges/{challenge}/join",
+    auth=SIGNED_IN,
+    response={200: ParticipationOut, **ACT_ERRORS},
+    summary="Accept the rules and take part",
+    description="Who is in no team yet gets a team of one; make another, or join one, any time before the first upload.",
+)
+def join(request: HttpRequest, challenge: Slug, data: JoinIn):
+    hidden = Challenge.objects.filter(slug=challenge).first()
+    if hidden is not None and data.access_key and opens(hidden, data.access_key):
+        Participation.enter(hidden, request.user, data.access_key)
+    found = challenge_for(request.user, challenge)
+    require(request.user, "challenge.join", found)
+    with transaction.atomic():
+        Participation.accept_rules(found, request.user, data.rules_version)
+        Team.of_one(found, request.user)
+    return _participation(request, found)

@@ -1,0 +1,251 @@
+"""Uploading entries, and what a team does with them. Their scores are told by leaderboard/entry_api.py."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from ninja import Router, Schema
+from pydantic import Field
+
+from submissions import limits, uploads
+from submissions.api.common import (
+    ACT_ERRORS,
+    BINARY,
+    DOWNLOAD,
+    ERRORS,
+    LARGEST_ID,
+    SIGNED_IN,
+    Id,
+    PartNumber,
+    no_body_beyond,
+)
+from submissions.finding import phase_for, submission_for
+from submissions.models import Status, Submission
+from submissions.models.entered import TEXTS
+from submissions.permissions import Viewer
+from submissions.views.files import download
+
+router = Router(tags=["submissions"], auth=SIGNED_IN)
+
+
+class SubmissionIn(Schema):
+    challenge: str = Field(max_length=63)
+    phase: str = Field(max_length=63)
+    method_name: str = Field(max_length=TEXTS["method_name"])
+    description: str = Field("", max_length=TEXTS["description"])
+    paper_url: str = Field("", max_length=TEXTS["paper_url"])
+    code_url: str = Field("", max_length=TEXTS["code_url"])
+    file_name: str = Field(max_length=500)
+    size: int = Field(ge=0, le=LARGEST_ID, description="Bytes.")
+    sha256: str = Field(
+        "",
+        max_length=64,
+        description="Of the whole file. It fixes the content, so such an upload may end after the phase has closed.",
+    )
+
+
+class SubmissionEdit(Schema):
+    """What is left out, or null, stays as it is."""
+
+    method_name: str | None = Field(None, max_length=TEXTS["method_name"])
+    description: str | None = Field(None, max_length=TEXTS["description"])
+    paper_url: str | None = Field(None, max_length=TEXTS["paper_url"])
+    code_url: str | None = Field(None, max_length=TEXTS["code_url"])
+
+
+class SignedPart(Schema):
+    number: int
+    url: str
+
+
+class UploadOut(Schema):
+    """How to send the bytes. kind "chunks": PUT part n to `url`/n. kind "multipart": PUT each of
+    `parts` to its own address, without further headers. Addresses without a host are on this
+    server. Parts are numbered from 1 and have
+    `part_size` bytes, the last one what is left. Then POST to `complete_url`."""
+
+    kind: str
+    part_size: int
+    parts_done: list[int]
+    url: str | None
+    parts: list[SignedPart] | None
+    complete_url: str
+    expires_at: datetime
+
+
+class SubmissionBrief(Schema):
+    id: int
+    number: int
+    challenge: str
+    phase: str
+    team: str
+    method_name: str
+    description: str
+    paper_url: str
+    code_url: str
+    status: str
+    is_baseline: bool
+    is_verified: bool
+    is_chosen: bool
+    is_withdrawn: bool
+    created_at: datetime
+    received_at: datetime | None
+    finished_at: datetime | None
+    page_url: str
+    # for the team and the organizers only:
+    sentence: str | None = Field(description="Where it stands; null for others than the team and the organizers.")
+    file_name: str | None
+    size: int | None
+    sha256: str | None
+    problems: list[str] | None = Field(description="Why it was rejected: the first hundred.")
+    n_problems: int | None
+    warnings: list[str] | None
+    missing_items: list[str] | None
+    reason: str | None = Field(description="Why it is hidden or disqualified.")
+    upload: UploadOut | None = Field(description="While the upload is not finished.")
+
+
+class PartsOut(Schema):
+    parts_done: list[int]
+
+
+OPEN = (
+    "id", "number", "method_name", "description", "paper_url", "code_url", "status", "is_baseline", "is_verified", "is_chosen",
+    "created_at", "received_at", "finished_at",
+)  # fmt: skip
+OWN = ("sentence", "file_name", "size", "sha256", "problems", "n_problems", "missing_items")
+
+
+def brief(request: HttpRequest, submission: Submission, viewer: Viewer) -> dict[str, Any]:
+    """`SubmissionBrief` as `viewer` may see it."""
+    own = viewer.may("submission.see_problems", submission)
+    address = request.build_absolute_uri(reverse("entry", args=[submission.pk]))
+    row = {name: getattr(submission, name) for name in OPEN} | {
+        "challenge": submission.phase.challenge.slug, "phase": submission.phase.slug, "team": submission.team.name,
+        "is_withdrawn": submission.withdrawn_at is not None, "page_url": address,
+    }  # fmt: skip
+    row |= {name: getattr(submission, name) if own else None for name in OWN}
+    return row | {"warnings": None, "reason": None, "upload": None} | (_own(submission, viewer) if own else {})
+
+
+def _own(submission: Submission, viewer: Viewer) -> dict[str, Any]:
+    again = submission.duplicate_warning()
+    mine = viewer.may("submission.manage", submission)
+    still_open = submission.status == Status.UPLOADING and submission.upload_expires_at > viewer.now
+    return {
+        "warnings": [*([again] if again else []), *submission.warnings],
+        "reason": submission.disqualified_reason or submission.hidden_reason,
+        "upload": upload_out(submission) if mine and still_open else None,
+    }
+
+
+def upload_out(submission: Submission) -> dict[str, Any]:
+    offer = uploads.offer(submission)
+    base = f"/api/v1/submissions/{submission.pk}"  # a path: behind a proxy the service may not know its own name
+    multipart = offer.kind == "multipart"
+    return {
+        "kind": offer.kind, "part_size": offer.part_size, "parts_done": offer.parts_done,
+        "url": None if multipart else f"{base}/parts",
+        "parts": [{"number": number, "url": url} for number, url in sorted(offer.urls.items())] if multipart else None,
+        "complete_url": f"{base}/complete", "expires_at": offer.expires_at,
+    }  # fmt: skip
+
+
+def _answer(request: HttpRequest, submission: Submission) -> dict[str, Any]:
+    submission.refresh_from_db()
+    return brief(request, submission, Viewer(request.user, submission.phase.challenge, timezone.now()))
+
+
+# --- upload ----------------------------------------------------------------------------------
+
+
+@router.post(
+    "/submissions",
+    response={201: SubmissionBrief, **ACT_ERRORS},
+    summary="Reserve an upload",
+    description="Checks the phase's limits and says how to send the bytes. Nothing is used up by an upload that is not finished.",
+)
+def create_submission(request: HttpRequest, data: SubmissionIn):
+    phase = phase_for(request.user, data.challenge, data.phase)
+    limits.limit_uploads(request)
+    texts = {name: getattr(data, name) for name in TEXTS}
+    submission = uploads.start(request.user, phase, file_name=data.file_name, size=data.size, sha256=data.sha256, **texts)
+    return 201, _answer(request, submission)
+
+
+@router.put(
+    "/submissions/{submission}/parts/{number}",
+    response={200: PartsOut, 411: ACT_ERRORS[400], **ACT_ERRORS},
+    summary="Send one part",
+    openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BINARY}}}},
+)
+def put_part(request: HttpRequest, submission: Id, number: PartNumber):
+    found = submission_for(request.user, submission, "submission.manage")
+    no_body_beyond(request, found.phase.max_bytes())
+    return {"parts_done": uploads.save_part(found, number, request)}
+
+
+@router.post(
+    "/submissions/{submission}/complete",
+    response={200: SubmissionBrief, **ACT_ERRORS},
+    summary="All parts are sent: check and queue the entry",
+)
+def complete(request: HttpRequest, submission: Id):
+    return _answer(request, uploads.finish(submission_for(request.user, submission, "submission.manage")))
+
+
+# --- afterwards ------------------------------------------------------------------------------
+
+
+@router.patch("/submissions/{submission}", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Change what you say about an entry")
+def edit(request: HttpRequest, submission: Id, data: SubmissionEdit):
+    found = submission_for(request.user, submission, "submission.manage")
+    found.edit(**{name: value for name, value in data.dict().items() if value is not None})
+    return _answer(request, found)
+
+
+@router.post("/submissions/{submission}/cancel", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Stop an entry that is not done")
+def cancel(request: HttpRequest, submission: Id):
+    found = submission_for(request.user, submission, "submission.manage")
+    uploads.cancel(found)
+    return _answer(request, found)
+
+
+@router.post(
+    "/submissions/{submission}/withdraw", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Take an entry off the boards, for good"
+)
+def withdraw(request: HttpRequest, submission: Id):
+    found = submission_for(request.user, submission, "submission.manage")
+    found.withdraw()
+    return _answer(request, found)
+
+
+@router.post(
+    "/submissions/{submission}/choose", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Make it your team's entry on the board"
+)
+def choose(request: HttpRequest, submission: Id):
+    found = submission_for(request.user, submission, "submission.manage")
+    found.choose()
+    return _answer(request, found)
+
+
+@router.post("/submissions/{submission}/retry", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Try a failed entry again")
+def retry(request: HttpRequest, submission: Id):
+    found = submission_for(request.user, submission, "submission.retry")
+    found.retry(request.user)
+    return _answer(request, found)
+
+
+@router.get(
+    "/submissions/{submission}/file",
+    response=ERRORS,
+    summary="Download what was uploaded",
+    openapi_extra=DOWNLOAD,
+)
+def get_file(request: HttpRequest, submission: Id) -> HttpResponse:
+    found = submission_for(request.user, submission, "submission.download")
+    return download(*uploads.stored_file(found))

@@ -1,0 +1,189 @@
+"""The caller's team in a challenge, and the caller's tokens."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from ninja import Router, Schema
+from pydantic import Field
+
+from submissions.api.common import (
+    ACT_ERRORS,
+    ERRORS,
+    SIGNED_IN,
+    Id,
+    Page,
+    PageQuery,
+    Slug,
+    newest_first,
+)
+from submissions.finding import challenge_for, own_team
+from submissions.models import Challenge, Team
+from submissions.models.team import Invitation
+from submissions.permissions import require
+
+router = Router(tags=["teams"], auth=SIGNED_IN)
+account = Router(tags=["account"], auth=SIGNED_IN)
+
+
+class Member(Schema):
+    username: str
+    leads: bool
+    joined_at: datetime
+
+
+class TeamOut(Schema):
+    id: int
+    name: str
+    challenge: str
+    members: list[Member]
+    created_at: datetime
+
+
+class TeamName(Schema):
+    name: str = Field(max_length=80)
+
+
+class NewTeam(Schema):
+    name: str = Field("", max_length=80, description="Empty: your user name.")
+
+
+class InviteIn(Schema):
+    email: str = Field(max_length=254)
+
+
+class LinkOut(Schema):
+    url: str = Field(description="Whoever opens it can join; shown this once. An earlier link ends.")
+
+
+class TokenIn(Schema):
+    token: str = Field(max_length=200, description="The last part of an invitation's address.")
+
+
+class MemberName(Schema):
+    username: str = Field(max_length=150)
+
+
+def _team(team: Team) -> dict[str, Any]:
+    members = [
+        {"username": m.user.get_username(), "leads": m.is_leader, "joined_at": m.joined_at}
+        for m in team.memberships.select_related("user")
+    ]
+    return {
+        "id": team.pk, "name": team.name, "challenge": team.challenge.slug, "members": members, "created_at": team.created_at
+    }  # fmt: skip
+
+
+@router.get("/challenges/{challenge}/team", response={200: TeamOut, **ERRORS}, summary="Your team")
+def get_team(request: HttpRequest, challenge: Slug):
+    return _team(own_team(request.user, challenge_for(request.user, challenge)))
+
+
+@router.post("/challenges/{challenge}/team", response={201: TeamOut, **ACT_ERRORS}, summary="Make a team")
+def make_team(request: HttpRequest, challenge: Slug, data: NewTeam):
+    found = challenge_for(request.user, challenge)
+    require(request.user, "challenge.join", found)
+    return 201, _team(Team.found(found, request.user, data.name))
+
+
+@router.patch("/challenges/{challenge}/team", response={200: TeamOut, **ACT_ERRORS}, summary="Rename your team")
+def rename_team(request: HttpRequest, challenge: Slug, data: TeamName):
+    team = _led(request, challenge)
+    team.rename(data.name)
+    return _team(team)
+
+
+@router.post("/challenges/{challenge}/team/invites", response={204: None, **ACT_ERRORS}, summary="Invite somebody by e-mail")
+def invite(request: HttpRequest, challenge: Slug, data: InviteIn):
+    _led(request, challenge).invite(data.email, request.user)
+    return 204, None
+
+
+@router.post("/challenges/{challenge}/team/link", response={201: LinkOut, **ACT_ERRORS}, summary="A link that lets people join")
+def make_link(request: HttpRequest, challenge: Slug):
+    token = _led(request, challenge).make_link()
+    return 201, {"url": request.build_absolute_uri(f"/teams/join/{token}/")}
+
+
+@router.delete("/challenges/{challenge}/team/link", response={204: None, **ACT_ERRORS}, summary="End that link")
+def end_link(request: HttpRequest, challenge: Slug):
+    _led(request, challenge).end_link()
+    return 204, None
+
+
+@router.post("/challenges/{challenge}/team/leave", response={204: None, **ACT_ERRORS}, summary="Leave your team")
+def leave(request: HttpRequest, challenge: Slug):
+    own_team(request.user, challenge_for(request.user, challenge)).leave(request.user)
+    return 204, None
+
+
+@router.post("/challenges/{challenge}/team/remove", response={200: TeamOut, **ACT_ERRORS}, summary="Take a member out")
+def remove(request: HttpRequest, challenge: Slug, data: MemberName):
+    team = _led(request, challenge)
+    member = team.memberships.select_related("user").filter(user__username=data.username).first()
+    if member is None:
+        raise Http404
+    team.remove(member.user)
+    return _team(team)
+
+
+@router.post("/teams/join", response={200: TeamOut, **ACT_ERRORS}, summary="Join the team that invited you")
+def join_team(request: HttpRequest, data: TokenIn):
+    invitation = Invitation.find(data.token)
+    if invitation is None:
+        raise Http404
+    require(request.user, "challenge.join", invitation.team.challenge)
+    invitation.accept(request.user)
+    return _team(invitation.team)
+
+
+def _led(request: HttpRequest, challenge: str) -> Team:
+    found: Challenge = challenge_for(request.user, challenge)
+    return own_team(request.user, found, lead=True)
+
+
+# --- account ---------------------------------------------------------------------------------
+
+
+class Me(Schema):
+    username: str
+    email: str
+    teams: dict[str, str] = Field(description="Your team's name by challenge.")
+
+
+class ApiTokenOut(Schema):
+    id: int
+    name: str
+    hint: str = Field(description="The key's first characters.")
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+@account.get("/me", response={200: Me, **ERRORS}, summary="Who you are")
+def me(request: HttpRequest):
+    teams = dict(request.user.memberships.values_list("challenge__slug", "team__name"))
+    return {"username": request.user.get_username(), "email": request.user.email, "teams": teams}
+
+
+@account.get(
+    "/tokens",
+    response={200: Page[ApiTokenOut], **ERRORS},
+    summary="Your API tokens",
+    description="Tokens are made on the account page only, so that a leaked one cannot make others.",
+)
+def list_tokens(request: HttpRequest, paging: PageQuery):
+    items, following = newest_first(request.user.api_tokens.all(), request, paging)
+    return {"items": items, "next": following}
+
+
+@account.delete("/tokens/{token}", response={204: None, **ACT_ERRORS}, summary="Revoke a token")
+def revoke_token(request: HttpRequest, token: Id):
+    found = request.user.api_tokens.filter(pk=token).first()
+    if found is None:
+        raise Http404
+    found.revoke()
+    return 204, None

@@ -1,0 +1,47 @@
+"""Forms of what participants enter."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django import forms
+from django.utils import timezone
+
+from submissions.models import Submission
+
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "One year", "0": "Until revoked"}
+
+
+class EntryForm(forms.ModelForm):
+    """What a team says about an entry."""
+
+    class Meta:
+        model = Submission
+        fields = ["method_name", "description", "paper_url", "code_url"]
+        labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code"}
+        help_texts = {
+            "method_name": "As it is to stand on the board.",
+            "description": "What is new in it, what it was trained on. Markdown; everybody who sees the entry sees this.",
+        }
+        widgets = {
+            "description": forms.Textarea(attrs={"rows": 4, "maxlength": 10_000}),
+            "paper_url": forms.URLInput(attrs={"placeholder": "https://"}),
+            "code_url": forms.URLInput(attrs={"placeholder": "https://"}),
+        }
+
+
+class UploadForm(EntryForm):
+    """An entry and its file, as one plain form; scripts send the same fields to the API."""
+
+    file = forms.FileField()
+
+
+class TokenForm(forms.Form):
+    """A new API token."""
+
+    name = forms.CharField(max_length=80, label="Name", help_text="Where it is used, such as “cluster” or “laptop”.")
+    days = forms.ChoiceField(choices=list(LIFETIMES.items()), initial="90", label="Valid for")
+
+    def expires_at(self):
+        days = int(self.cleaned_data["days"])
+        return timezone.now() + timedelta(days=days) if days else None
