@@ -84,24 +84,29 @@ def _sees(user, challenge: Challenge) -> bool:
 
 def cards(request: HttpRequest, challenges, now: datetime) -> list[Card]:
     """A card for each challenge, with the newest public ranking of its main phase."""
-    chosen = [(challenge, *main_phase(list(challenge.phases.all()), now)) for challenge in challenges]
-    shown = [phase.pk for _, phase, _ in chosen if phase and phase.has_opened(now) and phase.board_is_public(now)]
+    phases = {challenge.pk: list(challenge.phases.all()) for challenge in challenges}
+    shown = [it.pk for one in phases.values() for it in one if it.has_opened(now) and it.board_is_public(now)]
     newest = Snapshot.objects.filter(phase=OuterRef("phase"), audience=Snapshot.Audience.PUBLIC).order_by("-revision", "-id")
-    snapshots = Snapshot.objects.filter(phase__in=shown, pk=Subquery(newest.values("pk")[:1])).defer("payload")
-    by_phase = {snapshot.phase_id: snapshot for snapshot in snapshots}
-    return [_card(challenge, phase, when, by_phase.get(phase.pk) if phase else None) for challenge, phase, when in chosen]
+    found = Snapshot.objects.filter(phase__in=shown, pk=Subquery(newest.values("pk")[:1])).defer("payload")
+    snapshots = {snapshot.phase_id: snapshot for snapshot in found}
+    made = []
+    for challenge in challenges:
+        ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}
+        phase, when = main_phase(phases[challenge.pk], now, ranked)
+        made.append(_card(challenge, phase, when, snapshots.get(phase.pk) if phase else None))
+    return made
 
 
-def main_phase(phases: list[Phase], now: datetime) -> tuple[Phase | None, str]:
-    """The phase a visitor looks for, and whether it is running, upcoming or past."""
+def main_phase(phases: list[Phase], now: datetime, ranked: set[int]) -> tuple[Phase | None, str]:
+    """The phase a visitor looks for, and whether it is running, upcoming or past: of several that
+    run, the last one with a ranking (`ranked` holds the keys of such phases)."""
     running = [phase for phase in phases if phase.is_open(now)]
     if running:
-        shown = [phase for phase in running if phase.board_is_public(now)]
-        return (shown or running)[-1], "running"
+        return [*running[:1], *(phase for phase in running if phase.pk in ranked)][-1], "running"
     upcoming = [phase for phase in phases if not phase.has_opened(now)]
     if upcoming:
         return upcoming[0], "upcoming"
-    return (phases[-1], "past") if phases else (None, "upcoming")
+    return ([*phases[-1:], *(phase for phase in phases if phase.pk in ranked)][-1], "past") if phases else (None, "upcoming")
 
 
 def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapshot | None) -> Card:
