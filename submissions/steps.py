@@ -12,12 +12,17 @@ from submissions.permissions import Viewer
 
 @dataclass(frozen=True)
 class Step:
-    """One line of the list. `now` marks the one to do next; `note` says why one has to wait."""
+    """One line of the list. `now` marks the one to do next; `note` says why one has to wait.
+
+    `url` is where it is done: its button reads `action` when it is the next to do, and its link
+    `again` once it is done; an empty word is no link.
+    """
 
     title: str
     done: bool
     url: str = ""
     action: str = ""
+    again: str = ""
     note: str = ""
     now: bool = False
 
@@ -44,7 +49,7 @@ def _accept(viewer: Viewer) -> Step:
     if it is not None and it.rules_accepted_at and not it.has_accepted:
         note = f"You accepted version {it.rules_version}; they have changed since."
     url = reverse("rules", args=[challenge.slug])
-    return Step(f"Accept the rules (version {challenge.rules_version})", done, url, "Read and accept", note)
+    return Step(f"Accept the rules (version {challenge.rules_version})", done, url, "Read and accept", "Read them", note)
 
 
 def _approval(viewer: Viewer) -> Step:
@@ -59,8 +64,7 @@ def _approval(viewer: Viewer) -> Step:
 
 def _team(viewer: Viewer) -> Step:
     url = reverse("team", args=[viewer.challenge.slug])
-    title = "Be in a team" if viewer.team_id is None else "Be in a team (of one, if you like)"
-    return Step(title, viewer.team_id is not None, url, "Team")
+    return Step("Be in a team, of one if you like", viewer.team_id is not None, url, "Found a team", "Your team")
 
 
 def _upload(viewer: Viewer, phase: Phase | None) -> Step:
@@ -77,4 +81,4 @@ def _upload(viewer: Viewer, phase: Phase | None) -> Step:
         note = "The organizers have not given its reference yet."
     ready = not note and viewer.may("phase.upload", phase)
     url = reverse("upload", args=[phase.challenge.slug, phase.slug]) if ready else ""
-    return Step(title, sent, url, "Upload", note)
+    return Step(title, sent, url, "Upload", "Upload another", note)

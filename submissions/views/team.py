@@ -33,6 +33,7 @@ def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more
         context |= {
             "members": place.team.memberships.select_related("user").order_by("-is_leader", "joined_at"),
             "leads": place.team.is_leader(request.user),
+            "n_leaders": place.team.memberships.filter(is_leader=True).count(),
             "invites": place.team.invites.open(place.now),
             "n_entries": place.team.submissions.filter(received_at__isnull=False).count(),
         }
