@@ -9,7 +9,6 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from csp.decorators import csp_update
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
@@ -24,9 +23,6 @@ from submissions.limits import TooOften
 from submissions.storage import StorageError
 
 STATUS = {"too_large": 413, "too_many_requests": 429, "storage": 503}  # of a refusal by its code; else 409
-
-# The documentation's own script draws icons from data addresses; nothing else is let in.
-_docs = csp_update({"img-src": ["data:"]})
 
 
 class Api(NinjaAPI):
@@ -47,7 +43,6 @@ api = Api(
         "(application/problem+json) with a sentence in `detail` and a stable name in `code`. Lists come in "
         "pieces: follow `next` until it is null."
     ),
-    docs_decorator=_docs,
 )
 api.add_router("", challenges.router)
 api.add_router("", teams.router)

@@ -115,7 +115,8 @@ def finish(submission: Submission, now: datetime | None = None) -> Submission:
     except PartsMissing as error:
         shown = ", ".join(str(number) for number in error.numbers[:10])
         more = f" and {len(error.numbers) - 10} more" if len(error.numbers) > 10 else ""
-        raise Refused(f"{submission.file_name} is not complete: parts {shown}{more} are missing; send them.", "parts_missing") from None
+        what = f"part {shown} is missing; send it" if len(error.numbers) == 1 else f"parts {shown}{more} are missing; send them"
+        raise Refused(f"{submission.file_name} is not complete: {what}.", "parts_missing") from None
     _receive(submission, arrived, now)
     _forget(notes)
     return submission

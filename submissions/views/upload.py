@@ -63,8 +63,6 @@ def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
     except (Refused, storage.StorageError) as refused:
         return _page(request, phase, _refused(form, refused), 409)
     messages.success(request, f"{file.name} has arrived as entry #{submission.number}.")
-    if warning := submission.duplicate_warning():
-        messages.warning(request, warning)
     return redirect("entry", submission.pk)
 
 
