@@ -60,7 +60,20 @@ def score(folder: Path, job: dict) -> dict:
     return {slug: samples.to_dict() for slug, samples in scored.items()}
 
 
-JOBS = {"validate": validate, "score": score}
+def reference(folder: Path, job: dict) -> dict:
+    """Read an organizer's reference; leaves its items in `artifact.npz`, or gives the faults."""
+    from submissions.formats.errors import FormatError
+    from submissions.formats.wireframe import load_folder, pack
+
+    try:
+        items = load_folder(folder / job["file"])
+    except FormatError as error:
+        return {"faults": [str(fault) for fault in error.all()]}
+    (folder / "artifact.npz").write_bytes(pack(items))
+    return {"faults": []}
+
+
+JOBS = {"validate": validate, "score": score, "reference": reference}
 
 
 def run_job(folder: Path, memory: int, seconds: int) -> None:

@@ -2,4 +2,37 @@
 
 from __future__ import annotations
 
-urlpatterns: list = []
+from django.urls import path
+
+from leaderboard.console.views import audit, challenge, entries, files, metrics, news, people, phases, reference, scoring, teams
+
+CHALLENGE = "challenges/<slug:challenge>"
+PHASE = f"{CHALLENGE}/phases/<slug:phase>"
+
+urlpatterns = [
+    path("", challenge.index, name="console"),
+    path("new/", challenge.new, name="console_new"),
+    path(f"{CHALLENGE}/", challenge.overview, name="console_challenge"),
+    path(f"{CHALLENGE}/settings/", challenge.settings, name="console_settings"),
+    path(f"{CHALLENGE}/access/", challenge.access, name="console_access"),
+    path(f"{CHALLENGE}/delete/", challenge.delete, name="console_delete"),
+    path(f"{CHALLENGE}/bundle.zip", challenge.bundle, name="console_bundle"),
+    path(f"{CHALLENGE}/new-phase/", phases.new, name="console_phase_new"),
+    path(f"{PHASE}/", phases.edit, name="console_phase"),
+    path(f"{PHASE}/metrics/", metrics.metric_list, name="console_metrics"),
+    path(f"{PHASE}/metrics/new/<slug:key>/", metrics.new, name="console_metric_new"),
+    path(f"{PHASE}/metrics/edit/<str:metric>/", metrics.edit, name="console_metric"),
+    path(f"{PHASE}/reference/", reference.reference, name="console_reference"),
+    path(f"{PHASE}/scoring/", scoring.scoring, name="console_scoring"),
+    path(f"{PHASE}/scoring/progress/", scoring.progress, name="console_scoring_progress"),
+    path(f"{CHALLENGE}/files/", files.files, name="console_files"),
+    path(f"{CHALLENGE}/news/", news.news, name="console_news"),
+    path(f"{CHALLENGE}/news/<int:pk>/", news.edit, name="console_news_edit"),
+    path(f"{CHALLENGE}/organizers/", people.organizers, name="console_organizers"),
+    path(f"{CHALLENGE}/participants/", people.participants, name="console_participants"),
+    path(f"{CHALLENGE}/teams/", teams.team_list, name="console_teams"),
+    path(f"{CHALLENGE}/teams/<int:pk>/", teams.team, name="console_team"),
+    path(f"{CHALLENGE}/entries/", entries.entry_list, name="console_entries"),
+    path(f"{CHALLENGE}/entries/<int:pk>/", entries.entry, name="console_entry"),
+    path(f"{CHALLENGE}/audit/", audit.audit, name="console_audit"),
+]

@@ -94,9 +94,11 @@ class Participation(models.Model):
     def decide(self, actor, admission: Admission) -> None:
         """An organizer admits or declines this person."""
         with transaction.atomic():
+            before = {"admission": self.admission}
             self.admission, self.decided_by, self.decided_at = admission, actor, timezone.now()
             self.save(update_fields=["admission", "decided_by", "decided_at"])
-            AuditEntry.record(self.challenge, actor, f"participation.{admission.value}", self.user)
+            after = {"admission": admission.value}
+            AuditEntry.record(self.challenge, actor, f"participation.{admission.value}", self.user, before=before, after=after)
 
 
 def opens(challenge: Challenge, key: str) -> bool:

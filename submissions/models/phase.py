@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
 from submissions.errors import Refused
 from submissions.manifest import Manifest
+from submissions.models.audit import AuditEntry
 from submissions.models.challenge import SLUG, Challenge
 
 # A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
@@ -234,3 +235,19 @@ class ExtraTries(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount} more for {self.team}"
+
+    @classmethod
+    def grant(cls, phase: Phase, team, amount: int, reason: str, actor) -> ExtraTries:
+        """Give `team` that many uploads more; the reason is kept for other organizers."""
+        if not reason.strip():
+            raise Refused("Say why the team gets more uploads; other organizers read it in the audit log.", "no_reason")
+        if not 1 <= amount <= 1000:
+            raise Refused("Grant between 1 and 1000 uploads.", "bad_amount")
+        with transaction.atomic():
+            before = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
+            tries = cls.objects.create(phase=phase, team=team, amount=amount, reason=reason.strip()[:240], granted_by=actor)
+            AuditEntry.record(
+                phase.challenge, actor, "team.grant", f"{team} · {phase.title}", reason=tries.reason,
+                before={"extra_tries": before}, after={"extra_tries": before + amount},
+            )  # fmt: skip
+        return tries

@@ -308,10 +308,13 @@ class Submission(Leased):
 
     def _flag(self, actor=None, action: str = "", reason: str = "", **values) -> None:
         with transaction.atomic():
+            before = type(self).objects.values(*values).get(pk=self.pk)
             type(self).objects.filter(pk=self.pk).update(**values)
             self.phase.touch_board()
             if action:
-                AuditEntry.record(self.phase.challenge, actor, action, self, reason=reason, submission=self.pk)
+                AuditEntry.record(
+                    self.phase.challenge, actor, action, self, reason=reason, submission=self.pk, before=before, after=values
+                )
             wake.after_commit("boards")
         self.refresh_from_db()
 

@@ -1,0 +1,137 @@
+"""Acts of organizers that span several models. Each is one transaction and leaves a line in the audit log."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+from collections.abc import Iterable, Mapping
+
+from django.db import transaction
+
+from evaluation.models import Evaluation, EvaluationBatch, Reference
+from evaluation.sandbox import JobFailed, Sandbox, job_folder
+from leaderboard.bundle.apply import drop_bytes, remove_phase
+from leaderboard.bundle.folder import reference_faults
+from leaderboard.bundle.state import reference_in_force
+from submissions.errors import Refused
+from submissions.formats.wireframe import Wireframe, unpack
+from submissions.models import AuditEntry, Challenge, Phase, Submission
+from submissions.models.entered import checked_file_name
+
+log = logging.getLogger(__name__)
+
+
+def retry_entry(entry: Submission, actor) -> None:
+    """Queue a failed entry again."""
+    with transaction.atomic():
+        before = {"status": entry.status, "failure": entry.failure}
+        entry.retry(actor)
+        AuditEntry.record(
+            entry.phase.challenge, actor, "submission.retry", entry, before=before, after={"status": entry.status}, submission=entry.pk
+        )
+
+
+def cancel_entry(entry: Submission, actor) -> None:
+    """Stop an entry that is not done."""
+    with transaction.atomic():
+        before = {"status": entry.status}
+        entry.cancel(actor)
+        AuditEntry.record(
+            entry.phase.challenge, actor, "submission.cancel", entry, before=before, after={"status": entry.status}, submission=entry.pk
+        )
+
+
+def reevaluate(phase: Phase, reason: str, actor) -> EvaluationBatch:
+    """Score all entries anew under the reference in force and the metrics as they stand; the batch keeps the log's line."""
+    return EvaluationBatch.start(phase, reference=reference_in_force(phase), reason=reason, actor=actor)
+
+
+def cancel_batch(batch: EvaluationBatch, actor) -> None:
+    """Stop a re-evaluation; the board stays as it is."""
+    with transaction.atomic():
+        before = {"state": batch.state}
+        batch.cancel()
+        after = {"state": batch.state}
+        AuditEntry.record(batch.phase.challenge, actor, "batch.cancel", batch.phase, before=before, after=after, batch=batch.pk)
+
+
+def retry_member(evaluation: Evaluation, actor) -> None:
+    """Score a failed member of a re-evaluation again."""
+    _require_failed(evaluation)
+    with transaction.atomic():
+        evaluation.retry()
+        _record_member(evaluation, actor, "batch.retry", "running")
+
+
+def exclude_member(evaluation: Evaluation, actor) -> None:
+    """Leave a failed member out, so that the re-evaluation can end. Its entry has no values on the new board."""
+    _require_failed(evaluation)
+    with transaction.atomic():
+        evaluation.exclude()
+        _record_member(evaluation, actor, "batch.exclude", "excluded")
+
+
+def _require_failed(evaluation: Evaluation) -> None:
+    if evaluation.state != Evaluation.State.FAILED:
+        raise Refused("This entry has not failed in that re-evaluation; look at the page again.", "not_failed")
+
+
+def _record_member(evaluation: Evaluation, actor, action: str, state: str) -> None:
+    entry = evaluation.submission
+    AuditEntry.record(
+        entry.phase.challenge, actor, action, entry, before={"state": "failed", "failure": evaluation.failure}, after={"state": state},
+        batch=evaluation.batch_id, submission=entry.pk,
+    )  # fmt: skip
+
+
+def read_reference(name: str, chunks: Iterable[bytes]) -> dict[str, Wireframe]:
+    """The wireframes of an uploaded file, parsed in a limited child process. Raises `Refused` with every fault."""
+    name = checked_file_name(name)
+    child = Sandbox()
+    try:
+        with job_folder() as folder:
+            with (folder / name).open("wb") as target:
+                target.writelines(chunks)
+            found = child.run(folder, {"kind": "reference", "file": name}, lambda: True)
+            items = {} if found["faults"] else unpack((folder / "artifact.npz").read_bytes())
+    except JobFailed as failed:
+        log.warning("A reference could not be read: %s", failed.detail)
+        raise Refused(f"The file could not be read. {failed.sentence} Send a smaller or simpler one.", "unreadable") from None
+    finally:
+        child.stop()
+        atexit.unregister(child.stop)
+    faults = found["faults"] or reference_faults(items)
+    if faults:
+        raise Refused(" · ".join(faults[:20]), "bad_reference")
+    return items
+
+
+def store_reference(phase: Phase, items: Mapping[str, Wireframe], groups: Mapping[str, str], note: str, actor) -> Reference:
+    """Keep a new version; nothing is scored under it before it is put in force."""
+    unknown = sorted(groups.keys() - items.keys())
+    if unknown:
+        raise Refused(f"There is no item {unknown[0]} in the file, but a group names it; mend the groups.", "unknown_item")
+    with transaction.atomic():
+        before = phase.references.count()
+        reference = Reference.add(phase, items, groups=groups, actor=actor, note=note)
+        AuditEntry.record(
+            phase.challenge, actor, "reference.store", reference, before={"versions": before},
+            after={"version": reference.version, "items": len(items), "sha256": reference.sha256, "note": note},
+        )  # fmt: skip
+    return reference
+
+
+def delete_challenge(challenge: Challenge) -> None:
+    """Remove a draft that nobody has entered, with everything in it, its audit log too."""
+    with transaction.atomic():
+        Challenge.objects.select_for_update().get(pk=challenge.pk)
+        if challenge.visibility != Challenge.Visibility.DRAFT:
+            raise Refused("Only a draft can be deleted; make the challenge a draft first.", "not_draft")
+        if Submission.objects.filter(phase__challenge=challenge).exists():
+            raise Refused("This challenge has entries, so it stays; as a draft only its organizers see it.", "has_entries")
+        for key in challenge.files.filter(phase=None).values_list("key", flat=True):
+            drop_bytes(key)
+        challenge.phases.update(parent=None)
+        for phase in challenge.phases.all():
+            remove_phase(phase)
+        challenge.delete()

@@ -1,0 +1,228 @@
+"""Forms of the console. They check and translate; what they change is a definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from leaderboard.bundle.definition import PHASE_FIELDS
+from leaderboard.bundle.folder import name_fault
+from leaderboard.console.fields import Lines, LongText, MomentField
+from submissions.manifest import FAMILIES
+from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
+from submissions.models.phase import RESERVED_SLUGS
+
+MOMENTS = ("opens_at", "closes_at", "board_at")
+
+
+class NewChallengeForm(forms.ModelForm):
+    """The little that a challenge begins with; it is a draft until its visibility is changed."""
+
+    family = forms.ChoiceField(choices=[(name, f"{name.capitalize()}s") for name in FAMILIES], label="What teams send")
+
+    class Meta:
+        model = Challenge
+        fields = ("title", "slug", "summary", "family")
+        labels = {"slug": "Address"}
+        help_texts = {
+            "slug": "The last part of the challenge's address; it stays as it is.",
+            "summary": "One line for the list of challenges.",
+        }
+
+
+class SettingsForm(forms.ModelForm):
+    """The challenge's texts and who may take part."""
+
+    description = LongText(required=False, rows=14, help_text="Markdown. What is to be built, from what, and how it is judged.")
+    rules = LongText(required=False, rows=12, help_text="Markdown. Participants accept one version of it.")
+
+    class Meta:
+        model = Challenge
+        fields = ("title", "summary", "description", "rules", "rules_version", "needs_approval", "team_size", "made_up")
+        labels = {"team_size": "Most members of a team", "made_up": "Made up", "needs_approval": "Organizers admit each participant"}
+        help_texts = {
+            "rules_version": "Raise it when the rules change in substance: participants then accept them again.",
+            "team_size": "Empty: no cap.",
+            "needs_approval": "",
+        }
+
+
+class VisibilityForm(forms.ModelForm):
+    """Who sees the challenge."""
+
+    admitted_emails = Lines(
+        required=False, help_text="One a line. Whoever has proved such an address sees a private challenge without the link."
+    )
+
+    class Meta:
+        model = Challenge
+        fields = ("visibility", "admitted_emails")
+
+    def __init__(self, *args: object, instance: Challenge, **options: object) -> None:
+        super().__init__(*args, instance=instance, initial={"admitted_emails": "\n".join(instance.admitted_emails)}, **options)
+
+    def clean_admitted_emails(self) -> tuple[str, ...]:
+        found = tuple(dict.fromkeys(address.lower() for address in self.cleaned_data["admitted_emails"]))
+        for address in found:
+            try:
+                validate_email(address)
+            except ValidationError:
+                raise ValidationError(f"“{address[:80]}” is no e-mail address; write one a line.") from None
+        return found
+
+
+class PhaseForm(forms.ModelForm):
+    """Everything of a phase but its metrics, reference and files. Moments are on the phase's own clocks."""
+
+    description = LongText(required=False, help_text="Markdown.")
+    opens_at = MomentField(label="Opens")
+    closes_at = MomentField(label="Closes", required=False, help_text="Empty: it stays open.")
+    board_at = MomentField(label="Board from or until", required=False, help_text="When a hidden board is shown, or a live one freezes.")
+
+    GROUPS = (
+        ("Phase", ("title", "slug", "description", "parent")),
+        ("When", ("time_zone", "opens_at", "closes_at")),
+        ("How many entries", ("limit_per_day", "limit_total", "limit_at_once")),
+        ("Board", ("board", "board_at", "entries", "ranking", "withhold_scores", "withhold_items")),
+        ("Reference and files", ("reference_access", "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale")),
+    )
+
+    class Meta:
+        model = Phase
+        fields = ("slug", *PHASE_FIELDS)
+        labels = {
+            "slug": "Address", "limit_per_day": "A day", "limit_total": "In all", "limit_at_once": "At once", "parent": "After phase",
+            "board": "Board is", "entries": "What counts", "ranking": "Ranked by", "missing": "Missing items",
+            "reference_access": "Who sees the reference", "size_factor": "Size limit", "max_archive_bytes": "Largest archive",
+            "withhold_scores": "Withhold scores", "withhold_items": "Withhold values per item", "unit_scale": "Unit in metres",
+        }  # fmt: skip
+        help_texts = {
+            "slug": "The last part of the phase's address; it stays as it is.",
+            "limit_per_day": "Empty: no limit. Days are the phase's own.",
+            "limit_total": "Empty: no limit.", "limit_at_once": "In progress at the same time. Empty: no limit.",
+            "size_factor": "An entry's item may have this many times the reference's vertices and edges.", "max_archive_bytes": "Bytes.",
+            "unit": "Of the coordinates: m, cm, unitless, …", "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
+        }  # fmt: skip
+
+    def __init__(self, *args: object, instance: Phase, **options: object) -> None:
+        super().__init__(*args, instance=instance, **options)
+        self.fields["parent"].queryset = instance.challenge.phases.exclude(pk=instance.pk)
+        self.before = {name: getattr(instance, name) if instance.pk else None for name in MOMENTS}
+        for name in MOMENTS:
+            self.initial[name] = self.fields[name].show(getattr(instance, name), instance.zone)
+        if instance.pk:
+            del self.fields["slug"]
+        self.fields["size_factor"].min_value = 1
+
+    def groups(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
+        for legend, names in self.GROUPS:
+            yield legend, [self[name] for name in names if name in self.fields]
+
+    def clean_slug(self) -> str:
+        slug = self.cleaned_data["slug"]
+        if slug in RESERVED_SLUGS:
+            raise ValidationError(f"“{slug}” is the address of one of the challenge's own pages; choose another.")
+        if self.instance.challenge.phases.filter(slug=slug).exists():
+            raise ValidationError(f"There is a phase “{slug}” in this challenge already; choose another address.")
+        return slug
+
+    def clean_unit_scale(self) -> float:
+        scale = self.cleaned_data["unit_scale"]
+        if scale <= 0:
+            raise ValidationError("Write how many metres one unit is, a number above 0.")
+        return scale
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean()
+        if "time_zone" not in data:
+            return data
+        for name in MOMENTS:
+            if name in data:
+                try:
+                    data[name] = self.fields[name].read(data[name], ZoneInfo(data["time_zone"]), self.before[name])
+                except ValidationError as error:
+                    self.add_error(name, error)
+        return data
+
+    def values(self) -> dict[str, object]:
+        """The cleaned values as a definition has them."""
+        values = {name: self.cleaned_data[name] for name in PHASE_FIELDS}
+        parent = values["parent"]
+        return {**values, "parent": parent.slug if parent else None}
+
+
+class NewsForm(forms.ModelForm):
+    """An announcement, published when it is saved."""
+
+    body = LongText(required=False, rows=6, help_text="Markdown.")
+
+    class Meta:
+        model = Announcement
+        fields = ("title", "body")
+
+
+class FileForm(forms.Form):
+    """A file for participants."""
+
+    file = forms.FileField(label="File")
+    title = forms.CharField(max_length=160, required=False, help_text="What it is, in a few words.")
+    kind = forms.ChoiceField(choices=ChallengeFile.Kind.choices)
+    phase = forms.ModelChoiceField(Phase.objects.none(), required=False, empty_label="All phases")
+
+    def __init__(self, challenge: Challenge, *args: object) -> None:
+        super().__init__(*args)
+        self.fields["phase"].queryset = challenge.phases.all()
+
+    def clean_file(self) -> object:
+        file = self.cleaned_data["file"]
+        if name_fault(file.name):
+            raise ValidationError("This file name cannot be offered for download; rename the file to something short and plain.")
+        if file.size > settings.UPLOAD_MAX_BYTES:
+            raise ValidationError(f"The file has {file.size:,} bytes and at most {settings.UPLOAD_MAX_BYTES:,} are taken; make it smaller.")
+        return file
+
+
+class ReferenceForm(forms.Form):
+    """A new version of the reference."""
+
+    file = forms.FileField(label="Wireframes", help_text="A .zip with one .obj, .json or .npz per item; the file's name is the item's.")
+    note = forms.CharField(max_length=240, required=False, help_text="What is new in this version.")
+    groups = Lines(
+        required=False, rows=4, help_text="Only where items belong together: one item and its group a line, such as “house_01 north”."
+    )
+
+    def clean_file(self) -> object:
+        file = self.cleaned_data["file"]
+        if file.size > settings.UPLOAD_MAX_BYTES:
+            raise ValidationError(f"The file has {file.size:,} bytes and at most {settings.UPLOAD_MAX_BYTES:,} are taken; make it smaller.")
+        return file
+
+    def clean_groups(self) -> dict[str, str]:
+        pairs = [line.split(None, 1) for line in self.cleaned_data["groups"]]
+        for pair in pairs:
+            if len(pair) != 2 or len(pair[1]) > 120:
+                raise ValidationError(f"“{' '.join(pair)[:80]}” is no item and group; write both on one line, with a space between.")
+        return dict(pairs)
+
+
+class ReasonForm(forms.Form):
+    """Why an organizer does something to somebody's entry."""
+
+    reason = forms.CharField(max_length=240)
+
+
+class GrantForm(forms.Form):
+    """More uploads for one team."""
+
+    phase = forms.ModelChoiceField(Phase.objects.none(), empty_label=None)
+    amount = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="How many more")
+    reason = forms.CharField(max_length=240)
+
+    def __init__(self, team: Team, *args: object) -> None:
+        super().__init__(*args)
+        self.fields["phase"].queryset = team.challenge.phases.all()

@@ -1,0 +1,70 @@
+"""From an edited definition to the database: at once where it is harmless, else after a page that
+shows the difference has been confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from leaderboard.bundle.apply import PlanChanged, apply, plan_for
+from leaderboard.bundle.definition import ChallengeDef
+from leaderboard.bundle.plan import Plan
+from leaderboard.bundle.show import shown
+from submissions.errors import Refused
+
+OWN_FIELDS = ("csrfmiddlewaretoken", "confirmed")
+
+
+def settle(request: HttpRequest, definition: ChallengeDef, back: str, said: str = "") -> HttpResponse:
+    """Apply `definition` for the form in `request`, and go `back` (an address).
+
+    The confirming page sends the same form again with the digest of the plan it showed, so what
+    was read is what is done; where the challenge has changed meanwhile the page is shown anew.
+    Raises `Refused` where the plan is.
+    """
+    plan = plan_for(definition)
+    if plan.refusals:
+        raise Refused(" ".join(plan.refusals), "plan_refused")
+    if plan.is_empty:
+        messages.info(request, "Nothing to change.")
+        return redirect(back)
+    confirmed = request.POST.get("confirmed", "")
+    if plan.needs_confirmation and confirmed != plan.digest:
+        return _ask(request, plan, back, bool(confirmed))
+    try:
+        apply(definition, request.user, expected=plan.digest)
+    except PlanChanged as changed:
+        return _ask(request, changed.plan, back, True)
+    messages.success(request, " ".join([said or "Saved.", *_what_follows(plan)]))
+    return redirect(back)
+
+
+def _ask(request: HttpRequest, plan: Plan, back: str, changed: bool) -> HttpResponse:
+    fields = [(name, value) for name, values in request.POST.lists() if name not in OWN_FIELDS for value in values]
+    context = {"plan": plan, "things": list(_things(plan)), "fields": fields, "back": back, "changed": changed, "challenge": plan.after}
+    return render(request, "console/confirm.html", context)
+
+
+def _things(plan: Plan) -> Iterator[dict[str, object]]:
+    """Each changed thing with its rows, ready to be shown."""
+    for path, changes in plan.things().items():
+        rows = [
+            {"field": it.field.replace("_", " "), "before": shown(it.before), "after": shown(it.after), "diff": it.text_diff}
+            for it in changes
+            if it.field
+        ]
+        name = ", ".join(path) if path else "the challenge"
+        yield {"name": name, "kind": changes[0].kind, "rows": rows, "warnings": [change.warning for change in changes if change.warning]}
+
+
+def _what_follows(plan: Plan) -> Iterator[str]:
+    for it in plan.rescorings:
+        if it.entries:
+            yield scored_anew(it.entries)
+
+
+def scored_anew(n: int) -> str:
+    return f"{n} {'entry is' if n == 1 else 'entries are'} being scored anew; the board switches when all are done."

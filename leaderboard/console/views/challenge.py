@@ -1,0 +1,173 @@
+"""The console's own pages of a challenge: the list, a new one, overview, settings, who sees it."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+from django.conf import settings as project
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from evaluation.models import EvaluationBatch
+from leaderboard.bundle.apply import apply
+from leaderboard.bundle.definition import ChallengeDef
+from leaderboard.bundle.export import export
+from leaderboard.bundle.state import read
+from leaderboard.console import acts
+from leaderboard.console.forms import NewChallengeForm, SettingsForm, VisibilityForm
+from leaderboard.console.place import chosen_act, organizer, page
+from leaderboard.console.settle import settle
+from submissions.models import Admission, Challenge, Status
+from submissions.permissions import allowed, require
+
+
+@login_required
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """The challenges that the viewer organizes."""
+    everything = allowed(request.user, "operator.see")
+    found = Challenge.objects.all() if everything else request.user.organized.all()
+    found = found.annotate(n_phases=Count("phases", distinct=True), n_teams=Count("teams", distinct=True)).order_by("-created_at")
+    context = {"challenges": found, "may_create": allowed(request.user, "challenge.create"), "here": "index"}
+    return render(request, "console/index.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Begin a challenge, as a draft with the viewer as its organizer."""
+    require(request.user, "challenge.create")
+    form = NewChallengeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        blank = Challenge()
+        definition = ChallengeDef(
+            **form.cleaned_data, description="", rules="", rules_version=blank.rules_version, visibility=blank.visibility,
+            admitted_emails=(), needs_approval=False, team_size=None, made_up=False, organizers=(request.user.get_username(),),
+        )  # fmt: skip
+        apply(definition, request.user)
+        messages.success(request, "The challenge is there, as a draft that only you see. Go on with a phase.")
+        return redirect("console_challenge", definition.slug)
+    return render(request, "console/new.html", {"form": form, "here": "new"})
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """What there is and what is still to be done; the order of phases is changed here."""
+    if request.method == "POST":
+        return chosen_act(request, {"move": _move_phase})(request, challenge)
+    phases = challenge.phases.annotate(
+        n_entries=Count("submissions", distinct=True),
+        n_scored=Count("submissions", filter=Q(submissions__status=Status.SCORED), distinct=True),
+        n_failed=Count("submissions", filter=Q(submissions__status=Status.FAILED), distinct=True),
+        n_metrics=Count("metrics", distinct=True),
+    ).order_by("position", "opens_at", "id")
+    rows = [{"phase": phase, "batch": EvaluationBatch.latest(phase)} for phase in phases]
+    context = {
+        "rows": rows,
+        "steps": _steps(challenge, rows),
+        "waiting": challenge.participations.filter(admission=Admission.PENDING).exclude(rules_accepted_at=None).count(),
+        "log": challenge.audit.select_related("actor")[:6],
+    }
+    return page(request, "overview", challenge, "overview", **context)
+
+
+def _steps(challenge: Challenge, rows: list[dict]) -> list[tuple[bool, str, str]]:
+    """What a challenge needs before people can take part: done or not, what, and where."""
+    at = [challenge.slug]
+    first = rows[0]["phase"] if rows else None
+    here = [*at, first.slug] if first else at
+    metrics, reference = ("console_metrics", "console_reference") if first else ("console_phase_new", "console_phase_new")
+    return [
+        (bool(challenge.description), "Describe the task", reverse("console_settings", args=at)),
+        (bool(challenge.rules), "Write the rules", reverse("console_settings", args=at)),
+        (bool(rows), "Make a phase", reverse("console_phase_new", args=at)),
+        (bool(first and first.n_metrics), "Choose metrics", reverse(metrics, args=here)),
+        (bool(first and first.manifest_data), "Give the reference", reverse(reference, args=here)),
+        (challenge.files.exists(), "Offer the inputs", reverse("console_files", args=at)),
+        (challenge.visibility != Challenge.Visibility.DRAFT, "Show it", reverse("console_access", args=at)),
+    ]
+
+
+def _move_phase(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    definition = read(challenge)
+    phases = moved(definition.phases, request.POST.get("slug", ""), request.POST.get("to", ""))
+    return settle(request, replace(definition, phases=phases), request.path)
+
+
+def moved(things: tuple, slug: str, to: str) -> tuple:
+    """`things` with the one called `slug` a place earlier (`up`) or later."""
+    order = list(things)
+    place = next((n for n, thing in enumerate(order) if thing.slug == slug), None)
+    if place is not None:
+        thing = order.pop(place)
+        order.insert(max(0, place + (-1 if to == "up" else 1)), thing)
+    return tuple(order)
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """Texts, rules, and who may take part."""
+    definition = read(challenge)
+    form = SettingsForm(request.POST or None, instance=challenge)
+    if request.method == "POST" and form.is_valid():
+        return settle(request, replace(definition, **form.cleaned_data), request.path)
+    return page(request, "settings", challenge, "settings", form=form)
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def access(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """Draft, private by link or list, or public."""
+    form = VisibilityForm(None, instance=challenge)
+    if request.method == "POST":
+        if request.POST.get("act") == "rotate":
+            challenge.rotate_link(request.user)
+            messages.success(request, "There is a new link; the one before opens nothing any more.")
+            return redirect(request.path)
+        definition = read(challenge)
+        form = VisibilityForm(request.POST, instance=challenge)
+        if form.is_valid():
+            return settle(request, replace(definition, **form.cleaned_data), request.path)
+    link = f"{project.SITE_URL}{reverse('access', args=[challenge.slug, challenge.access_key])}" if challenge.access_key else ""
+    return page(request, "access", challenge, "access", form=form, link=link)
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """Remove a draft, once its address has been typed."""
+    if request.method == "POST":
+        if request.POST.get("slug", "").strip() != challenge.slug:
+            messages.error(request, f"Type {challenge.slug} to delete this draft.")
+            return redirect(request.path)
+        acts.delete_challenge(challenge)
+        messages.success(request, f"{challenge.title} is deleted.")
+        return redirect("console")
+    return page(request, "delete", challenge, "settings")
+
+
+@organizer
+@require_safe
+def bundle(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """The challenge as files, the hidden reference with them."""
+    buffer = io.BytesIO()
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary) / challenge.slug
+        export(read(challenge), root)
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(root.rglob("*")):
+                if path.is_file():
+                    archive.write(path, path.relative_to(temporary))
+    buffer.seek(0)
+    return FileResponse(buffer, as_attachment=True, filename=f"{challenge.slug}-bundle.zip")

@@ -1,0 +1,65 @@
+"""Inputs and example entries for participants."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.bundle.definition import ChallengeDef, FileDef
+from leaderboard.bundle.folder import local_file
+from leaderboard.bundle.state import read
+from leaderboard.console.forms import FileForm
+from leaderboard.console.place import chosen_act, number, organizer, page
+from leaderboard.console.settle import settle
+from leaderboard.console.views.phases import with_phase
+from submissions.models import Challenge
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def files(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    form = FileForm(challenge)
+    if request.method == "POST":
+        if request.POST.get("act") != "add":
+            return chosen_act(request, {"remove": _remove})(request, challenge)
+        form = FileForm(challenge, request.POST, request.FILES)
+        if form.is_valid():
+            return _add(request, challenge, form)
+    rows = challenge.files.select_related("phase").order_by("phase__position", "kind", "name")
+    return page(request, "files", challenge, "files", form=form, files=rows)
+
+
+def _add(request: HttpRequest, challenge: Challenge, form: FileForm) -> HttpResponse:
+    """A file of the same kind and name is replaced."""
+    data = form.cleaned_data
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        with path.open("wb") as target:
+            target.writelines(data["file"].chunks())
+        added = local_file(path, data["kind"], data["file"].name, data["title"])
+        definition = read(challenge)
+        slug = data["phase"].slug if data["phase"] else None
+        kept = [file for file in _files(definition, slug) if (file.kind, file.name) != (added.kind, added.name)]
+        return settle(request, _with_files(definition, slug, (*kept, added)), request.path, f"{added.name} is there.")
+
+
+def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    row = challenge.files.select_related("phase").filter(pk=number(request.POST.get("file"))).first()
+    if row is None:
+        raise Http404
+    definition = read(challenge)
+    slug = row.phase.slug if row.phase else None
+    kept = tuple(file for file in _files(definition, slug) if file.pk != row.pk)
+    return settle(request, _with_files(definition, slug, kept), request.path, f"{row.name} is removed.")
+
+
+def _files(definition: ChallengeDef, slug: str | None) -> tuple[FileDef, ...]:
+    return definition.phase(slug).files if slug else definition.files
+
+
+def _with_files(definition: ChallengeDef, slug: str | None, files: tuple[FileDef, ...]) -> ChallengeDef:
+    return with_phase(definition, slug, files=files) if slug else replace(definition, files=files)

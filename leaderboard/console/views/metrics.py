@@ -1,0 +1,83 @@
+"""The metrics of a phase: add, edit, order, remove."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from evaluation.metrics.registry import REGISTRY
+from leaderboard.bundle.definition import MetricDef
+from leaderboard.bundle.state import read
+from leaderboard.console.metric_form import MetricForm
+from leaderboard.console.place import chosen_act, organizer_of_phase, page
+from leaderboard.console.settle import settle
+from leaderboard.console.views.challenge import moved
+from leaderboard.console.views.phases import with_phase
+from submissions.models import Phase
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
+    """The columns as they stand, and the metrics that can be added."""
+    if request.method == "POST":
+        return chosen_act(request, {"move": _move, "remove": _remove, "primary": _make_primary})(request, phase)
+    family = [spec for spec in REGISTRY.values() if spec.family == phase.challenge.family]
+    return page(request, "metrics", phase.challenge, "metrics", phase, columns=phase.metrics.all(), specs=family)
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
+    spec = REGISTRY.get(key)
+    if spec is None or spec.family != phase.challenge.family:
+        raise Http404
+    metrics = read(phase.challenge).phase(phase.slug).metrics
+    form = MetricForm(spec, {metric.slug for metric in metrics}, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        entered = form.definition()
+        return _settle(request, phase, (*metrics, entered), entered.slug if entered.is_primary else "")
+    return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec)
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
+    metrics = read(phase.challenge).phase(phase.slug).metrics
+    column = next((it for it in metrics if it.slug == metric), None)
+    if column is None:
+        raise Http404
+    others = {it.slug for it in metrics if it.slug != metric}
+    form = MetricForm(REGISTRY[column.key], others, request.POST or None, metric=column)
+    if request.method == "POST" and form.is_valid():
+        entered = form.definition()
+        return _settle(request, phase, tuple(entered if it.slug == metric else it for it in metrics), metric if entered.is_primary else "")
+    return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=REGISTRY[column.key], column=column)
+
+
+def _move(request: HttpRequest, phase: Phase) -> HttpResponse:
+    metrics = read(phase.challenge).phase(phase.slug).metrics
+    return _settle(request, phase, moved(metrics, request.POST.get("slug", ""), request.POST.get("to", "")))
+
+
+def _remove(request: HttpRequest, phase: Phase) -> HttpResponse:
+    metrics = read(phase.challenge).phase(phase.slug).metrics
+    return _settle(request, phase, tuple(metric for metric in metrics if metric.slug != request.POST.get("slug")))
+
+
+def _make_primary(request: HttpRequest, phase: Phase) -> HttpResponse:
+    metrics = read(phase.challenge).phase(phase.slug).metrics
+    if request.POST.get("slug") not in {metric.slug for metric in metrics}:
+        raise Http404
+    return _settle(request, phase, metrics, request.POST["slug"])
+
+
+def _settle(request: HttpRequest, phase: Phase, metrics: tuple[MetricDef, ...], primary: str = "") -> HttpResponse:
+    """Apply `metrics`. One of them is primary: the one that `primary` names, else the one that was, else the first."""
+    primary = primary or next((metric.slug for metric in metrics if metric.is_primary), metrics[0].slug if metrics else "")
+    metrics = tuple(replace(metric, is_primary=metric.slug == primary) for metric in metrics)
+    after = with_phase(read(phase.challenge), phase.slug, metrics=metrics)
+    return settle(request, after, reverse("console_metrics", args=[phase.challenge.slug, phase.slug]))

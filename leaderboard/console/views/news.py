@@ -1,0 +1,46 @@
+"""Announcements: publish, correct, take back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.bundle.definition import NewsDef
+from leaderboard.bundle.state import read
+from leaderboard.console.forms import NewsForm
+from leaderboard.console.place import organizer, page
+from leaderboard.console.settle import settle
+from submissions.models import Challenge
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def news(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    form = NewsForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        definition = read(challenge)
+        item = NewsDef(**form.cleaned_data, published_at=timezone.now())
+        return settle(request, replace(definition, announcements=(*definition.announcements, item)), request.path, "Published.")
+    return page(request, "news", challenge, "news", form=form, announcements=challenge.announcements.all())
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
+    row = challenge.announcements.filter(pk=pk).first()
+    if row is None:
+        raise Http404
+    form = NewsForm(request.POST or None, instance=row)
+    if request.method == "POST":
+        definition, back = read(challenge), reverse("console_news", args=[challenge.slug])
+        if request.POST.get("act") == "remove":
+            kept = tuple(item for item in definition.announcements if item.pk != pk)
+            return settle(request, replace(definition, announcements=kept), back, "Taken back.")
+        if form.is_valid():
+            changed = tuple(replace(item, **form.cleaned_data) if item.pk == pk else item for item in definition.announcements)
+            return settle(request, replace(definition, announcements=changed), back)
+    return page(request, "news_edit", challenge, "news", form=form, item=row)

@@ -1,0 +1,51 @@
+"""A new phase, and everything of a phase but its metrics, reference and files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.bundle.definition import PhaseDef
+from leaderboard.bundle.state import read
+from leaderboard.console.forms import PhaseForm
+from leaderboard.console.place import organizer, organizer_of_phase, page
+from leaderboard.console.settle import settle
+from submissions.models import Challenge, Phase
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    form = PhaseForm(request.POST or None, instance=Phase(challenge=challenge))
+    if request.method == "POST" and form.is_valid():
+        definition = read(challenge)
+        phase = PhaseDef(slug=form.cleaned_data["slug"], **form.values())
+        after = replace(definition, phases=(*definition.phases, phase))
+        back = reverse("console_metrics", args=[challenge.slug, phase.slug])
+        return settle(request, after, back, "The phase is there. Choose its metrics.")
+    return page(request, "phase_new", challenge, "overview", form=form)
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, phase: Phase) -> HttpResponse:
+    challenge = phase.challenge
+    if request.method == "POST":
+        definition = read(challenge)
+        if request.POST.get("act") == "remove":
+            after = replace(definition, phases=tuple(it for it in definition.phases if it.slug != phase.slug))
+            return settle(request, after, reverse("console_challenge", args=[challenge.slug]), f"The phase {phase.title} is removed.")
+        form = PhaseForm(request.POST, instance=phase)
+        if form.is_valid():
+            return settle(request, with_phase(definition, phase.slug, **form.values()), request.path)
+    else:
+        form = PhaseForm(instance=phase)
+    return page(request, "phase", challenge, "phase", Phase.objects.select_related("challenge").get(pk=phase.pk), form=form)
+
+
+def with_phase(definition, slug: str, **values: object):
+    """`definition` with other values in one of its phases."""
+    return replace(definition, phases=tuple(replace(it, **values) if it.slug == slug else it for it in definition.phases))

@@ -1,0 +1,62 @@
+"""The reference of a phase: its versions, a new one, and which is in force."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from evaluation.models import EvaluationBatch
+from leaderboard.bundle.apply import apply
+from leaderboard.bundle.state import read, reference_definition, reference_in_force
+from leaderboard.console import acts
+from leaderboard.console.forms import ReferenceForm
+from leaderboard.console.place import number, organizer_of_phase, page
+from leaderboard.console.settle import settle
+from leaderboard.console.views.phases import with_phase
+from submissions.models import Phase
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
+    """Versions and the form for a new one. A new version is kept first; putting it in force is a
+    second step, which shows what changes and how many entries are scored anew."""
+    form = ReferenceForm()
+    if request.method == "POST":
+        if request.POST.get("act") == "use":
+            return _use(request, phase)
+        form = ReferenceForm(request.POST, request.FILES)
+        if form.is_valid():
+            return _store(request, phase, form)
+    in_force = reference_in_force(phase)
+    current = EvaluationBatch.current(phase)
+    context = {
+        "form": form,
+        "versions": phase.references.select_related("created_by").order_by("-version"),
+        "in_force": in_force,
+        "on_board": current.reference if current else None,
+    }
+    return page(request, "reference", phase.challenge, "reference", phase, **context)
+
+
+def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpResponse:
+    file = form.cleaned_data["file"]
+    items = acts.read_reference(file.name, file.chunks())
+    row = acts.store_reference(phase, items, form.cleaned_data["groups"], form.cleaned_data["note"], request.user)
+    words = f"Version {row.version} is kept, with {len(row.item_ids)} items."
+    if EvaluationBatch.latest(phase) is None:
+        apply(read(phase.challenge), request.user)  # nothing is scored yet: the newest version is the one in force
+        messages.success(request, words)
+    else:
+        messages.success(request, f"{words} Nothing is scored under it before you put it in force.")
+    return redirect(request.path)
+
+
+def _use(request: HttpRequest, phase: Phase) -> HttpResponse:
+    row = phase.references.filter(version=number(request.POST.get("version"))).first()
+    if row is None:
+        raise Http404
+    after = with_phase(read(phase.challenge), phase.slug, reference=reference_definition(row))
+    return settle(request, after, request.path, f"Version {row.version} is in force.")

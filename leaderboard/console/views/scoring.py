@@ -1,0 +1,96 @@
+"""The scoring of a phase: what the board shows, what is being scored anew, what failed."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from evaluation.models import Evaluation, EvaluationBatch
+from leaderboard.console import acts
+from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
+from leaderboard.console.settle import scored_anew
+from submissions.models import Phase
+from submissions.permissions import allowed
+
+MOST_SHOWN = 100
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
+    if request.method == "POST":
+        kinds = {"reevaluate": _reevaluate, "cancel": _cancel, "retry": _retry, "exclude": _exclude}
+        return chosen_act(request, kinds)(request, phase)
+    return page(request, "scoring", phase.challenge, "scoring", phase, **_standing(request, phase))
+
+
+@organizer_of_phase
+@require_safe
+def progress(request: HttpRequest, phase: Phase) -> HttpResponse:
+    """The part of the page that moves."""
+    return page(request, "parts/batch", phase.challenge, "scoring", phase, **_standing(request, phase))
+
+
+def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
+    latest, current = EvaluationBatch.latest(phase), EvaluationBatch.current(phase)
+    failed = Evaluation.objects.none()
+    if latest is not None:
+        failed = latest.evaluations.filter(state=Evaluation.State.FAILED).select_related("submission__team").order_by("submission__number")
+    return {
+        "latest": latest,
+        "current": current,
+        "is_building": latest is not None and latest.state == EvaluationBatch.State.BUILDING,
+        "counts": latest.progress() if latest else None,
+        "failed": failed[:MOST_SHOWN],
+        "history": phase.batches.select_related("reference", "created_by")[:20],
+        "is_stale": latest is not None and _is_stale(phase, latest),
+        "is_operator": allowed(request.user, "operator.see"),
+    }
+
+
+def _is_stale(phase: Phase, batch: EvaluationBatch) -> bool:
+    """Whether the metrics have another meaning now than in `batch`: edited and not scored anew, or a newer version of their code."""
+    return {metric.slug: metric.fingerprint for metric in phase.metrics.all()} != {m["slug"]: m["fingerprint"] for m in batch.metrics}
+
+
+def _reevaluate(request: HttpRequest, phase: Phase) -> HttpResponse:
+    batch = acts.reevaluate(phase, request.POST.get("reason", "").strip()[:240], request.user)
+    messages.success(request, scored_anew(batch.progress()["total"]))
+    return redirect(request.path)
+
+
+def _cancel(request: HttpRequest, phase: Phase) -> HttpResponse:
+    batch = EvaluationBatch.latest(phase)
+    if batch is None:
+        raise Http404
+    acts.cancel_batch(batch, request.user)
+    messages.success(request, "The re-evaluation is stopped; the board stays as it is.")
+    return redirect(request.path)
+
+
+def _retry(request: HttpRequest, phase: Phase) -> HttpResponse:
+    for evaluation in _chosen_members(request, phase):
+        acts.retry_member(evaluation, request.user)
+    messages.success(request, "Queued again.")
+    return redirect(request.path)
+
+
+def _exclude(request: HttpRequest, phase: Phase) -> HttpResponse:
+    for evaluation in _chosen_members(request, phase):
+        acts.exclude_member(evaluation, request.user)
+    messages.success(request, "Left out of this re-evaluation.")
+    return redirect(request.path)
+
+
+def _chosen_members(request: HttpRequest, phase: Phase) -> list[Evaluation]:
+    """The failed member that the form names, or all of them."""
+    batch = EvaluationBatch.latest(phase)
+    failed = Evaluation.objects.filter(batch=batch, state=Evaluation.State.FAILED).select_related("batch", "submission__phase__challenge")
+    if request.POST.get("member") != "all":
+        failed = failed.filter(pk=number(request.POST.get("member")))
+    found = list(failed)
+    if batch is None or not found:
+        raise Http404
+    return found

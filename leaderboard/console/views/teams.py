@@ -1,0 +1,59 @@
+"""Teams: who is in them, what they have used, and more uploads for one of them."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from leaderboard.console.forms import GrantForm
+from leaderboard.console.numbers import paged
+from leaderboard.console.place import organizer, page
+from submissions.models import Challenge, ExtraTries, Status
+
+
+@organizer
+@require_safe
+def team_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    text = request.GET.get("q", "").strip()[:100]
+    teams = challenge.teams.annotate(
+        n_members=Count("memberships", distinct=True),
+        n_entries=Count("submissions", distinct=True),
+        n_scored=Count("submissions", filter=Q(submissions__status=Status.SCORED), distinct=True),
+    ).order_by("name")
+    if text:
+        teams = teams.filter(name__icontains=text)
+    numbers, at, rows = paged(request, teams)
+    return page(request, "teams", challenge, "teams", rows=rows, pages=numbers, page_number=at, text=text)
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
+    """A team's members, entries and quota; a form that grants more uploads."""
+    found = challenge.teams.filter(pk=pk).first()
+    if found is None:
+        raise Http404
+    form = GrantForm(found, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        ExtraTries.grant(data["phase"], found, data["amount"], data["reason"], request.user)
+        messages.success(request, f"{found} may upload {data['amount']} more in {data['phase'].title}.")
+        return redirect(request.path)
+    now = timezone.now()
+    usage = [
+        {"phase": phase, "quota": phase.quota(found, now), "used": phase.submissions.counted(now).filter(team=found).count()}
+        for phase in challenge.phases.all()
+    ]
+    context = {
+        "team": found,
+        "form": form,
+        "usage": usage,
+        "members": found.memberships.select_related("user"),
+        "tries": ExtraTries.objects.filter(team=found).select_related("phase", "granted_by").order_by("-granted_at"),
+        "entries": found.submissions.select_related("phase").order_by("-created_at")[:20],
+    }
+    return page(request, "team", challenge, "teams", **context)

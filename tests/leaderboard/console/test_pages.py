@@ -1,0 +1,66 @@
+"""Every page of the console opens, says what is missing, and opens to nobody else."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.console.urls import urlpatterns
+from submissions.models import Announcement, Submission
+from tests.factories import received, archive, gables
+
+OF_NOBODY = ("console", "console_new")
+
+
+def addresses(phase, people) -> dict[str, str]:
+    """Every route of the console with real places in it."""
+    entry = Submission.objects.first() or received(phase, people.team, archive(gables()))
+    news, _ = Announcement.objects.get_or_create(challenge=phase.challenge, title="News")
+    places = {"challenge": phase.challenge.slug, "phase": phase.slug, "key": "hss", "metric": "edge_f1"}
+    rows = {"console_team": people.team.pk, "console_entry": entry.pk, "console_news_edit": news.pk}
+    found = {}
+    for pattern in urlpatterns:
+        names = pattern.pattern.converters
+        found[pattern.name] = reverse(pattern.name, kwargs={name: rows[pattern.name] if name == "pk" else places[name] for name in names})
+    return found
+
+
+def test_every_page_opens_for_the_organizer(desk, phase, people):
+    for name, address in addresses(phase, people).items():
+        if name != "console_new":
+            assert desk.get(address).status_code == 200, name
+
+
+def test_every_page_opens_for_an_empty_challenge(client, people, challenge):
+    client.force_login(people.staff)
+    for name in ("challenge", "settings", "access", "delete", "phase_new", "files", "news", "organizers", "participants", "teams", "entries", "audit"):
+        assert client.get(reverse(f"console_{name}", args=[challenge.slug])).status_code == 200, name
+
+
+@pytest.mark.parametrize("name", ["stranger", "owner", "mate", "other", "other_organizer"])
+def test_no_page_and_no_act_for_those_who_do_not_organize(client, phase, people, name):
+    pages = addresses(phase, people)
+    client.force_login(people.users()[name])
+    for route, address in pages.items():
+        if route not in OF_NOBODY:
+            assert client.get(address).status_code in (403, 404), route
+            assert client.post(address, {"act": "remove"}).status_code in (403, 404), route
+
+
+def test_whoever_is_not_logged_in_is_asked_to_log_in(client, phase, people):
+    for route, address in addresses(phase, people).items():
+        answer = client.get(address)
+        assert answer.status_code == 302 and "/accounts/login/" in answer["Location"], route
+
+
+def test_a_draft_is_not_there_for_others(client, phase, people):
+    phase.challenge.visibility = "draft"
+    phase.challenge.save()
+    client.force_login(people.stranger)
+    assert client.get(addresses(phase, people)["console_challenge"]).status_code == 404
+
+
+def test_an_act_that_a_page_does_not_have_is_not_found(desk, phase, people):
+    pages = addresses(phase, people)
+    for name in ("console_challenge", "console_metrics", "console_scoring", "console_entry", "console_organizers", "console_participants", "console_files"):
+        assert desk.post(pages[name], {"act": "explode"}).status_code == 404, name
