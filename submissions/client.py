@@ -215,13 +215,16 @@ def _print_verdict(verdict: Verdict, manifest: Manifest) -> None:
     for warning in verdict.warnings:
         print(f"Note: {warning}")
     count = f"{len(verdict.items)} of {len(manifest.items)} samples"
-    said = "Acceptable" if verdict.accepted else f"Not acceptable, {verdict.n_problems} problems"
+    problems = f"{verdict.n_problems} problem{'' if verdict.n_problems == 1 else 's'}"
+    said = "Acceptable" if verdict.accepted else f"Not acceptable, {problems}"
     print(f"{said}: {count} for {manifest.challenge}, {manifest.phase}.")
 
 
 def _print_submission(submission: dict[str, Any]) -> None:
-    print(f"Entry #{submission['number']}: {submission['status']}. {submission.get('sentence') or ''}".rstrip())
-    if submission["status"] not in _DONE:
+    status, sentence = submission["status"], submission.get("sentence") or ""
+    more = "" if sentence.rstrip(".").lower() == status else f" {sentence}"
+    print(f"Entry #{submission['number']}: {status}.{more}".rstrip())
+    if status not in _DONE:
         progress = submission.get("progress") or {}
         if submission.get("queue_position"):
             print(f"Number {submission['queue_position']} in the queue.")

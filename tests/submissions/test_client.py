@@ -293,7 +293,7 @@ SCORING = {"status": "scoring", "queue_position": None, "progress": {"done": 3, 
 SCORED = {
     "status": "scored",
     "progress": {"done": 8, "total": 8},
-    "sentence": "It is scored.",
+    "sentence": "Scored.",
     "scores": {"corner_f1": {"value": 0.8125, "ci": [0.75, 0.875]}, "hss": None},
 }
 REJECTED = {"status": "rejected", "sentence": "It was rejected.", "problems": ["house_01.obj: line 2: edge names vertex 90, there are 1"]}
@@ -304,7 +304,7 @@ def test_waiting_follows_an_entry_to_its_scores(server: SmallServer, entry: Path
     pauses: list[float] = []
     assert upload(server, entry, "--wait", pauses=pauses) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-3] == "Entry #11: scored. It is scored."
+    assert lines[-3] == "Entry #11: scored."
     assert [line.split() for line in lines[-2:]] == [["corner_f1", "0.8125", "[0.75,", "0.875]"], ["hss", "unranked"]]
     assert len(pauses) == 3
 
