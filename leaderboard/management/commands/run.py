@@ -121,7 +121,7 @@ class Command(BaseCommand):
         ]  # fmt: skip
         # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
         celery = [
-            python, "-m", "celery", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning",
+            python, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning",
             "--without-gossip", "--without-mingle", "--without-heartbeat",
         ]  # fmt: skip
         named = [Service(f"worker {n}", [*celery, "-n", f"worker{n}@%h"], env=address) for n in range(1, workers + 1)]
