@@ -14,7 +14,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part
 from leaderboard import exports
 from leaderboard.models import Snapshot
 from leaderboard.rows import VALUE_TITLES, BoardRows, Choice, rule_words
-from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place, whole
+from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place, whole, words
 from submissions.models import Status, Submission
 
 MOST_QUEUED = 1000  # entries in progress that are looked at for the facts line
@@ -77,7 +77,7 @@ def choice_of(request: HttpRequest) -> Choice:
     """Sort, filters and page from the address."""
     asked = request.GET
     return Choice(
-        sort=asked.get("sort", "rank"), worst_first=asked.get("order") == "reversed", text=asked.get("q", "")[:100],
+        sort=asked.get("sort", "rank"), worst_first=asked.get("order") == "reversed", text=words(request),
         baselines=asked.get("baselines") != "no", mine=asked.get("mine") == "yes", page=whole(asked.get("page"), 1),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards import primary_slug
 from leaderboard.views.board import page_numbers
-from leaderboard.views.places import PhasePlace, phase_place, whole
+from leaderboard.views.places import PhasePlace, phase_place, whole, words
 from submissions.models import Status, Submission
 
 PER_PAGE = 100
@@ -19,7 +19,7 @@ PER_PAGE = 100
 def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Newest first: what the board may show, and the viewer's own in any state."""
     place = phase_place(request, challenge, phase)
-    text, mine = request.GET.get("q", "")[:100], request.GET.get("mine") == "yes"
+    text, mine = words(request), request.GET.get("mine") == "yes"
     state = request.GET.get("state", "")
     found = shown_to(place)
     if text:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from leaderboard.models import Snapshot
 from leaderboard.rows import cell
 from leaderboard.views.board import page_numbers
-from leaderboard.views.places import whole
+from leaderboard.views.places import whole, words
 from submissions.models import Challenge, Participation, Phase
 from submissions.permissions import Viewer
 
@@ -50,7 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def challenge_list(request: HttpRequest) -> HttpResponse:
     """All challenges the viewer may see, by name or words of it."""
-    text = request.GET.get("q", "")[:100]
+    text = words(request)
     challenges = visible(request.user)
     if text:
         challenges = challenges.filter(Q(title__icontains=text) | Q(summary__icontains=text))

@@ -91,3 +91,8 @@ def not_shown_yet(request: HttpRequest, place: PhasePlace, here: str) -> HttpRes
 def whole(text: str | None, default: int, most: int = 10**6) -> int:
     """A whole number of at least 1 from an address; `default` for anything else."""
     return min(max(1, int(text)), most) if text and text.isascii() and text.isdigit() and len(text) < 10 else default
+
+
+def words(request: HttpRequest, name: str = "q") -> str:
+    """Text to look for, from the address: at most 100 characters, without those no database takes."""
+    return request.GET.get(name, "")[:100].replace("\x00", "").strip()
