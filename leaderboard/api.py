@@ -25,6 +25,9 @@ from submissions.storage import StorageError
 STATUS = {"too_large": 413, "too_many_requests": 429, "storage": 503}  # of a refusal by its code; else 409
 
 
+PROBLEM = "application/problem+json"
+
+
 class Api(NinjaAPI):
     """Answers belong to whoever asked: no shared cache may keep them."""
 
@@ -32,6 +35,17 @@ class Api(NinjaAPI):
         response = super().create_response(request, data, **kwargs)
         patch_cache_control(response, private=True, no_cache=True)
         return response
+
+    def get_openapi_schema(self, **kwargs: Any) -> Any:
+        """The schema, with errors under the media type they are really sent as."""
+        schema = super().get_openapi_schema(**kwargs)
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                for status, response in operation["responses"].items():
+                    content = response.get("content", {})
+                    if int(status) >= 400 and "application/json" in content:
+                        content[PROBLEM] = content.pop("application/json")
+        return schema
 
 
 api = Api(
@@ -54,7 +68,7 @@ api.add_router("", board_api.router)
 def problem(status: int, detail: str, code: str, **more: Any) -> HttpResponse:
     body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, "code": code, **more}
     response = Response(body, status=status)
-    response["Content-Type"] = "application/problem+json"
+    response["Content-Type"] = PROBLEM
     response["Cache-Control"] = "no-store"
     return response
 

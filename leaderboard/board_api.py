@@ -15,6 +15,7 @@ from leaderboard.models import Snapshot
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
+    NAME,
     Page,
     PageQuery,
     Paging,
@@ -31,7 +32,7 @@ from submissions.permissions import allowed, require
 router = Router(tags=["boards"], auth=ANYBODY)
 
 Digest = Annotated[str, Path(pattern=r"^[0-9a-f]{8,64}$")]
-MetricKey = Annotated[str, Path(max_length=63)]
+MetricKey = Annotated[str, Path(max_length=63, pattern=NAME)]
 
 
 class SnapshotBrief(Schema):
@@ -126,7 +127,7 @@ class MetricOut(Schema):
 
 class RowQuery(Paging):
     limit: int = Field(100, ge=1, le=1000)
-    sort: str | None = Field(None, max_length=63, description="A metric's slug; without it by overall rank.")
+    sort: str | None = Field(None, max_length=63, pattern=NAME, description="A metric's slug; without it by overall rank.")
 
 
 # --- snapshots -------------------------------------------------------------------------------

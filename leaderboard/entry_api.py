@@ -22,6 +22,7 @@ from leaderboard.scorecard import current_evaluation
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
+    NAME,
     SIGNED_IN,
     Id,
     Page,
@@ -73,11 +74,11 @@ class ItemScore(Schema):
 class SubmissionFilter(Paging):
     """Your teams' entries, newest first."""
 
-    challenge: str | None = Field(None, max_length=63)
-    phase: str | None = Field(None, max_length=63)
+    challenge: str | None = Field(None, max_length=63, pattern=NAME)
+    phase: str | None = Field(None, max_length=63, pattern=NAME)
     status: Status | None = None
     uploading: bool | None = Field(None, description="Only uploads that are not finished and can go on.")
-    sha256: str | None = Field(None, max_length=64)
+    sha256: str | None = Field(None, pattern="^[0-9a-fA-F]{64}$")
 
 
 @router.get("/submissions", auth=SIGNED_IN, response={200: Page[SubmissionFull], **ERRORS}, summary="Your teams' entries")
@@ -136,7 +137,7 @@ def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
 class ItemQuery(Paging):
     """Which metric's values, and which piece of them."""
 
-    metric: str = Field(max_length=63, description="The metric's slug in the phase.")
+    metric: str = Field(max_length=63, pattern=NAME, description="The metric's slug in the phase.")
     limit: int = Field(100, ge=1, le=1000)
 
 

@@ -22,7 +22,9 @@ from submissions.models import ApiToken
 MOST_PER_PAGE = 100
 LARGEST_ID = 2**63 - 1  # what a database column holds
 
-Slug = Annotated[str, Path(max_length=63)]
+NAME = r"^[-\w@.]+$"  # of anything an address names; a NUL would be an error of the database
+NO_NUL = r"^[^\x00]*$"
+Slug = Annotated[str, Path(max_length=63, pattern=NAME)]
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 PartNumber = Annotated[int, Path(ge=1, le=10_000)]
 Item = TypeVar("Item")

@@ -18,6 +18,7 @@ from submissions.api.common import (
     DOWNLOAD,
     ERRORS,
     LARGEST_ID,
+    NAME,
     SIGNED_IN,
     Id,
     PartNumber,
@@ -33,8 +34,8 @@ router = Router(tags=["submissions"], auth=SIGNED_IN)
 
 
 class SubmissionIn(Schema):
-    challenge: str = Field(max_length=63)
-    phase: str = Field(max_length=63)
+    challenge: str = Field(max_length=63, pattern=NAME)
+    phase: str = Field(max_length=63, pattern=NAME)
     method_name: str = Field(max_length=TEXTS["method_name"])
     description: str = Field("", max_length=TEXTS["description"])
     paper_url: str = Field("", max_length=TEXTS["paper_url"])

@@ -12,6 +12,7 @@ from pydantic import Field
 from submissions.api.common import (
     ACT_ERRORS,
     ERRORS,
+    NO_NUL,
     SIGNED_IN,
     Id,
     Page,
@@ -63,7 +64,7 @@ class TokenIn(Schema):
 
 
 class MemberName(Schema):
-    username: str = Field(max_length=150)
+    username: str = Field(max_length=150, pattern=NO_NUL)
 
 
 def _team(team: Team) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from django.test import Client
@@ -357,6 +358,25 @@ def test_unknown_addresses_and_bodies_that_are_no_json_are_problems_too(phase, p
     program("POST", "submissions", b"{not json", 400)
     wrong = program("POST", "submissions", {"challenge": 1}, 422).json()
     assert "file_name" in json.dumps(wrong["errors"])
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800", "\u202e" * 5, "x" * 10_000, "🏠", "' OR 1=1 --"])
+def test_odd_text_is_taken_or_refused_and_never_an_error(phase, people, odd):
+    program = Program(people.owner)
+    base = f"challenges/{phase.challenge.slug}"
+    whole = reservation(phase, b"x", description="", paper_url="")
+    bodies = {
+        "submissions": [whole | {name: odd} for name in whole if name != "size"],
+        f"{base}/join": [{"rules_version": odd}, {"rules_version": "1", "access_key": odd}],
+        f"{base}/team": [{"name": odd}], f"{base}/team/invites": [{"email": odd}], f"{base}/team/remove": [{"username": odd}],
+        "teams/join": [{"token": odd}],
+    }  # fmt: skip
+    for path, sent in bodies.items():
+        for body in sent:
+            assert program("POST", path, body).status_code < 500
+    for path in ("submissions?sha256=", "submissions?challenge=", "submissions?uploading=", f"{base}/phases/{phase.slug}/board?cursor="):
+        assert program("GET", path + quote(odd, errors="surrogatepass")[:2000]).status_code < 500
+    assert program("GET", f"challenges/{quote(odd, errors='surrogatepass')[:2000]}").status_code < 500
 
 
 def test_entries_of_two_teams_of_one_person_are_both_listed(phase, people):
