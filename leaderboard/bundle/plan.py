@@ -221,7 +221,10 @@ def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after
         yield Change(CREATE, path, "items", None, f"{len(after.item_ids)} items")
         return
     if after.sha256 != before.sha256:
-        yield Change(CHANGE, path, "items", f"version {before.version}, {len(before.item_ids)} items", reference_difference(before, after))
+        added = set(after.item_ids) - set(before.item_ids)
+        warning = "Entries sent before hold nothing for the added items, so they get the worst value there." if added else ""
+        old = f"version {before.version}, {len(before.item_ids)} items"
+        yield Change(CHANGE, path, "items", old, reference_difference(before, after), warning)
     if after.groups != before.groups:
         yield Change(CHANGE, path, "groups", dict(before.groups), dict(after.groups))
     if after.note != before.note:

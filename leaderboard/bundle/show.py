@@ -44,6 +44,6 @@ def field_lines(change: Change) -> list[str]:
 
 def shown(value: object) -> str:
     """A value in a few words."""
-    if value is None:
+    if value in (None, "", [], {}):
         return "nothing"
-    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

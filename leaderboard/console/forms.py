@@ -20,6 +20,16 @@ from submissions.models.phase import RESERVED_SLUGS
 MOMENTS = ("opens_at", "closes_at", "board_at")
 
 
+class PhaseChoice(forms.ModelChoiceField):
+    """A phase by its title; the form says of which challenge."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(Phase.objects.none(), **options)
+
+    def label_from_instance(self, phase: Phase) -> str:
+        return phase.title
+
+
 class NewChallengeForm(forms.ModelForm):
     """The little that a challenge begins with; it is a draft until its visibility is changed."""
 
@@ -56,7 +66,9 @@ class VisibilityForm(forms.ModelForm):
     """Who sees the challenge."""
 
     admitted_emails = Lines(
-        required=False, help_text="One a line. Whoever has proved such an address sees a private challenge without the link."
+        label="Admitted e-mails",
+        required=False,
+        help_text="One a line. Whoever has proved such an address sees a private challenge without the link.",
     )
 
     class Meta:
@@ -82,6 +94,9 @@ class PhaseForm(forms.ModelForm):
     description = LongText(required=False, help_text="Markdown.")
     opens_at = MomentField(label="Opens")
     closes_at = MomentField(label="Closes", required=False, help_text="Empty: it stays open.")
+    parent = PhaseChoice(
+        label="After phase", required=False, empty_label="none", help_text="Its teams need a scored entry in that one first."
+    )
     board_at = MomentField(label="Board from or until", required=False, help_text="When a hidden board is shown, or a live one freezes.")
 
     GROUPS = (
@@ -96,7 +111,7 @@ class PhaseForm(forms.ModelForm):
         model = Phase
         fields = ("slug", *PHASE_FIELDS)
         labels = {
-            "slug": "Address", "limit_per_day": "A day", "limit_total": "In all", "limit_at_once": "At once", "parent": "After phase",
+            "slug": "Address", "limit_per_day": "A day", "limit_total": "In all", "limit_at_once": "At once",
             "board": "Board is", "entries": "What counts", "ranking": "Ranked by", "missing": "Missing items",
             "reference_access": "Who sees the reference", "size_factor": "Size limit", "max_archive_bytes": "Largest archive",
             "withhold_scores": "Withhold scores", "withhold_items": "Withhold values per item", "unit_scale": "Unit in metres",
@@ -172,7 +187,7 @@ class FileForm(forms.Form):
     file = forms.FileField(label="File")
     title = forms.CharField(max_length=160, required=False, help_text="What it is, in a few words.")
     kind = forms.ChoiceField(choices=ChallengeFile.Kind.choices)
-    phase = forms.ModelChoiceField(Phase.objects.none(), required=False, empty_label="All phases")
+    phase = PhaseChoice(required=False, empty_label="All phases")
 
     def __init__(self, challenge: Challenge, *args: object) -> None:
         super().__init__(*args)
@@ -219,7 +234,7 @@ class ReasonForm(forms.Form):
 class GrantForm(forms.Form):
     """More uploads for one team."""
 
-    phase = forms.ModelChoiceField(Phase.objects.none(), empty_label=None)
+    phase = PhaseChoice(empty_label=None)
     amount = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="How many more")
     reason = forms.CharField(max_length=240)
 

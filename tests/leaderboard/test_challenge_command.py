@@ -53,7 +53,7 @@ def test_a_plan_says_how_many_entries_would_be_scored_anew(tmp_path):
     type(entry).objects.update(status="scored", artifact_key="there")
     (folder / "challenge.yaml").write_text(SMALL.replace("- key: corner_f1", "- key: corner_f1\n        params: {tau: 0.25}"))
     lines = run("plan", folder)
-    assert '    params: {} -> {"tau": 0.25}' in lines
+    assert '    params: nothing -> {"tau": 0.25}' in lines
     assert "! phase final: would re-evaluate 1 entry: other metrics" in lines
 
 

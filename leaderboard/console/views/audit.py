@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from leaderboard.bundle.plan import NOTHING
 from leaderboard.bundle.show import shown
 from leaderboard.console.numbers import paged
 from leaderboard.console.place import organizer, page
@@ -29,6 +30,9 @@ def audit(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 def details(entry: AuditEntry) -> list[tuple[str, str, str]]:
     """(what, before, after) for each value that the act changed, and (what, "", value) for what it says besides."""
     before, after = entry.detail.get("before") or {}, entry.detail.get("after") or {}
-    rows = [(name.replace("_", " "), shown(before.get(name)), shown(after.get(name))) for name in {**before, **after}]
+    rows = [
+        (name.replace("_", " "), shown(before[name]) if before.get(name) not in NOTHING else "", shown(after.get(name)))
+        for name in {**before, **after}
+    ]
     besides = [(name, "", shown(value)) for name, value in entry.detail.items() if name in ("reason", "note") and value]
     return rows + besides

@@ -1,0 +1,59 @@
+"""Scoring as operators look at it: what runs where, what failed, and the traceback of it."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from evaluation import models
+from submissions.admin import LookOnly
+
+
+@admin.register(models.PhaseMetric)
+class PhaseMetricAdmin(LookOnly):
+    list_display = ("slug", "key", "phase", "position", "weight", "is_primary", "in_ranking")
+    list_filter = ("key",)
+    search_fields = ("slug", "key", "phase__slug", "phase__challenge__slug")
+    list_select_related = ("phase__challenge",)
+
+
+@admin.register(models.Reference)
+class ReferenceAdmin(LookOnly):
+    list_display = ("phase", "version", "sha256", "note", "created_by", "created_at")
+    search_fields = ("phase__slug", "phase__challenge__slug", "sha256", "note")
+    list_select_related = ("phase__challenge", "created_by")
+
+
+@admin.register(models.EvaluationBatch)
+class EvaluationBatchAdmin(LookOnly):
+    list_display = ("pk", "phase", "reference", "state", "reason", "created_by", "created_at", "switched_at")
+    list_filter = ("state",)
+    search_fields = ("phase__slug", "phase__challenge__slug", "reason")
+    list_select_related = ("phase__challenge", "reference__phase__challenge", "created_by")
+
+
+@admin.register(models.Evaluation)
+class EvaluationAdmin(LookOnly):
+    list_display = ("pk", "submission", "batch_id", "state", "n_items", "created_at", "finished_at", "failure")
+    list_filter = ("state", "kind")
+    search_fields = ("=pk", "=submission__pk", "submission__method_name", "submission__team__name", "failure", "failure_detail")
+    list_select_related = ("submission",)
+    raw_id_fields = ("submission", "batch")
+    show_full_result_count = False
+
+
+@admin.register(models.Part)
+class PartAdmin(LookOnly):
+    list_display = ("pk", "evaluation_id", "device", "slugs", "start", "stop", "state", "attempts", "worker", "lease_until", "failure")
+    list_filter = ("state", "device")
+    search_fields = ("=pk", "=evaluation__pk", "worker", "failure", "failure_detail")
+    exclude = ("result",)
+    show_full_result_count = False
+
+
+@admin.register(models.Score)
+class ScoreAdmin(LookOnly):
+    list_display = ("pk", "evaluation_id", "slug", "key", "value", "ci_low", "ci_high", "n", "n_missing", "n_invalid", "n_null")
+    list_filter = ("key",)
+    search_fields = ("=evaluation__pk", "slug", "key", "fingerprint")
+    exclude = ("vector", "status_vector", "part_vectors")
+    show_full_result_count = False
