@@ -1,4 +1,4 @@
-"""The operators' view of rows: here one looks and searches. Acts belong to the console, which keeps a log; only accounts are edited here."""
+"""The operators' view of rows: one looks and searches; acts belong to the console, which keeps a log. Only accounts are edited here."""
 
 from __future__ import annotations
 

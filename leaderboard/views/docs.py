@@ -15,6 +15,7 @@ TITLES = {
     "api": ("The API", "Everything a page does, for programs."),
     "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),
     "organizers": ("For organizers", "Set up a challenge in the browser or as files."),
+    "bundle": ("A challenge as files", "Every key of challenge.yaml, with a complete example."),
 }
 
 
