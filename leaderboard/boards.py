@@ -114,6 +114,12 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
     }
 
 
+def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
+    """Whether organizers would see the very ranking the public sees."""
+    held_back = Submission.objects.filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
+    return phase.frozen_since(now) is None and held_back.count() == held_back.eligible().count()
+
+
 def primary_slug(metrics: Sequence[dict]) -> str | None:
     """The metric a team's best entry is chosen by: the primary one, else the first that ranks."""
     marked = [m["slug"] for m in metrics if m["is_primary"]] or [m["slug"] for m in metrics if m["in_ranking"]]

@@ -85,6 +85,15 @@ class Snapshot(models.Model):
             # The batch was switched while we read; what we read mixes the two.
 
     @classmethod
+    def make_all(cls, phase: Phase, now: datetime | None = None) -> None:
+        """Rank the phase for both audiences, with one computation where they see the same."""
+        public = cls.make(phase, cls.Audience.PUBLIC, now)
+        if public is not None and boards.hides_nothing(phase, now):
+            cls._keep(phase, cls.Audience.ORGANIZERS, public.batch, public.content | {"audience": boards.ORGANIZERS})
+        else:
+            cls.make(phase, cls.Audience.ORGANIZERS, now)
+
+    @classmethod
     def _keep(cls, phase: Phase, audience: str, batch: EvaluationBatch, payload: dict) -> Self:
         data = json.dumps(payload, separators=(",", ":"), allow_nan=False).encode()
         digest = hashlib.sha256(f"{phase.pk}\n".encode() + data).hexdigest()

@@ -23,6 +23,12 @@ RULE_WORDS = dict(
     zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True)
 )
 VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
+ENTRY_WORDS = {
+    "all": "every entry counts",
+    "latest": "of each team its latest entry counts",
+    "best": "of each team its best entry counts",
+    "chosen": "of each team the entry it chose counts",
+}
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,7 @@ def build_due_boards(now: datetime | None = None) -> int:
         if not cache.add(key, 1, BUILDING_SECONDS):
             continue
         try:
-            for audience in Snapshot.Audience.values:
-                Snapshot.make(phase, audience)
+            Snapshot.make_all(phase)
             built += 1
         finally:
             cache.delete(key)

@@ -13,7 +13,7 @@ from django.urls import reverse
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from leaderboard import exports
 from leaderboard.models import Snapshot
-from leaderboard.rows import VALUE_TITLES, BoardRows, Choice, rule_words
+from leaderboard.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place, whole, words
 from submissions.models import Status, Submission
 
@@ -90,6 +90,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     content = snapshot.content
     return {
         "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
+        "entry_words": ENTRY_WORDS[content["phase"]["entries"]],
         "value_title": VALUE_TITLES.get(content["overall"]["rule"], ""),
         "columns": [_head(request, rows, metric) for metric in content["metrics"]],
         "rank_head": _head(request, rows, {"slug": "rank"}),

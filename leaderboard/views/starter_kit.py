@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
 
 from leaderboard.starter_kit import name_of, write_kit
 from leaderboard.views.places import phase_place
@@ -12,7 +11,6 @@ from submissions.permissions import require
 from submissions.storage import StorageError
 
 
-@require_safe
 def starter_kit(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """For participants, once the phase has opened and has a reference."""
     place = phase_place(request, challenge, phase)

@@ -242,6 +242,18 @@ class TestSnapshot:
             Snapshot.current(phase, "public").content["entries"]
             Snapshot.current(phase, "public").content["entries"]
 
+    @pytest.mark.parametrize("hidden", [False, True])
+    def test_both_audiences_get_what_each_would_get_alone(self, phase, people, hidden):
+        entry(phase, people.team, scores(0.9))
+        other = entry(phase, people.other_team, scores(0.5))
+        if hidden:
+            other.hide(people.organizer, "no")
+        Snapshot.make_all(phase)
+        for audience in ("public", "organizers"):
+            kept = Snapshot.current(phase, audience)
+            assert as_json(kept.content) == as_json(boards.build(phase, audience))
+            assert Snapshot.make(phase, audience).pk == kept.pk
+
     def test_a_batch_switched_while_reading_is_read_again(self, phase, people, monkeypatch):
         entry(phase, people.team, scores(0.9))
         built = boards.build
