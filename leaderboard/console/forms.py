@@ -15,7 +15,7 @@ from leaderboard.bundle.folder import name_fault
 from leaderboard.console.fields import Lines, LongText, MomentField
 from submissions.manifest import FAMILIES
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
-from submissions.models.phase import RESERVED_SLUGS
+from submissions.models.phase import RESERVED_SLUGS, validate_time_zone
 
 MOMENTS = ("opens_at", "closes_at", "board_at")
 
@@ -146,6 +146,10 @@ class PhaseForm(forms.ModelForm):
             raise ValidationError(f"There is a phase “{slug}” in this challenge already; choose another address.")
         return slug
 
+    def clean_time_zone(self) -> str:
+        validate_time_zone(self.cleaned_data["time_zone"])
+        return self.cleaned_data["time_zone"]
+
     def clean_unit_scale(self) -> float:
         scale = self.cleaned_data["unit_scale"]
         if scale <= 0:
@@ -154,12 +158,11 @@ class PhaseForm(forms.ModelForm):
 
     def clean(self) -> dict[str, object]:
         data = super().clean()
-        if "time_zone" not in data:
-            return data
+        zone = ZoneInfo(data.get("time_zone") or "UTC")  # a wrong zone is said at its own field
         for name in MOMENTS:
             if name in data:
                 try:
-                    data[name] = self.fields[name].read(data[name], ZoneInfo(data["time_zone"]), self.before[name])
+                    data[name] = self.fields[name].read(data[name], zone, self.before[name])
                 except ValidationError as error:
                     self.add_error(name, error)
         return data
