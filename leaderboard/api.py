@@ -12,6 +12,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_safe
 from ninja import NinjaAPI, Router
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.responses import Response
@@ -57,6 +58,7 @@ api = Api(
         "(application/problem+json) with a sentence in `detail` and a stable name in `code`. Lists come in "
         "pieces: follow `next` until it is null."
     ),
+    docs_decorator=require_safe,
 )
 api.add_router("", challenges.router)
 api.add_router("", teams.router)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.core.checks import Error, Warning, register
 
+from submissions.limits import Rate
+
 
 @register()
 def check_settings(app_configs, **kwargs) -> list:
@@ -42,6 +44,12 @@ def check_settings(app_configs, **kwargs) -> list:
                 id="plumbline.E004",
             )
         )
+    for name in ("API_RATE", "API_RATE_ANONYMOUS", "UPLOAD_RATE", "TOKEN_RATE"):
+        try:
+            Rate.parse(getattr(settings, name))
+        except ValueError as error:
+            hint = "Write an amount and a time, such as 60/h or 10/30s."
+            found.append(Error(f"PLUMBLINE_{name}: {error}.", hint=hint, id="plumbline.E006"))
     if settings.DATABASE_URL and not settings.S3_BUCKET:
         found.append(
             Warning(

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core.checks import run_checks
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client, RequestFactory
@@ -279,6 +280,11 @@ def test_a_rate_is_read_as_it_is_written():
     for wrong in ("", "60", "60/x", "x/h", "-1/h", "60/1.5h"):
         with pytest.raises(ValueError):
             limits.Rate.parse(wrong)
+
+
+def test_a_rate_that_is_none_is_found_at_start(settings):
+    settings.UPLOAD_RATE = "many"
+    assert "plumbline.E006" in {error.id for error in run_checks()}
 
 
 @pytest.mark.django_db
