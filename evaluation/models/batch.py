@@ -139,6 +139,9 @@ class EvaluationBatch(models.Model):
             # An entry that was still being scored under the old batch is scored under this one.
             for submission in Submission.objects.filter(phase_id=self.phase_id, status=Status.SCORING, evaluations__batch=self, evaluations__state="done"):
                 submission.complete()
+            # One that was left out of it has nowhere left to be scored.
+            for submission in Submission.objects.filter(phase_id=self.phase_id, status=Status.SCORING, evaluations__batch=self, evaluations__state="excluded"):
+                submission.fail("This entry was left out of a re-evaluation while it was being scored; it used up no quota, so retry it.")
             self.publish_manifest(self.phase)
             self.phase.touch_board()
             wake.after_commit("boards")
@@ -148,9 +151,12 @@ class EvaluationBatch(models.Model):
         """Drop a batch that is being built; what it scored stays, unshown."""
         from evaluation.models.evaluation import Evaluation
 
-        if self.state != self.State.BUILDING:
-            raise Refused("Only a batch that is still being scored can be cancelled.", "not_building")
         with transaction.atomic():
+            # The same lock as in switch_if_complete: a batch that has just become the current one stays it.
+            Phase.objects.select_for_update().get(pk=self.phase_id)
+            self.refresh_from_db(fields=["state"])
+            if self.state != self.State.BUILDING:
+                raise Refused("Only a batch that is still being scored can be cancelled.", "not_building")
             self.state = self.State.CANCELLED
             self.save(update_fields=["state"])
             for evaluation in self.evaluations.filter(state=Evaluation.State.RUNNING):

@@ -90,6 +90,11 @@ class Evaluation(models.Model):
         total = sum(stop - start for _, start, stop in parts)
         return sum(stop - start for state, start, stop in parts if state == Part.State.DONE), total
 
+    def _locked(self, *related: str) -> Evaluation:
+        """This row as it is now, locked, and `related` ones unlocked: locking the phase's row here would
+        block, and could deadlock with, whoever holds it and waits for one of its entries."""
+        return Evaluation.objects.select_for_update(of=("self",)).select_related(*related).get(pk=self.pk)
+
     def close_if_complete(self) -> bool:
         """Write all scores and the final state if no part is left, in one transaction.
 
@@ -97,7 +102,7 @@ class Evaluation(models.Model):
         second sees both parts done, and only one finds the evaluation still running.
         """
         with transaction.atomic():
-            locked = Evaluation.objects.select_for_update().select_related("batch__reference", "submission__phase").get(pk=self.pk)
+            locked = self._locked("batch__reference", "submission__phase")
             if locked.state != self.State.RUNNING or locked.parts.exclude(state=Part.State.DONE).exists():
                 return False
             if locked.submission.status == Status.CANCELLED:
@@ -123,7 +128,7 @@ class Evaluation(models.Model):
         """A part failed for good: so does this evaluation, and the entry with it unless it stays
         scored under the current batch."""
         with transaction.atomic():
-            locked = Evaluation.objects.select_for_update().select_related("batch", "submission").get(pk=self.pk)
+            locked = self._locked("batch", "submission")
             if locked.state != self.State.RUNNING:
                 return
             locked.state, locked.finished_at = self.State.FAILED, timezone.now()

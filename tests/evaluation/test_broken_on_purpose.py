@@ -13,6 +13,7 @@ from evaluation import worker
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Score
 from evaluation.sandbox import JobFailed, sandbox
 from evaluation.sweeper import sweep
+from submissions.errors import Refused
 from submissions.models import Status, Submission
 from tests.factories import archive, gables, perturbed, received
 from tests.processes import Worker, wait_until
@@ -232,3 +233,39 @@ def test_every_claimed_row_has_a_lease_that_runs_out_and_every_unclaimed_one_is_
     assert Submission.objects.to_validate().claim("u", status=Status.CLAIMED) is None
     later = timezone.now() + timedelta(seconds=10)
     assert Submission.objects.to_validate().unleased(later).count() == 2
+
+
+def test_an_entry_left_out_of_a_re_evaluation_while_it_is_scored_does_not_stay_in_scoring(phase, people, references, monkeypatch):
+    received(phase, people.other_team, archive(references), method_name="settled")
+    worker.drain()
+    new = EvaluationBatch.start(phase, reason="again")
+    entry = received(phase, people.team, archive(references), method_name="unlucky")
+    worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+    Evaluation.objects.get(submission=entry, batch=new).fail("No memory.", "")
+    Part.objects.filter(evaluation__batch__state=EvaluationBatch.State.CURRENT).update(lease_until=timezone.now() + timedelta(hours=1))
+    worker.drain()
+    Evaluation.objects.get(submission=entry, batch=new).exclude()
+    new.refresh_from_db()
+    assert new.state == EvaluationBatch.State.CURRENT
+    Part.objects.update(lease_until=None)
+    sweep()
+    worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.FAILED and "retry" in entry.failure
+    entry.retry()
+    worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.SCORED
+    assert Score.objects.filter(evaluation__submission=entry, evaluation__batch=new).count() == 3
+
+
+def test_a_batch_that_became_the_current_one_meanwhile_is_not_cancelled(phase, people, references):
+    received(phase, people.team, archive(references))
+    worker.drain()
+    new = EvaluationBatch.start(phase, reason="again")
+    seen_before = EvaluationBatch.objects.get(pk=new.pk)
+    worker.drain()
+    assert EvaluationBatch.current(phase) == new
+    with pytest.raises(Refused, match="still being scored"):
+        seen_before.cancel()
+    assert EvaluationBatch.current(phase) == new
