@@ -1,8 +1,9 @@
-"""Addresses of the public pages: boards, entries, metrics, documents."""
+"""Addresses of the public pages: boards, entries, metrics, documents. They are read, never written to."""
 
 from __future__ import annotations
 
-from django.urls import path, re_path
+from django.urls import URLPattern, path, re_path
+from django.views.decorators.http import require_safe
 
 from leaderboard.views import board, charts, compare, docs, entries, entry, home, item, metrics, starter_kit
 from submissions.models.phase import RESERVED_SLUGS
@@ -13,22 +14,27 @@ BOARD = rf"^challenges/(?P<challenge>[-\w]+)/(?!(?:{'|'.join(sorted(RESERVED_SLU
 # Exports end in a suffix, so a digest and its suffix are told apart here.
 EXPORT = r"^challenges/(?P<challenge>[-\w]+)/(?P<phase>[-\w]+)/snapshots/(?P<digest>[0-9a-f]{8,64})\.(?P<kind>csv|json|tex|md)$"
 
+
+def shown(route: str, view, name: str) -> URLPattern:
+    return path(route, require_safe(view), name=name)
+
+
 urlpatterns = [
-    path("", home.home, name="home"),
-    path("challenges/", home.challenge_list, name="challenge_list"),
-    re_path(BOARD, board.board, name="board"),
-    re_path(EXPORT, board.snapshot_export, name="snapshot_export"),
-    path(f"{PHASE}/snapshots/<slug:digest>/", board.snapshot, name="snapshot"),
-    path(f"{PHASE}/entries/", entries.entries, name="entries"),
-    path(f"{PHASE}/compare/", compare.compare, name="compare"),
-    path(f"{PHASE}/charts/", charts.charts, name="charts"),
-    path(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, name="starter_kit"),
-    path("entries/<int:pk>/", entry.entry, name="entry"),
-    path("entries/<int:pk>/progress/", entry.entry_progress, name="entry_progress"),
-    path("entries/<int:pk>/items/<str:item>/", item.entry_item, name="entry_item"),
-    path("entries/<int:pk>/geometry/<str:item>.json", item.entry_geometry, name="entry_geometry"),
-    path("metrics/", metrics.metric_list, name="metric_list"),
-    path("metrics/<slug:key>/", metrics.metric, name="metric"),
-    path("docs/", docs.docs, name="docs"),
-    path("docs/<slug:name>/", docs.doc, name="doc"),
+    shown("", home.home, "home"),
+    shown("challenges/", home.challenge_list, "challenge_list"),
+    re_path(BOARD, require_safe(board.board), name="board"),
+    re_path(EXPORT, require_safe(board.snapshot_export), name="snapshot_export"),
+    shown(f"{PHASE}/snapshots/<slug:digest>/", board.snapshot, "snapshot"),
+    shown(f"{PHASE}/entries/", entries.entries, "entries"),
+    shown(f"{PHASE}/compare/", compare.compare, "compare"),
+    shown(f"{PHASE}/charts/", charts.charts, "charts"),
+    shown(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
+    shown("entries/<int:pk>/", entry.entry, "entry"),
+    shown("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),
+    shown("entries/<int:pk>/items/<str:item>/", item.entry_item, "entry_item"),
+    shown("entries/<int:pk>/geometry/<str:item>.json", item.entry_geometry, "entry_geometry"),
+    shown("metrics/", metrics.metric_list, "metric_list"),
+    shown("metrics/<slug:key>/", metrics.metric, "metric"),
+    shown("docs/", docs.docs, "docs"),
+    shown("docs/<slug:name>/", docs.doc, "doc"),
 ]

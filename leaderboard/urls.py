@@ -1,10 +1,14 @@
 """Every address of the service."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
 from leaderboard import health
 from leaderboard.api import api
+
+# Staff log in like everybody: with the second factor and under the same limits.
+admin.site.login = secure_admin_login(admin.site.login)
 
 urlpatterns = [
     path("admin/", admin.site.urls),

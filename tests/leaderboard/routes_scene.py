@@ -1,0 +1,116 @@
+"""A service with something in every state, for the table of routes: what the names in braces mean."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.utils import timezone
+
+from evaluation.models import Score
+from leaderboard.models import Snapshot
+from leaderboard.tasks import build_due_boards
+from submissions import storage, uploads
+from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, User
+from tests.factories import ChallengeFactory, PhaseFactory, TeamFactory, UserFactory, archive, give_reference, join, perturbed, received
+from tests.people import People
+
+KEY = "the-key-of-the-private-one"
+MASKED_VALUE = 0.7654321
+
+
+def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict[str, object]:
+    """Names of the table -> what stands in the address. `phase` is the people's own, open and public."""
+    challenge = phase.challenge
+    later = timezone.now() + timedelta(days=9)
+    phases = {"p": phase}
+    phases["masked"] = _phase(challenge, board="hidden", board_at=later, withhold_scores=True, withhold_items=True)
+    phases["open"] = _phase(challenge, reference_access="public")
+    phases["coming"] = _phase(challenge, opens_at=later, closes_at=None)
+    private = ChallengeFactory(visibility="private", access_key=KEY, title="Private-title")
+    draft = ChallengeFactory(visibility="draft", access_key=KEY, title="Draft-title")
+    for one in (private, draft):
+        one.organizers.add(people.organizer)
+    phases["pp"], phases["dp"] = _phase(private), _phase(draft)
+    insiders = TeamFactory(challenge=private, name="Insiders")
+    join(UserFactory(), insiders, leader=True)
+
+    entries = _entries(phases, people, insiders)
+    drain()
+    _flag(entries, people)
+    Score.objects.filter(evaluation__submission=entries["masked_e"]).update(
+        value=MASKED_VALUE, ci_low=MASKED_VALUE, ci_high=MASKED_VALUE, median=MASKED_VALUE, minimum=MASKED_VALUE, maximum=MASKED_VALUE
+    )
+    entries["busy"] = _received(phase, people.team, "method-busy", people.owner, 7)
+    entries["uploading"] = uploads.start(people.owner, phase, file_name="e.zip", size=9, sha256="0" * 64, method_name="method-uploading")
+    build_due_boards()
+    return _names(phases, private, draft, entries, people, insiders)
+
+
+def _phase(challenge: Challenge, **values: object) -> Phase:
+    phase = PhaseFactory(challenge=challenge, **values)
+    give_reference(phase)
+    return phase
+
+
+def _received(phase: Phase, team: Team, method: str, user: User | None, seed: int, items: dict | None = None) -> Submission:
+    from submissions.formats.wireframe import unpack
+
+    truth = unpack(storage.store().read(phase.references.get().key))
+    return received(phase, team, archive(items or perturbed(truth, 0.2, seed)), method_name=method, user=user)
+
+
+def _entries(phases: dict[str, Phase], people: People, insiders: Team) -> dict[str, Submission]:
+    phase, owner = phases["p"], people.owner
+    found = {
+        name: _received(phase, people.team, f"method-{name}", owner, seed)
+        for seed, name in enumerate(("e", "hidden", "withdrawn", "disqualified"))
+    }
+    found["e2"] = _received(phase, people.other_team, "method-e2", people.other, 9)
+    found["masked_e"] = _received(phases["masked"], people.team, "method-masked", owner, 5)
+    found["open_e"] = _received(phases["open"], people.team, "method-open", owner, 6)
+    found["private_e"] = _received(phases["pp"], insiders, "method-private", None, 8)
+    house = next(iter(perturbed({"x": _a_house()}, 0.1).values()))
+    found["rejected"] = _received(phase, people.team, "method-rejected", owner, 0, items={"no_such_item": house})
+    return found
+
+
+def _a_house():
+    from evaluation.synthetic.houses import house
+
+    return house("gable", 1)
+
+
+def _flag(entries: dict[str, Submission], people: People) -> None:
+    for entry in entries.values():
+        entry.refresh_from_db()
+    entries["hidden"].hide(people.organizer, "looked at again")
+    entries["disqualified"].disqualify(people.organizer, "against the rules")
+    entries["withdrawn"].withdraw()
+
+
+def _file(challenge: Challenge, phase: Phase, name: str) -> ChallengeFile:
+    storage.store().save_bytes(f"files/{name}", name.encode())
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return ChallengeFile.objects.create(challenge=challenge, phase=phase, name=name, key=f"files/{name}", size=len(name), sha256=digest)
+
+
+def _names(phases, private, draft, entries, people, insiders) -> dict[str, object]:
+    challenge = phases["p"].challenge
+    snapshots = {
+        "digest": (phases["p"], Snapshot.Audience.PUBLIC), "inner": (phases["p"], Snapshot.Audience.ORGANIZERS),
+        "masked_digest": (phases["masked"], Snapshot.Audience.PUBLIC),
+    }  # fmt: skip
+    return {
+        **{name: phase.slug for name, phase in phases.items()},
+        **{name: entry.pk for name, entry in entries.items()},
+        **{name: Snapshot.current(phase, audience).digest for name, (phase, audience) in snapshots.items()},
+        "c": challenge.slug, "private": private.slug, "draft": draft.slug, "key": KEY,
+        "file": _file(challenge, phases["p"], "points.zip").pk, "coming_file": _file(challenge, phases["coming"], "later.zip").pk,
+        "private_file": _file(private, phases["pp"], "private.zip").pk,
+        "join": people.team.make_link(), "private_join": insiders.make_link(),
+        "invite": people.team.invite("linus@example.org", people.owner).pk, "mate": people.mate.pk, "team": people.team.pk,
+        "token": ApiToken.make(people.owner, "laptop")[0].pk, "item": phases["p"].manifest.item_ids[0],
+        "participation": challenge.participations.get(user=people.mate).pk, "news": challenge.announcements.create(title="News").pk,
+    }  # fmt: skip
