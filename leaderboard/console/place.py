@@ -14,12 +14,13 @@ from django.utils import timezone
 from submissions.errors import Refused
 from submissions.models import Challenge, Phase
 from submissions.permissions import require
+from submissions.storage import StorageError
 
 
 def organizer(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """The view gets the challenge instead of its slug, and only from those who organize it.
 
-    What a model refuses to a form is shown on the page that the form came from.
+    What a model or the storage refuses to a form is shown on the page that the form came from.
     """
 
     @login_required
@@ -31,10 +32,10 @@ def organizer(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         require(request.user, "challenge.organize", found)
         try:
             return view(request, found, **places)
-        except Refused as refused:
+        except (Refused, StorageError) as error:
             if request.method != "POST":
                 raise
-            messages.error(request, refused.sentence)
+            messages.error(request, str(error))
             return redirect(request.path)
 
     return wrapped

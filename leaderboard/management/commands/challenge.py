@@ -15,6 +15,7 @@ from leaderboard.bundle.show import lines
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
 from submissions.models import Challenge
+from submissions.storage import StorageError
 
 
 class Command(BaseCommand):
@@ -40,8 +41,8 @@ class Command(BaseCommand):
         except BundleError as error:
             n = len(error.problems)
             raise CommandError(f"{error}\n{n} {'problem' if n == 1 else 'problems'} in {folder}; nothing was changed.") from None
-        except Refused as error:
-            raise CommandError(error.sentence) from None
+        except (Refused, StorageError) as error:
+            raise CommandError(str(error)) from None
         except PlanChanged:
             raise CommandError("The challenge was changed by somebody else meanwhile; look at the plan again.") from None
 
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             raise CommandError("Nothing was changed.")
         if not do or plan.is_empty:
             return
-        if not yes and input("Make it so? [y/N] ").strip().lower() not in ("y", "yes"):
+        if not yes and not _agreed():
             raise CommandError("Nothing was changed.")
         apply(definition, expected=plan.digest)
         self.stdout.write("Done.")
@@ -66,3 +67,11 @@ class Command(BaseCommand):
             raise CommandError(f"There is no challenge “{slug}” here; there are: {known}.")
         export(read(challenge), folder)
         self.stdout.write(f"{slug} is in {folder}.")
+
+
+def _agreed() -> bool:
+    """Ask at the terminal; where there is none, `--yes` has to be given."""
+    try:
+        return input("Make it so? [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        raise CommandError("There is nobody to ask here; give --yes to apply the plan. Nothing was changed.") from None

@@ -382,3 +382,13 @@ def test_the_bundle_to_download_holds_the_challenge(desk, phase, at):
         names = package.namelist()
     root = phase.challenge.slug
     assert f"{root}/challenge.yaml" in names and f"{root}/phases/{phase.slug}/reference/house_01.json" in names
+
+
+def test_a_full_disk_is_said_on_the_page(desk, phase, at, monkeypatch):
+    def full(*arguments):
+        raise storage.StorageError("The server's disk is full; try again later.")
+
+    monkeypatch.setattr(type(storage.store()), "save_file", full)
+    values = {"act": "add", "title": "", "kind": "input", "phase": "", "file": SimpleUploadedFile("points.zip", b"points")}
+    assert "disk is full" in desk.post(at("files/"), values, follow=True).content.decode()
+    assert not ChallengeFile.objects.exists()
