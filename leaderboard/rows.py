@@ -249,4 +249,4 @@ def rule_words(content: dict) -> str:
 
 
 def _points(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+    return "–" if value is None else f"{value:.2f}"
