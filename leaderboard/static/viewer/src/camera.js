@@ -2,6 +2,7 @@
    synchronised share one of these, so their pictures cannot differ. z is up. */
 
 const FIELD = (30 * Math.PI) / 180; // angle of view across the smaller side of the picture
+const MARGIN = 1.1; // room around what it shows
 const HOME = { azimuth: -Math.PI / 3, elevation: Math.PI / 7 };
 export const VIEWS = {
   reset: HOME,
@@ -17,7 +18,7 @@ export class Camera {
     this.size = 10; // world units across the smaller side of the picture, at the target
     this.parallel = false;
     this.touched = false; // has a person moved it? then a late model does not move it again
-    this.boxes = []; // {low, high} of everything it should show, in the shared frame
+    this.points = []; // everything it should show, [x, y, z] in the shared frame
     this.listeners = new Set();
     Object.assign(this, HOME);
   }
@@ -64,21 +65,37 @@ export class Camera {
     this.touched = name !== "reset";
   }
 
-  /* Looks at everything in `boxes`, from where it stands, with a margin. */
+  /* Looks at every point, from where it stands, with a margin. */
   fit(width, height) {
-    if (this.boxes.length) {
-      const low = [0, 1, 2].map((axis) => Math.min(...this.boxes.map((box) => box.low[axis])));
-      const high = [0, 1, 2].map((axis) => Math.max(...this.boxes.map((box) => box.high[axis])));
-      this.target = low.map((value, axis) => (value + high[axis]) / 2);
-      const { right, up } = this.basis();
-      const half = low.map((value, axis) => (high[axis] - value) / 2);
-      const reach = (along) => half.reduce((sum, value, axis) => sum + value * Math.abs(along[axis]), 0);
+    if (this.points.length) {
+      const { right, up, back } = this.basis();
+      const [x, y, z] = [right, up, back].map((axis) => middle(this.points, axis));
+      this.target = [0, 1, 2].map((k) => x * right[k] + y * up[k] + z * back[k]);
       const side = Math.min(width, height) || 1;
-      const across = Math.max((2 * reach(right) * side) / (width || 1), (2 * reach(up) * side) / (height || 1));
-      this.size = 1.15 * across || 2 * Math.hypot(...half) || 1;
+      const slope = Math.tan(FIELD / 2);
+      // The nearer a point, the more room it needs: the eye stands back by its depth, and by its
+      // reach sideways and upwards.
+      let distance = 0;
+      for (const point of this.points) {
+        const across = (Math.abs(dot(point, right) - x) * side) / (width || 1);
+        const upwards = (Math.abs(dot(point, up) - y) * side) / (height || 1);
+        distance = Math.max(distance, dot(point, back) - z + (MARGIN * Math.max(across, upwards)) / slope);
+      }
+      this.size = 2 * slope * distance || 1;
     }
     this.changed();
   }
+}
+
+/* The middle of what points cover along a unit vector. */
+function middle(points, axis) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const point of points) {
+    const along = dot(point, axis);
+    if (along < low) low = along;
+    if (along > high) high = along;
+  }
+  return (low + high) / 2;
 }
 
 /* A point -> [x, y, depth] in pixels, y down; depth <= 0 is behind the eye. */

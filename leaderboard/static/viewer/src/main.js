@@ -27,7 +27,9 @@ class Viewer {
     this.build();
     const box = bounds(data);
     this.radius = box ? Math.hypot(...box.low.map((value, axis) => box.high[axis] - value)) / 2 || 1 : 1;
-    if (box) this.camera.boxes.push({ low: box.low.map((v, i) => v + this.shift[i]), high: box.high.map((v, i) => v + this.shift[i]) });
+    for (const { vertices } of data.models) {
+      for (let i = 0; i < vertices.length; i += 3) this.camera.points.push([0, 1, 2].map((k) => vertices[i + k] + this.shift[k]));
+    }
     this.camera.listeners.add(() => this.invalidate());
     if (!this.camera.touched) this.look("reset");
     this.invalidate();
