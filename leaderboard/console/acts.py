@@ -21,26 +21,6 @@ from submissions.models.entered import checked_file_name
 log = logging.getLogger(__name__)
 
 
-def retry_entry(entry: Submission, actor) -> None:
-    """Queue a failed entry again."""
-    with transaction.atomic():
-        before = {"status": entry.status, "failure": entry.failure}
-        entry.retry(actor)
-        AuditEntry.record(
-            entry.phase.challenge, actor, "submission.retry", entry, before=before, after={"status": entry.status}, submission=entry.pk
-        )
-
-
-def cancel_entry(entry: Submission, actor) -> None:
-    """Stop an entry that is not done."""
-    with transaction.atomic():
-        before = {"status": entry.status}
-        entry.cancel(actor)
-        AuditEntry.record(
-            entry.phase.challenge, actor, "submission.cancel", entry, before=before, after={"status": entry.status}, submission=entry.pk
-        )
-
-
 def reevaluate(phase: Phase, reason: str, actor) -> EvaluationBatch:
     """Score all entries anew under the reference in force and the metrics as they stand; the batch keeps the log's line."""
     return EvaluationBatch.start(phase, reference=reference_in_force(phase), reason=reason, actor=actor)

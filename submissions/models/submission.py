@@ -186,11 +186,13 @@ class Submission(Leased):
 
     def cancel(self, actor=None, now=None) -> None:
         """Stop an entry that is not done yet."""
-        moved = type(self).objects.filter(pk=self.pk, status__in=Status.in_progress()).update(
-            status=Status.CANCELLED, finished_at=now or timezone.now(), lease_token=None, lease_until=None
-        )  # fmt: skip
-        if not moved:
-            raise Refused("This entry is already done, so it cannot be cancelled; withdraw it instead.", "done")
+        with transaction.atomic():
+            moved = type(self).objects.filter(pk=self.pk, status__in=Status.in_progress()).update(
+                status=Status.CANCELLED, finished_at=now or timezone.now(), lease_token=None, lease_until=None
+            )  # fmt: skip
+            if not moved:
+                raise Refused("This entry is already done, so it cannot be cancelled; withdraw it instead.", "done")
+            self._record_foreign(actor, "submission.cancel", {"status": self.status}, {"status": Status.CANCELLED.value})
         self.refresh_from_db()
 
     @classmethod
@@ -266,8 +268,15 @@ class Submission(Leased):
             )  # fmt: skip
             if not moved:
                 raise Refused("Only an entry that has failed can be retried.", "not_failed")
+            before = {"status": Status.FAILED.value, "failure": self.failure}
+            self._record_foreign(actor, "submission.retry", before, {"status": Status.RECEIVED.value})
             wake.after_commit()
         self.refresh_from_db()
+
+    def _record_foreign(self, actor, action: str, before: dict, after: dict) -> None:
+        """An act that a team may do itself is an organizer's where `actor` is not in the team, and is kept then."""
+        if actor is not None and not self.team.memberships.filter(user=actor).exists():
+            AuditEntry.record(self.phase.challenge, actor, action, self, submission=self.pk, before=before, after=after)
 
     # --- flags -----------------------------------------------------------------------------
 

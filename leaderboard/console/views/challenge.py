@@ -23,6 +23,7 @@ from leaderboard.bundle.definition import ChallengeDef
 from leaderboard.bundle.export import export
 from leaderboard.bundle.state import read
 from leaderboard.console import acts
+from leaderboard.console.edits import moved
 from leaderboard.console.forms import NewChallengeForm, SettingsForm, VisibilityForm
 from leaderboard.console.place import chosen_act, organizer, page
 from leaderboard.console.settle import settle
@@ -102,16 +103,6 @@ def _move_phase(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     definition = read(challenge)
     phases = moved(definition.phases, request.POST.get("slug", ""), request.POST.get("to", ""))
     return settle(request, replace(definition, phases=phases), request.path)
-
-
-def moved(things: tuple, slug: str, to: str) -> tuple:
-    """`things` with the one called `slug` a place earlier (`up`) or later."""
-    order = list(things)
-    place = next((n for n, thing in enumerate(order) if thing.slug == slug), None)
-    if place is not None:
-        thing = order.pop(place)
-        order.insert(max(0, place + (-1 if to == "up" else 1)), thing)
-    return tuple(order)
 
 
 @organizer

@@ -8,7 +8,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.console import acts
 from leaderboard.console.forms import ReasonForm
 from leaderboard.console.numbers import paged
 from leaderboard.console.place import chosen_act, organizer, page
@@ -114,10 +113,10 @@ def _mark(request: HttpRequest, entry: Submission) -> None:
 
 def _retry(request: HttpRequest, entry: Submission) -> None:
     require(request.user, "submission.retry", entry)
-    acts.retry_entry(entry, request.user)
+    entry.retry(request.user)
     messages.success(request, "Queued again, from the check of its files on.")
 
 
 def _cancel(request: HttpRequest, entry: Submission) -> None:
-    acts.cancel_entry(entry, request.user)
+    entry.cancel(request.user)
     messages.success(request, "Cancelled; it uses up no quota.")

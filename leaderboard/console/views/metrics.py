@@ -11,11 +11,10 @@ from django.views.decorators.http import require_http_methods
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.bundle.state import read
+from leaderboard.console.edits import moved, with_phase
 from leaderboard.console.metric_form import MetricForm
 from leaderboard.console.place import chosen_act, organizer_of_phase, page
 from leaderboard.console.settle import settle
-from leaderboard.console.views.challenge import moved
-from leaderboard.console.views.phases import with_phase
 from submissions.models import Phase
 
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import PhaseDef
 from leaderboard.bundle.state import read
+from leaderboard.console.edits import with_phase
 from leaderboard.console.forms import PhaseForm
 from leaderboard.console.place import organizer, organizer_of_phase, page
 from leaderboard.console.settle import settle
@@ -44,8 +45,3 @@ def edit(request: HttpRequest, phase: Phase) -> HttpResponse:
     else:
         form = PhaseForm(instance=phase)
     return page(request, "phase", challenge, "phase", Phase.objects.select_related("challenge").get(pk=phase.pk), form=form)
-
-
-def with_phase(definition, slug: str, **values: object):
-    """`definition` with other values in one of its phases."""
-    return replace(definition, phases=tuple(replace(it, **values) if it.slug == slug else it for it in definition.phases))

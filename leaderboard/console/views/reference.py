@@ -11,10 +11,10 @@ from evaluation.models import EvaluationBatch
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read, reference_definition, reference_in_force
 from leaderboard.console import acts
+from leaderboard.console.edits import with_phase
 from leaderboard.console.forms import ReferenceForm
 from leaderboard.console.place import number, organizer_of_phase, page
 from leaderboard.console.settle import settle
-from leaderboard.console.views.phases import with_phase
 from submissions.models import Phase
 
 

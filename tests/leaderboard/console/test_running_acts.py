@@ -75,6 +75,13 @@ def test_a_failed_entry_is_retried_and_a_waiting_one_cancelled(desk, entry, at):
     assert entry.status == "cancelled" and line("submission.cancel")
 
 
+def test_what_a_team_does_with_its_own_entry_is_not_in_the_log(entry, people):
+    entry.fail("The disk was full.")
+    entry.retry(people.mate)
+    entry.cancel(people.owner)
+    assert not AuditEntry.objects.filter(action__startswith="submission.").exists()
+
+
 def test_tracebacks_are_for_staff_only(client, entry, people, at):
     entry.fail("The disk was full.", "Traceback: secret")
     for user, shown in ((people.organizer, False), (people.staff, True)):
