@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from leaderboard.markdown import render
@@ -50,3 +52,17 @@ def test_pictures_come_from_this_site_only():
 
 def test_a_very_long_text_is_cut_rather_than_converted_for_minutes():
     assert len(render("a " * 200_000)) < 110_000
+
+
+@pytest.mark.parametrize("text", ["[" * 10_000, "![" * 5_000, "[a](" * 2_500, "[" * 5_000 + "]" * 5_000, "<a " * 3_333])
+def test_brackets_that_are_never_closed_do_not_keep_the_server_busy(text):
+    start = time.process_time()
+    html = render(text)
+    assert time.process_time() - start < 3, "the converter alone needs up to two minutes"
+    assert html.count("[") + html.count("&lt;") == text.count("[") + text.count("<"), "nothing of the text is lost"
+
+
+def test_a_usual_number_of_brackets_is_left_alone():
+    text = "See [a [b] c](https://example.org/x), [1], [2] and intervals [0, 1) of p < 0.05.\n\n" * 5
+    assert render(text).count('<a href="https://example.org/x"') == 5
+    assert "&lt; 0.05" in render(text)
