@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import os
 import secrets
 import shutil
@@ -27,6 +28,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from django.conf import settings
+
+log = logging.getLogger(__name__)
 
 BLOCK = 1024 * 1024  # bytes read at once
 MOST_PARTS = 10_000  # S3's limit, kept for both stores
@@ -99,12 +102,16 @@ def clean_uploads() -> int:
     from submissions.models import Status, Submission  # rows import this module
 
     where, removed = store(), 0
-    left = Submission.objects.exclude(status=Status.UPLOADING).exclude(upload_data={})
+    left = Submission.objects.filter(status=Status.CANCELLED).exclude(upload_data={})
     for pk, notes, file_key in left.values_list("pk", "upload_data", "file_key"):
-        if notes.get("kind") == where.kind:  # else the settings changed since: leave it
-            where.drop_upload(notes)
-            if not file_key and "key" in notes:
-                where.delete(notes["key"])
+        try:
+            if notes.get("kind") == where.kind:  # else the settings changed since: leave it
+                where.drop_upload(notes)
+                if not file_key and "key" in notes:
+                    where.delete(notes["key"])
+        except StorageError as error:
+            log.warning("Remains of upload %s stay until the next sweep: %s", pk, error)
+            continue
         Submission.objects.filter(pk=pk).update(upload_data={})
         removed += 1
     uploading = Submission.objects.filter(status=Status.UPLOADING).values_list("upload_data", flat=True)

@@ -7,6 +7,7 @@ import json
 from datetime import timedelta
 from urllib.parse import quote
 
+import httpx
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -19,8 +20,7 @@ API = "/api/v1"
 
 
 @pytest.fixture(autouse=True)
-def own_home(settings, tmp_path):
-    settings.HOME = tmp_path
+def small_parts(settings, local_files):
     settings.UPLOAD_PART_BYTES = 1_000
 
 
@@ -95,6 +95,18 @@ def test_an_interrupted_upload_is_found_by_its_checksum_and_goes_on(phase, peopl
     assert [(one["id"], one["upload"]["parts_done"]) for one in found] == [(made["id"], [2])]
     problem = program("POST", made["upload"]["complete_url"], {}, 409).json()
     assert problem["code"] == "parts_missing" and "parts 1, 3" in problem["detail"]
+
+
+def test_where_s3_keeps_the_files_the_bytes_go_there_and_come_from_there(phase, people, s3_files):
+    program, data = Program(people.owner), b"x" * 2_500
+    made = program("POST", "submissions", reservation(phase, data), 201).json()
+    upload = made["upload"]
+    assert (upload["kind"], upload["url"], [part["number"] for part in upload["parts"]]) == ("multipart", None, [1])
+    assert program("PUT", f"submissions/{made['id']}/parts/1", data, 503).json()["code"] == "storage"
+    httpx.put(upload["parts"][0]["url"], content=data).raise_for_status()
+    assert program("POST", upload["complete_url"], {}, 200).json()["status"] == "received"
+    where = program("GET", f"submissions/{made['id']}/file", status=302)["Location"]
+    assert httpx.get(where).content == data
 
 
 def test_bytes_that_differ_from_the_announced_checksum_are_refused(phase, people):

@@ -17,6 +17,8 @@ from submissions.models import Status, Submission
 from tests import environment
 from tests.factories import archive
 
+pytestmark = pytest.mark.usefixtures("local_files")
+
 
 @pytest.fixture
 def refusing(monkeypatch):

@@ -22,9 +22,7 @@ DATA = b"an entry"
 DIGEST = hashlib.sha256(DATA).hexdigest()
 
 
-@pytest.fixture(autouse=True)
-def own_home(settings, tmp_path):
-    settings.HOME = tmp_path
+pytestmark = pytest.mark.usefixtures("local_files")
 
 
 def at(text: str) -> datetime:

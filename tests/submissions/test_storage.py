@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import time
-import uuid
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -20,20 +19,15 @@ MIB = 1024 * 1024
 
 
 @pytest.fixture
-def local(settings, tmp_path):
-    settings.HOME, settings.S3_BUCKET, settings.UPLOAD_PART_BYTES = tmp_path, "", 1_000
-    return storage.store()
+def local(settings, local_files):
+    settings.UPLOAD_PART_BYTES = 1_000
+    return local_files
 
 
 @pytest.fixture
-def s3(settings, tmp_path, s3_server):
-    settings.HOME, settings.UPLOAD_PART_BYTES = tmp_path, 5 * MIB
-    settings.S3_BUCKET = f"test-{uuid.uuid4().hex[:12]}"
-    settings.S3_ENDPOINT = settings.S3_PUBLIC_ENDPOINT = s3_server
-    settings.S3_ACCESS_KEY = settings.S3_SECRET_KEY = "test"
-    store = storage.store()
-    store.client.create_bucket(Bucket=settings.S3_BUCKET)
-    return store
+def s3(settings, s3_files):
+    settings.UPLOAD_PART_BYTES = 5 * MIB
+    return s3_files
 
 
 @pytest.fixture(params=["local", "s3"])
@@ -264,6 +258,16 @@ def test_the_remains_of_a_cancelled_upload_leave_s3(s3, multipart):
     submission.cancel()
     assert storage.clean_uploads() == 1
     assert "Uploads" not in s3.client.list_multipart_uploads(Bucket=s3.bucket)
+
+
+@pytest.mark.django_db
+def test_a_storage_that_is_away_does_not_stop_the_sweep(multipart, s3, settings):
+    submission, _ = multipart
+    submission.cancel()
+    there, settings.S3_ENDPOINT = settings.S3_ENDPOINT, "http://127.0.0.1:9"
+    assert storage.clean_uploads() == 0
+    settings.S3_ENDPOINT = there
+    assert storage.clean_uploads() == 1
 
 
 @pytest.mark.django_db

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
-import uuid
 
 import pytest
 from django.conf import settings as configured
@@ -53,7 +52,7 @@ def received(phase, path):
     return submission
 
 
-def test_a_file_goes_in_parts_to_this_service(form, phase, big, settings):
+def test_a_file_goes_in_parts_to_this_service(local_files, form, phase, big, settings):
     settings.UPLOAD_PART_BYTES = 4 * MIB
     sent = []
     form.on("request", lambda request: sent.append(request.url) if request.method == "PUT" else None)
@@ -65,7 +64,7 @@ def test_a_file_goes_in_parts_to_this_service(form, phase, big, settings):
     assert form.problems == []
 
 
-def test_after_a_broken_connection_only_the_rest_is_sent(form, phase, big, settings):
+def test_after_a_broken_connection_only_the_rest_is_sent(local_files, form, phase, big, settings):
     settings.UPLOAD_PART_BYTES = 4 * MIB
     form.add_init_script("setTimeout = new Proxy(setTimeout, {apply: (f, t, [act]) => f.call(t, act, 1)})")  # pauses pass at once
     form.route("**/parts/2", lambda route: route.abort())
@@ -81,17 +80,12 @@ def test_after_a_broken_connection_only_the_rest_is_sent(form, phase, big, setti
     received(phase, big)
 
 
-def test_a_large_file_goes_straight_to_s3_across_origins(form, phase, big, settings, s3_server):
-    settings.S3_BUCKET = f"test-{uuid.uuid4().hex[:12]}"
-    settings.S3_ENDPOINT = settings.S3_PUBLIC_ENDPOINT = s3_server
-    settings.S3_ACCESS_KEY = settings.S3_SECRET_KEY = "test"
+def test_a_large_file_goes_straight_to_s3_across_origins(s3_files, form, phase, big, settings, s3_server):
     policy = copy.deepcopy(configured.CONTENT_SECURITY_POLICY)
     policy["DIRECTIVES"]["connect-src"].append(s3_server)  # as the settings do where S3 is configured
     settings.CONTENT_SECURITY_POLICY = policy
-    client = storage.store().client
-    client.create_bucket(Bucket=settings.S3_BUCKET)
     rule = {"AllowedMethods": ["PUT"], "AllowedOrigins": ["*"], "AllowedHeaders": ["*"]}
-    client.put_bucket_cors(Bucket=settings.S3_BUCKET, CORSConfiguration={"CORSRules": [rule]})
+    s3_files.client.put_bucket_cors(Bucket=settings.S3_BUCKET, CORSConfiguration={"CORSRules": [rule]})
     sent = []
     form.on("request", lambda request: sent.append(request.url) if request.method == "PUT" else None)
     form.fill_upload(big)
@@ -102,7 +96,7 @@ def test_a_large_file_goes_straight_to_s3_across_origins(form, phase, big, setti
     assert form.problems == []
 
 
-def test_a_refusal_is_read_out_on_the_page(form, phase, big):
+def test_a_refusal_is_read_out_on_the_page(local_files, form, phase, big):
     form.fill_upload(big)
     type(phase).objects.filter(pk=phase.pk).update(limit_total=0)
     form.get_by_role("button", name="Upload").click()

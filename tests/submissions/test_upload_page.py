@@ -14,6 +14,8 @@ from submissions import storage
 from submissions.models import ApiToken, Participation, Phase, Status
 from tests.factories import archive, received
 
+pytestmark = pytest.mark.usefixtures("local_files")
+
 
 @pytest.fixture
 def page(phase):

@@ -20,9 +20,8 @@ DATA = os.urandom(2_500)
 
 
 @pytest.fixture(autouse=True)
-def small_parts(settings, tmp_path):
+def small_parts(settings, local_files):
     settings.UPLOAD_PART_BYTES = 1_000
-    settings.HOME = tmp_path
 
 
 def start(user, phase, data=DATA, declare=True, **values) -> Submission:
