@@ -136,11 +136,12 @@ class EvaluationBatch(models.Model):
             retired.update(state=self.State.RETIRED)
             self.state, self.switched_at = self.State.CURRENT, now
             self.save(update_fields=["state", "switched_at"])
-            # An entry that was still being scored under the old batch is scored under this one.
-            for submission in Submission.objects.filter(phase_id=self.phase_id, status=Status.SCORING, evaluations__batch=self, evaluations__state="done"):
+            # An entry that was still being scored under the old batch is scored under this one, or,
+            # left out of it, has nowhere left to be scored.
+            pending = Submission.objects.filter(phase_id=self.phase_id, status=Status.SCORING)
+            for submission in pending.filter(evaluations__batch=self, evaluations__state="done"):
                 submission.complete()
-            # One that was left out of it has nowhere left to be scored.
-            for submission in Submission.objects.filter(phase_id=self.phase_id, status=Status.SCORING, evaluations__batch=self, evaluations__state="excluded"):
+            for submission in pending.filter(evaluations__batch=self, evaluations__state="excluded"):
                 submission.fail("This entry was left out of a re-evaluation while it was being scored; it used up no quota, so retry it.")
             self.publish_manifest(self.phase)
             self.phase.touch_board()

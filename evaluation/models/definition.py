@@ -124,13 +124,19 @@ class Reference(models.Model):
     def manifest(self, metrics: list[dict]) -> Manifest:
         """What an upload to the phase must hold under this reference."""
         phase = self.phase
-        items = []
-        for name, group, (n_vertices, n_edges) in zip(self.item_ids, self.groups, self.bounds, strict=True):
-            most_vertices, most_edges = item_bounds(n_vertices, n_edges, phase.size_factor)
-            items.append(Item(id=name, group=group, max_vertices=most_vertices, max_edges=most_edges))
+        # One bound for all items, and a round one: everybody reads the manifest, and ten times an
+        # item's own numbers would tell how large each hidden item is.
+        largest = (_rounded_up(max(column)) for column in zip(*self.bounds, strict=True))
+        most_vertices, most_edges = item_bounds(*largest, phase.size_factor)
+        items = [Item(name, group, most_vertices, most_edges) for name, group in zip(self.item_ids, self.groups, strict=True)]
         return Manifest(
             challenge=phase.challenge.slug, phase=phase.slug, family=phase.challenge.family, items=tuple(items),
             formats=("json", "obj", "npz", "s23dr"), missing=phase.missing, unit=phase.unit, unit_scale=phase.unit_scale,
             metrics=tuple(MetricEntry(slug=m["slug"], key=m["key"], params=m["params"]) for m in metrics),
             bounds=Bounds(max_archive_bytes=phase.max_archive_bytes), reference_version=self.version,
         )  # fmt: skip
+
+
+def _rounded_up(n: int) -> int:
+    """The next power of two."""
+    return 1 << (n - 1).bit_length()
