@@ -24,13 +24,13 @@ from submissions.limits import TooOften
 from submissions.storage import StorageError
 
 STATUS = {"too_large": 413, "too_many_requests": 429, "storage": 503}  # of a refusal by its code; else 409
-
-
 PROBLEM = "application/problem+json"
 
 
 class Api(NinjaAPI):
     """Answers belong to whoever asked: no shared cache may keep them."""
+
+    _schema: Any = None
 
     def create_response(self, request: HttpRequest, data: Any, **kwargs: Any) -> HttpResponse:
         response = super().create_response(request, data, **kwargs)
@@ -38,6 +38,12 @@ class Api(NinjaAPI):
         return response
 
     def get_openapi_schema(self, **kwargs: Any) -> Any:
+        """The schema, made once: it takes long, and no request changes it."""
+        if self._schema is None:
+            self._schema = self._made_schema(**kwargs)
+        return self._schema
+
+    def _made_schema(self, **kwargs: Any) -> Any:
         """The schema, with errors under the media type they are really sent as."""
         schema = super().get_openapi_schema(**kwargs)
         for operations in schema["paths"].values():

@@ -340,9 +340,9 @@ GET    /api/v1/metrics                              yyyyyyyy
 GET    /api/v1/metrics/hss                          yyyyyyyy
 """
 
-# Pages of libraries, which redirect or show themselves whatever the method: there, a method in no
-# line must give nobody more than the listed ones.
-FOREIGN = ("/accounts/", "/api/v1/docs", "/api/v1/openapi.json")
+# Pages of a library, which redirect or take PUT as POST before they look at the method: there, a
+# method in no line must give nobody more than the listed ones.
+FOREIGN = ("/accounts/",)
 
 # What the forms and the programs send; an address not named here is sent nothing.
 BODIES: dict[str, dict] = {
