@@ -144,6 +144,10 @@ class Phase(models.Model):
         now = now or timezone.now()
         return self.opens_at <= now and (self.closes_at is None or now < self.closes_at)
 
+    def admits(self, team_id: int | None) -> bool:
+        """Whether the team has the scored entry in an earlier phase that this one may ask for."""
+        return not self.parent_id or (team_id is not None and self.parent.submissions.eligible().filter(team_id=team_id).exists())
+
     def board_is_public(self, now: datetime | None = None) -> bool:
         """Whether those who may see the phase may see its board now."""
         return self.board != self.Board.HIDDEN or (now or timezone.now()) >= self.board_at

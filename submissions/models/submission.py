@@ -158,7 +158,7 @@ class Submission(Leased):
 
     @staticmethod
     def _require_parent(phase: Phase, team: Team) -> None:
-        if phase.parent_id and not phase.parent.submissions.eligible().filter(team=team).exists():
+        if not phase.admits(team.pk):
             raise Refused(
                 f"{phase.title} is for teams with a scored entry in {phase.parent.title}; enter that phase first.",
                 "parent_phase",

@@ -37,12 +37,14 @@ class ChallengePlace:
     def team(self) -> Team | None:
         return Team.objects.filter(pk=self.viewer.team_id).first() if self.viewer.team_id else None
 
-    @property
+    @cached_property
     def main_phase(self) -> Phase | None:
-        """The phase a participant looks for now: one that is open, else the next, else the last."""
+        """The phase this viewer looks for now: of the open ones the last that admits their team,
+        else the next to open, else the last."""
         running = [phase for phase in self.phases if phase.is_open(self.now)]
         coming = [phase for phase in self.phases if not phase.has_opened(self.now)]
-        return (running[-1:] or coming[:1] or self.phases[-1:] or [None])[0]
+        admitting = [phase for phase in running if phase.admits(self.viewer.team_id)]
+        return (admitting[-1:] or running[-1:] or coming[:1] or self.phases[-1:] or [None])[0]
 
     def context(self, here: str) -> dict:
         """What every page of a challenge shows: its frame, and which tab it is."""

@@ -49,6 +49,15 @@ def test_the_overview_says_what_each_viewer_does_next(client, phase, people):
     assert reverse("upload", args=[challenge.slug, phase.slug]) in owner
 
 
+def test_a_later_phase_is_pointed_at_once_it_admits_the_team(client, phase, people, scored):
+    later = PhaseFactory(challenge=phase.challenge, parent=phase, title="Later", position=9)
+    first = f"Next: </span>Upload an entry to {phase.title}"
+    assert first in read(client, "challenge", phase.challenge.slug, user=people.owner)
+    scored()
+    owner = read(client, "challenge", phase.challenge.slug, user=people.owner)
+    assert first not in owner and reverse("upload", args=[phase.challenge.slug, later.slug]) in owner
+
+
 def test_waiting_for_approval_is_said(client, phase, people):
     challenge = phase.challenge
     Challenge.objects.filter(pk=challenge.pk).update(needs_approval=True)
