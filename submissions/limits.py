@@ -50,6 +50,9 @@ class Rate:
         return cls(int(amount), int(number or 1) * _SECONDS[unit])
 
 
+INVITE_RATE = Rate(30, _SECONDS["d"])
+
+
 def who(request: HttpRequest) -> str:
     """The person, or the address of somebody who has not logged in."""
     if request.user.is_authenticated:
@@ -88,3 +91,8 @@ def limit_uploads(request: HttpRequest) -> None:
 def limit_tokens(request: HttpRequest) -> None:
     """One new API token."""
     count("token", who(request), Rate.parse(settings.TOKEN_RATE))
+
+
+def limit_invites(request: HttpRequest) -> None:
+    """One invitation by e-mail. A team has its own limit, but who leaves a team for a new one begins anew there."""
+    count("invite", who(request), INVITE_RATE)

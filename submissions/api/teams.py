@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from submissions import limits
 from submissions.api.common import (
     ACT_ERRORS,
     ERRORS,
@@ -98,7 +99,9 @@ def rename_team(request: HttpRequest, challenge: Slug, data: TeamName):
 
 @router.post("/challenges/{challenge}/team/invites", response={204: None, **ACT_ERRORS}, summary="Invite somebody by e-mail")
 def invite(request: HttpRequest, challenge: Slug, data: InviteIn):
-    _led(request, challenge).invite(data.email, request.user)
+    team = _led(request, challenge)
+    limits.limit_invites(request)
+    team.invite(data.email, request.user)
     return 204, None
 
 

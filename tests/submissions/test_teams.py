@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from submissions import limits
 from submissions.errors import Refused
 from submissions.models import Admission, Invitation, Membership, Participation, Phase, Submission, Team, TeamInvite
 from tests.factories import TeamFactory, UserFactory, join
@@ -286,3 +287,19 @@ def test_members_of_a_full_team_can_be_replaced(challenge, people):
     join(ada, TeamFactory(challenge=challenge))
     team.admit(ada)
     assert set(team.members.all()) == {people.owner, ada}
+
+
+def test_a_new_team_does_not_bring_new_invitations_to_send(client, challenge, monkeypatch):
+    """An empty team goes with its invitations when its only member founds another, and so does what it had used up."""
+    monkeypatch.setattr("submissions.limits.INVITE_RATE", limits.Rate(2, 86_400))
+    user = participant(challenge, "busy")
+    client.force_login(user)
+    for n in range(2):
+        Team.found(challenge, user, f"another {n}")
+        client.post(f"/challenges/{challenge.slug}/team/invite/", {"email": f"{n}@example.org"})
+        assert TeamInvite.objects.get().email == f"{n}@example.org"
+    Team.found(challenge, user, "a third")
+    client.post(f"/challenges/{challenge.slug}/team/invite/", {"email": "2@example.org"})
+    assert not TeamInvite.objects.exists()
+    response = client.post(f"/api/v1/challenges/{challenge.slug}/team/invites", {"email": "2@example.org"}, "application/json")
+    assert response.status_code == 429
