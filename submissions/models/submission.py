@@ -312,6 +312,7 @@ class Submission(Leased):
         if self.status != Status.SCORED or self.withdrawn_at:
             raise Refused("Only a scored entry that is not withdrawn can be chosen.", "not_scored")
         with transaction.atomic():
+            Team.objects.select_for_update().get(pk=self.team_id)  # of two choices at once the later one holds
             Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
             self._flag(is_chosen=True)
 

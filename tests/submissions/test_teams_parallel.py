@@ -10,8 +10,8 @@ from django.db import connection
 from django.utils import timezone
 
 from submissions.errors import Refused
-from submissions.models import Admission, Invitation, Membership, Participation, Team
-from tests.factories import ChallengeFactory, TeamFactory, UserFactory
+from submissions.models import Admission, Invitation, Membership, Participation, Status, Submission, Team
+from tests.factories import ChallengeFactory, PhaseFactory, TeamFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -90,3 +90,14 @@ def test_two_people_swapping_teams_do_not_block_each_other():
     outcome = together([lambda: his.admit(ada), lambda: hers.admit(grace)])
     assert sorted(outcome) == ["done", "gone"]  # who came second found the other's old team dissolved
     assert Membership.objects.filter(challenge=challenge).count() == 2
+
+
+def test_choices_made_at_once_leave_one_chosen_entry():
+    team = TeamFactory()
+    phase = PhaseFactory(challenge=team.challenge)
+    entries = [
+        Submission.objects.create(phase=phase, team=team, number=n, method_name="m", file_name="e.zip", status=Status.SCORED)
+        for n in range(1, 7)
+    ]
+    assert together([entry.choose for entry in entries]) == ["done"] * 6
+    assert Submission.objects.filter(is_chosen=True).count() == 1
