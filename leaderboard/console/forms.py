@@ -120,7 +120,8 @@ class PhaseForm(forms.ModelForm):
             "slug": "The last part of the phase's address; it stays as it is.",
             "limit_per_day": "Empty: no limit. Days are the phase's own.",
             "limit_total": "Empty: no limit.", "limit_at_once": "In progress at the same time. Empty: no limit.",
-            "size_factor": "An item may have this many times the vertices and edges of the reference's largest.", "max_archive_bytes": "Bytes.",
+            "size_factor": "An item may have this many times the vertices and edges of the reference's largest.",
+            "max_archive_bytes": "Bytes.",
             "unit": "Of the coordinates: m, cm, unitless, …", "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
         }  # fmt: skip
 
