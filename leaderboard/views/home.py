@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -15,8 +15,8 @@ from leaderboard.models import Snapshot
 from leaderboard.rows import cell
 from leaderboard.views.board import page_numbers
 from leaderboard.views.places import whole, words
-from submissions.models import Challenge, Participation, Phase
-from submissions.permissions import Viewer
+from submissions.models import Challenge, Phase
+from submissions.permissions import visible_challenges
 
 MOST_SHOWN = 12  # cards of each kind on the front page
 PER_PAGE = 50
@@ -65,21 +65,7 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
 
 def visible(user) -> QuerySet[Challenge]:
     """Challenges `user` may see, newest first."""
-    challenges = Challenge.objects.prefetch_related(Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id")))
-    if not user.is_authenticated:
-        return challenges.filter(visibility=Challenge.Visibility.PUBLIC)
-    if user.is_staff:
-        return challenges
-    takes_part = Participation.objects.filter(challenge=OuterRef("pk"), user=user)
-    organizes = Challenge.organizers.through.objects.filter(challenge_id=OuterRef("pk"), user_id=user.pk)
-    likely = challenges.filter(Q(visibility=Challenge.Visibility.PUBLIC) | Exists(takes_part) | Exists(organizes) | ~Q(admitted_emails=[]))
-    # The rule itself has the last word on those that are not public.
-    closed = [it.pk for it in likely.exclude(visibility=Challenge.Visibility.PUBLIC) if not _sees(user, it)]
-    return likely.exclude(pk__in=closed)
-
-
-def _sees(user, challenge: Challenge) -> bool:
-    return Viewer(user, challenge, timezone.now()).may("challenge.see", challenge)
+    return visible_challenges(user).prefetch_related(Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id")))
 
 
 def cards(request: HttpRequest, challenges, now: datetime) -> list[Card]:

@@ -137,6 +137,16 @@ class TestPages:
                 assert two[0].phase.challenge.title in text(signed_in(people.organizer).get(address_))
         assert two[0].phase.challenge.title in text(signed_in(people.owner).get("/")), "they take part in it"
 
+    def test_the_front_page_asks_no_more_for_more_challenges_that_others_may_see(self, client, people, django_assert_max_num_queries):
+        for _ in range(8):
+            ChallengeFactory(title="Not theirs", visibility="private", admitted_emails=["somebody@example.org"])
+        seen = ChallengeFactory(visibility="private", title="Mine alone")
+        seen.organizers.add(people.stranger)
+        client.force_login(people.stranger)
+        with django_assert_max_num_queries(10):
+            page = client.get("/challenges/").content.decode()
+        assert "Mine alone" in page and "Not theirs" not in page
+
     def test_a_hidden_board_gives_the_front_page_no_leader(self, client, two):
         Phase.objects.filter(pk=two[0].phase_id).update(board="hidden", board_at=timezone.now() + timedelta(days=1))
         page = text(client.get("/"))
