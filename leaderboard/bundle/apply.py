@@ -21,7 +21,7 @@ from leaderboard.bundle.definition import (
     ReferenceDef,
 )
 from leaderboard.bundle.plan import Facts, PhaseFacts, Plan, make_plan
-from leaderboard.bundle.state import read, reference_in_force
+from leaderboard.bundle.state import read, reference_definition
 from submissions import storage, wake
 from submissions.errors import Refused
 from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, User
@@ -50,9 +50,11 @@ def facts_of(challenge: Challenge) -> Facts:
     phases = {}
     for phase in challenge.phases.all():
         scored = phase.submissions.filter(status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
+        stored = [reference_definition(row) for row in phase.references.order_by("version")]
         phases[phase.slug] = PhaseFacts(
             entries=phase.submissions.count(), scored=scored.count(), is_live=EvaluationBatch.live(phase).exists(),
             closed=phase.closes_at is not None and phase.closes_at <= now,
+            versions={(it.sha256, it.groups): it.version for it in stored},
         )  # fmt: skip
     participants = challenge.participations.exclude(rules_accepted_at=None).count()
     return Facts(participants=participants, phases=phases, now=now)
@@ -179,7 +181,7 @@ class _Work:
         if before == definition and definition.slug not in {it.phase for it in self.plan.rescorings}:
             return
         phase = self.challenge.phases.get(slug=definition.slug)
-        reference = self._reference(phase, definition.reference, before.reference if before else None)
+        reference = self._reference(phase, definition.reference)
         rescoring = next((it for it in self.plan.rescorings if it.phase == definition.slug), None)
         if rescoring is not None:
             EvaluationBatch.start(phase, reference=reference, reason=rescoring.reason, actor=self.actor)
@@ -189,19 +191,16 @@ class _Work:
             EvaluationBatch.publish_manifest(phase)
         phase.touch_board()
 
-    def _reference(self, phase: Phase, wanted: ReferenceDef | None, known: ReferenceDef | None) -> Reference | None:
-        """The stored version that holds what is wanted: an earlier one with the same content, or a new one."""
+    def _reference(self, phase: Phase, wanted: ReferenceDef | None) -> Reference | None:
+        """The stored version that holds what is wanted, or a new one."""
         if wanted is None:
             return None
-        row = reference_in_force(phase)
-        if known is None or (known.sha256, known.groups) != (wanted.sha256, wanted.groups):
-            groups = dict(wanted.groups)
-            stored = phase.references.filter(sha256=wanted.sha256).order_by("-version")
-            row = next((it for it in stored if it.groups == [groups.get(item, item) for item in it.item_ids]), None)
-        if row is None:
+        if wanted.version is None:
             return Reference.add(phase, wanted.load(), groups=dict(wanted.groups), actor=self.actor, note=wanted.note)
+        row = phase.references.get(version=wanted.version)
         if row.note != wanted.note:
-            Reference.objects.filter(pk=row.pk).update(note=wanted.note)
+            row.note = wanted.note
+            row.save(update_fields=["note"])
         return row
 
     def _before(self, slug: str) -> PhaseDef | None:

@@ -75,6 +75,7 @@ class PhaseFacts:
     scored: int = 0  # that a re-evaluation would score
     is_live: bool = False  # has a batch, so that scoring has begun
     closed: bool = False
+    versions: Mapping[tuple[str, tuple[tuple[str, str], ...]], int] = field(default_factory=dict)  # stored, by content
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Plan:
 def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Plan:
     """The way from `before` to `after`."""
     if before is not None:
-        after = _settled(before, after)
+        after = _settled(before, after, facts)
     changes = [*_challenge_changes(before, after, facts)]
     refusals = [*_refusals(before, after, facts)]
     rescorings = []
@@ -141,14 +142,19 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
     return Plan(before, after, tuple(changes), tuple(rescorings), tuple(refusals))
 
 
-def _settled(before: ChallengeDef, after: ChallengeDef) -> ChallengeDef:
+def _settled(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> ChallengeDef:
     """`after` with the stored reference kept where none is given, or where the given one holds the
-    same numbers (packed by another machine, equal wireframes may differ in their bytes)."""
+    same numbers (packed by another machine, equal wireframes may differ in their bytes); and with
+    the version of a reference that is stored already."""
     phases = []
     for phase in after.phases:
         old = before.phase(phase.slug)
         if old is not None and old.reference is not None:
             phase = replace(phase, reference=_kept(old.reference, phase.reference))
+        new = phase.reference
+        if new is not None:
+            versions = facts.phases.get(phase.slug, PhaseFacts()).versions
+            phase = replace(phase, reference=replace(new, version=versions.get((new.sha256, new.groups))))
         phases.append(phase)
     return replace(after, phases=tuple(phases))
 
@@ -160,7 +166,7 @@ def _kept(old: ReferenceDef, new: ReferenceDef | None) -> ReferenceDef:
         ours, theirs = old.load(), new.load()
         if all(same_wireframe(ours[name], theirs[name]) for name in ours):
             new = replace(new, sha256=old.sha256)
-    return replace(new, version=old.version) if new.sha256 == old.sha256 else new
+    return new
 
 
 def same_wireframe(a: Wireframe, b: Wireframe) -> bool:

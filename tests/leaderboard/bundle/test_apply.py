@@ -169,7 +169,9 @@ def test_the_reference_of_an_earlier_version_is_found_again(small):
     items = next(change for change in plan.changes if change.field == "items")
     assert (items.before, items.after) == ("version 1, 3 items", "a new version, 3 items (1 changed)")
     (small / "reference" / "house_01.json").write_bytes(first)
-    apply(parse(small).definition)
+    plan = apply(parse(small).definition)
+    items = next(change for change in plan.changes if change.field == "items")
+    assert (items.before, items.after) == ("version 2, 3 items", "version 1, 3 items (1 changed)")
     phase = Phase.objects.get()
     assert phase.references.count() == 2
     assert EvaluationBatch.current(phase).reference.version == 1
