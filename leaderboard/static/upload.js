@@ -3,6 +3,7 @@
 
    POST data-create-url {…fields, file_name, size, sha256} -> {id, page_url?, upload: {kind, part_size,
    parts_done, url, parts, complete_url}}; every part is PUT; POST complete_url; then to page_url.
+   Before that GET data-create-url?uploading=1&sha256=…: an upload of the same bytes is gone on with.
    A part that fails is sent again; after the last try the form offers to go on from where it stopped. */
 
 const TRIES = 5;
@@ -123,12 +124,30 @@ export class Transfer {
     this.report({ step: "hash", sent: 0 });
     const body = { ...this.fields, file_name: this.file.name, size: this.file.size, sha256: await digest(this.file) };
     this.report({ step: "create", sent: 0 });
-    const answer = await persist(() => send("POST", this.createUrl, JSON.stringify(body), this), this.stop.signal);
-    this.made = JSON.parse(answer.responseText);
+    this.made = await this.begunBefore(body);
+    if (!this.made) {
+      const answer = await persist(() => send("POST", this.createUrl, JSON.stringify(body), this), this.stop.signal);
+      this.made = JSON.parse(answer.responseText);
+    }
     for (const part of this.made.upload.parts_done || []) this.done.add(part.number ?? part);
   }
 
   get signal() { return this.stop.signal; }
+
+  /* The reservation of these very bytes, from a page that was closed or reloaded: it already counts, so go on with it. */
+  async begunBefore(body) {
+    if (!body.sha256) return null;
+    try {
+      const list = await send("GET", `${this.createUrl}?uploading=1&sha256=${body.sha256}`, null, this);
+      const found = JSON.parse(list.responseText).items.find((one) => one.upload && one.challenge === body.challenge && one.phase === body.phase);
+      if (!found) return null;
+      await send("PATCH", `${this.createUrl}/${found.id}`, JSON.stringify(this.fields), this);
+      return found;
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      return null; // then a new one, which says what is wrong if anything is
+    }
+  }
 
   sentBefore() {
     const { part_size: part } = this.made.upload;

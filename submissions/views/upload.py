@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 from django.contrib import messages
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,7 +18,7 @@ from submissions import limits, storage, uploads
 from submissions.errors import Refused
 from submissions.finding import phase_for
 from submissions.forms import UploadForm
-from submissions.models import Phase, Team
+from submissions.models import Phase, Status, Submission, Team
 from submissions.permissions import Viewer, require
 from submissions.steps import steps
 
@@ -75,6 +77,11 @@ def _refused(form: UploadForm, refused: Exception) -> UploadForm:
     return form
 
 
+def _unfinished(phase: Phase, team: Team, now: datetime) -> QuerySet[Submission]:
+    """The team's reservations whose bytes have not all come; they count until they run out."""
+    return phase.submissions.filter(team=team, status=Status.UPLOADING, upload_expires_at__gt=now).order_by("upload_expires_at")
+
+
 def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 200) -> HttpResponse:
     now = timezone.now()
     viewer = Viewer(request.user, phase.challenge, now)
@@ -88,6 +95,7 @@ def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 20
     context = {
         "challenge": phase.challenge, "phase": phase, "here": "upload", "now": now, "form": form, "team": team,
         "allowed": allowed, "closed": closed, "quota": phase.quota(team, now) if team else None, "max_bytes": phase.max_bytes(),
+        "unfinished": _unfinished(phase, team, now) if team and allowed else [],
         "missing": [step for step in steps(viewer, phase)[:-1] if not step.done],
     }  # fmt: skip
     return render(request, "submissions/upload.html", context, status=status)

@@ -80,6 +80,24 @@ def test_after_a_broken_connection_only_the_rest_is_sent(local_files, form, phas
     received(phase, big)
 
 
+def test_the_same_file_on_a_page_loaded_anew_goes_on_with_its_reservation(local_files, form, phase, big, settings):
+    settings.UPLOAD_PART_BYTES = 4 * MIB
+    form.route("**/parts/2", lambda route: route.abort())
+    form.fill_upload(big)
+    form.get_by_role("button", name="Upload").click()
+    expect(form.get_by_role("status").filter(has_text="Trying again")).to_be_visible()
+    form.unroute("**/parts/2")
+    form.on("dialog", lambda dialog: dialog.accept())  # "leave this page?"
+    sent = []
+    form.on("request", lambda request: sent.append(request.url.rsplit("/", 1)[-1]) if request.method == "PUT" else None)
+    form.fill_upload(big)
+    expect(form.get_by_role("heading", name="Not finished")).to_be_visible()
+    form.get_by_label("Name of the method").fill("Under a better name")
+    form.get_by_role("button", name="Upload").click()
+    form.wait_for_url("**/entries/*/")
+    assert sent == ["2", "3"] and received(phase, big).method_name == "Under a better name"
+
+
 def test_a_large_file_goes_straight_to_s3_across_origins(s3_files, form, phase, big, settings, s3_server):
     policy = copy.deepcopy(configured.CONTENT_SECURITY_POLICY)
     policy["DIRECTIVES"]["connect-src"].append(s3_server)  # as the settings do where S3 is configured
