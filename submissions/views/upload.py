@@ -92,10 +92,14 @@ def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 20
         phase.require_open(now)
     except Refused as refused:
         closed = refused.sentence
+    quota = phase.quota(team, now) if team else None
+    unfinished = _unfinished(phase, team, now) if team and allowed else Submission.objects.none()
+    # One that is not finished can be gone on with, also when nothing new could be begun.
+    may_send = allowed and (unfinished.exists() or (not closed and quota is not None and quota.allowed))
     context = {
         "challenge": phase.challenge, "phase": phase, "here": "upload", "now": now, "form": form, "team": team,
-        "allowed": allowed, "closed": closed, "quota": phase.quota(team, now) if team else None, "max_bytes": phase.max_bytes(),
-        "unfinished": _unfinished(phase, team, now) if team and allowed else [],
+        "allowed": allowed, "closed": closed, "quota": quota, "max_bytes": phase.max_bytes(),
+        "unfinished": unfinished, "may_send": may_send,
         "missing": [step for step in steps(viewer, phase)[:-1] if not step.done],
     }  # fmt: skip
     return render(request, "submissions/upload.html", context, status=status)

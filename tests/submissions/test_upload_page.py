@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from submissions import storage
+from submissions import storage, uploads
 from submissions.models import ApiToken, Participation, Phase, Status
 from tests.factories import archive, received
 
@@ -59,6 +59,18 @@ def test_the_quota_is_shown_and_so_is_the_next_moment_when_it_is_used_up(people,
         received(phase, people.team, data)
     text = browser(people.owner).get(page).content.decode()
     assert "Your team has used its uploads of today" in text and "Next possible" in text and 'type="file"' not in text
+
+
+def test_an_upload_that_is_not_finished_can_be_gone_on_with_when_nothing_new_can_begin(people, phase, page):
+    Phase.objects.filter(pk=phase.pk).update(limit_at_once=1)
+    phase.refresh_from_db()
+    uploads.start(people.mate, phase, file_name="large.zip", size=99, sha256="0" * 64, method_name="Half sent")
+    for now_closed in (False, True):
+        if now_closed:
+            Phase.objects.filter(pk=phase.pk).update(closes_at=timezone.now())
+        text = browser(people.owner).get(page).content.decode()
+        assert "Not finished" in text and "Half sent" in text and 'type="file"' in text
+    assert "Half sent" not in browser(people.other).get(page).content.decode()
 
 
 def test_a_closed_phase_says_since_when(people, phase, page):
