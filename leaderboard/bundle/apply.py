@@ -150,7 +150,9 @@ class _Work:
             if name != "parent":
                 setattr(phase, name, getattr(definition, name))
         phase.position = position
-        checked(phase, exclude={"parent"}).save()
+        # Of a phase that is there only what was defined is written: a worker may just have written the rest.
+        fields = None if phase.pk is None else [name for name in (*PHASE_FIELDS, "position") if name != "parent"]
+        checked(phase, exclude={"parent"}).save(update_fields=fields)
         self._metrics(phase, definition)
         self._files(phase, before.files if before else (), definition.files)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.models import EvaluationBatch
+from leaderboard.bundle import apply as bundle_apply
 from leaderboard.bundle.accounts import with_accounts
 from leaderboard.bundle.apply import PlanChanged, apply, plan_for
 from leaderboard.bundle.document import BundleError
@@ -281,3 +282,18 @@ def test_equal_items_packed_elsewhere_change_nothing(small):
     definition = read(Challenge.objects.get())
     reference = replace(definition.phases[0].reference, sha256="of another zlib", version=None)
     assert plan_for(replace(definition, phases=(replace(definition.phases[0], reference=reference),))).is_empty
+
+
+def test_what_workers_write_of_a_phase_meanwhile_is_not_written_back(small, monkeypatch):
+    """A worker counts the board's changes up and publishes manifests while a definition is applied."""
+    checked = bundle_apply.checked
+
+    def with_a_worker_in_between(row, exclude=None):
+        if isinstance(row, Phase):
+            Phase.objects.filter(pk=row.pk).update(board_revision=1000, manifest_data={"newer": True})
+        return checked(row, exclude)
+
+    monkeypatch.setattr(bundle_apply, "checked", with_a_worker_in_between)
+    apply(changed(small, "title: Final", "title: Last"))
+    phase = Phase.objects.get()
+    assert (phase.title, phase.board_revision, phase.manifest_data) == ("Last", 1001, {"newer": True})
