@@ -16,9 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.stats.ranking import rank
-
-BASELINE = "baseline"  # the flag of rows that are shown, not counted
 MAX_DECIMALS = 9
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -162,7 +159,7 @@ def to_json(table: Table) -> str:
 
 
 def to_latex(table: Table) -> str:
-    r"""A ``table`` environment for booktabs; the best value among counted rows of each column is bold."""
+    r"""A ``table`` environment for booktabs; the board's best value of each column is bold."""
     best = _best(table)
     lines = [
         r"% \usepackage{booktabs}",
@@ -185,7 +182,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """A GitHub-style table under its caption; the best value among counted rows of each column is bold."""
+    """A GitHub-style table under its caption; the board's best value of each column is bold."""
     best = _best(table)
     first, second, address = table.caption.lines
     lines = [f"**{_markdown(first)}**  ", f"{_markdown(second)}, <{_address(address)}>", ""]
@@ -216,13 +213,9 @@ def _row_object(columns: Sequence[Column], row: Row) -> dict[str, Any]:
 
 
 def _best(table: Table) -> list[set[int]]:
-    """Per column the rows that share the first place, baselines left out."""
-    result = []
-    for index, column in enumerate(table.columns):
-        values = [None if BASELINE in row.flags else row.cells[index].value for row in table.rows]
-        ranks = rank(values, column.higher_is_better)
-        result.append({number for number, place in enumerate(ranks) if place == 1})
-    return result
+    """Per column the rows that share the first place of the whole board; rows that do not count have no place."""
+    columns = range(len(table.columns))
+    return [{number for number, row in enumerate(table.rows) if row.cells[index].rank == 1} for index in columns]
 
 
 def _with_interval(cell: Cell, column: Column, emphasis: str, escape: Callable[[str], str]) -> str:

@@ -220,10 +220,17 @@ class TestMarkdown:
 
 class TestTable:
     def test_best_is_shared_by_equals_and_never_a_baselines(self):
-        rows = tuple(Row(1, name, "", (Cell(value),)) for name, value in [("a", 0.5), ("b", 0.5), ("c", 0.25)])
+        scores = [("a", Cell(0.5, rank=1)), ("b", Cell(0.5, rank=1)), ("c", Cell(0.25, rank=3))]
+        rows = tuple(Row(1, name, "", (cell,)) for name, cell in scores)
         baseline = Row(None, "z", "", (Cell(0.75),), flags=("baseline",))
         text = to_markdown(Table(CAPTION, COLUMNS[:1], (*rows, baseline)))
         assert text.count("**0.5000**") == 2 and "**0.7500**" not in text
+
+    def test_the_best_of_a_filtered_table_is_not_the_best_of_the_board(self):
+        ours = Row(2, "ours", "", (Cell(0.25, rank=2),))
+        disqualified = Row(None, "out", "", (Cell(0.75),), flags=("disqualified",))
+        table = Table(CAPTION, COLUMNS[:1], (ours, disqualified))
+        assert "textbf" not in to_latex(table) and to_markdown(table).count("**") == 2
 
     def test_an_empty_board_is_a_head_without_rows(self):
         empty = Table(CAPTION, COLUMNS, ())
