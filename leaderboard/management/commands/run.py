@@ -72,6 +72,7 @@ class Command(BaseCommand):
         self._require_free(host, port)
         call_command("migrate", verbosity=0, interactive=False)
         call_command("createcachetable", verbosity=0)
+        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a folder that is not there
         shutil.rmtree(settings.HOME / "jobs", ignore_errors=True)  # what killed workers left
         address = f"http://{host}:{port}"
         services = self._services(host, port, workers)
