@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from submissions.errors import Refused
+from submissions.limits import TooOften
 
 
 class RefusalMiddleware:
@@ -26,7 +27,10 @@ class RefusalMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, Refused):
             return None
-        return render(request, "refused.html", {"sentence": error.sentence, "retry_at": error.retry_at}, status=409)
+        response = render(request, "refused.html", {"sentence": error.sentence, "retry_at": error.retry_at}, status=409)
+        if isinstance(error, TooOften):
+            response.status_code, response["Retry-After"] = 429, str(error.seconds)
+        return response
 
 
 class StaffSecondFactorMiddleware:
