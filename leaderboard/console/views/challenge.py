@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
 import zipfile
 from dataclasses import replace
@@ -152,13 +151,13 @@ def delete(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @require_safe
 def bundle(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """The challenge as files, the hidden reference with them."""
-    buffer = io.BytesIO()
+    packed = tempfile.TemporaryFile()  # noqa: SIM115  inputs may be larger than memory; the response closes it
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary) / challenge.slug
         export(read(challenge), root)
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(root.rglob("*")):
                 if path.is_file():
                     archive.write(path, path.relative_to(temporary))
-    buffer.seek(0)
-    return FileResponse(buffer, as_attachment=True, filename=f"{challenge.slug}-bundle.zip")
+    packed.seek(0)
+    return FileResponse(packed, as_attachment=True, filename=f"{challenge.slug}-bundle.zip")
