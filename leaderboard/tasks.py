@@ -35,12 +35,16 @@ def build_due_boards(now: datetime | None = None) -> int:
     now = now or timezone.now()
     built = 0
     for phase in due_phases(now):
-        key = f"board-build-{phase.pk}"
+        key, last = f"board-build-{phase.pk}", f"board-built-{phase.pk}"
+        # A ranking that is the same as before leaves no newer snapshot, but it was work all the same.
+        if now.timestamp() - cache.get(last, 0.0) < EVERY_SECONDS:
+            continue
         # Two builders at once would do no harm, only the work twice.
         if not cache.add(key, 1, BUILDING_SECONDS):
             continue
         try:
             Snapshot.make_all(phase)
+            cache.set(last, now.timestamp(), BUILDING_SECONDS)
             built += 1
         finally:
             cache.delete(key)

@@ -295,6 +295,14 @@ class TestBuilding:
         later = timezone.now() + timedelta(seconds=3)
         assert build_due_boards(later) == 1 and due_phases(later) == []
 
+    def test_changes_that_change_nothing_shown_are_not_built_at_every_nudge(self, phase, people):
+        entry(phase, people.team, scores(0.9))
+        hour = timezone.now() + timedelta(hours=1)  # long after the newest snapshot, which stays the newest
+        assert build_due_boards() == 1
+        for moment, built in ((0.0, 1), (0.5, 0), (1.9, 0), (2.1, 1)):
+            phase.touch_board()
+            assert build_due_boards(hour + timedelta(seconds=moment)) == built
+
     def test_somebody_elses_build_of_the_same_phase_is_left_to_them(self, phase, people):
         from django.core.cache import cache
 
