@@ -6,12 +6,17 @@ says so, and closes what nobody else will.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import structlog
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from submissions import storage, wake
 from submissions.models import Status, Submission
+
+log = structlog.get_logger(__name__)
 
 
 def sweep() -> dict[str, int]:
@@ -21,7 +26,6 @@ def sweep() -> dict[str, int]:
         "orphans": _adopt_orphans(),
         "unclosed": _close_finished(),
     }
-    storage.clean_uploads()
     now = timezone.now()
     cpu = (
         Submission.objects.to_validate().unleased(now).count()
@@ -33,6 +37,7 @@ def sweep() -> dict[str, int]:
         wake.send("work", times=min(cpu, 4))
     if gpu:
         wake.send("gpu", times=min(gpu, 4))
+    storage.clean_uploads()  # last, because the storage may be away
     return found
 
 
@@ -42,9 +47,7 @@ def _adopt_orphans() -> int:
     orphans = Submission.objects.filter(
         ~Exists(mine), status=Status.SCORING, phase__batches__state=EvaluationBatch.State.CURRENT
     )
-    for submission in orphans:
-        Evaluation.make(submission, EvaluationBatch.current(submission.phase))
-    return len(orphans)
+    return sum(_tried(Evaluation.make, submission, EvaluationBatch.current(submission.phase)) for submission in orphans)
 
 
 def _close_finished() -> int:
@@ -52,7 +55,16 @@ def _close_finished() -> int:
     open_parts = Part.objects.filter(evaluation=OuterRef("pk")).exclude(state=Part.State.DONE)
     closed = 0
     for evaluation in Evaluation.objects.filter(~Exists(open_parts), state=Evaluation.State.RUNNING):
-        closed += evaluation.close_if_complete()
+        closed += _tried(evaluation.close_if_complete)
     for batch in EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING):
-        closed += batch.switch_if_complete()
+        closed += _tried(batch.switch_if_complete)
     return closed
+
+
+def _tried(act: Callable, *arguments: object) -> bool:
+    """Whether it did something. One row that cannot be mended must not keep the others from being found."""
+    try:
+        return bool(act(*arguments))
+    except Exception:
+        log.exception("a row could not be swept", act=act.__qualname__, row=str(getattr(act, "__self__", arguments)))
+        return False

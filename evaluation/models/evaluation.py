@@ -65,6 +65,7 @@ class Evaluation(models.Model):
         return True
 
     @classmethod
+    @transaction.atomic
     def make(cls, submission: Submission, batch: EvaluationBatch) -> Evaluation:
         """The evaluation and its parts: metrics by device times slices of samples. A retry after a
         failure starts the same evaluation again."""

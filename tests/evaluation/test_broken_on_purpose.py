@@ -13,6 +13,7 @@ from evaluation import worker
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Score
 from evaluation.sandbox import JobFailed, sandbox
 from evaluation.sweeper import sweep
+from submissions import storage
 from submissions.errors import Refused
 from submissions.models import Status, Submission
 from tests.factories import archive, gables, perturbed, received
@@ -269,3 +270,21 @@ def test_a_batch_that_became_the_current_one_meanwhile_is_not_cancelled(phase, p
     with pytest.raises(Refused, match="still being scored"):
         seen_before.cancel()
     assert EvaluationBatch.current(phase) == new
+
+
+def test_a_row_that_cannot_be_closed_does_not_keep_the_sweeper_from_the_others(phase, people, references, monkeypatch):
+    entry = received(phase, people.team, archive(references))
+    worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+    Part.objects.update(state=Part.State.DONE)  # without any result: it cannot be closed
+    waiting = received(phase, people.other_team, archive(references))
+    nudges = []
+    monkeypatch.setattr("submissions.wake.send", lambda name, times=1: nudges.append(name))
+    monkeypatch.setattr("submissions.storage.clean_uploads", broken_storage)
+    with pytest.raises(storage.StorageError):
+        sweep()
+    assert nudges == ["work"], "the entry that waits is announced"
+    assert {Submission.objects.get(pk=it.pk).status for it in (entry, waiting)} == {Status.SCORING, Status.RECEIVED}
+
+
+def broken_storage() -> int:
+    raise storage.StorageError("The file storage does not answer.")
