@@ -11,6 +11,7 @@ import shutil
 import socket
 import time
 import traceback
+from datetime import datetime, timedelta
 from functools import cache
 
 import structlog
@@ -25,6 +26,8 @@ from submissions.models import Status, Submission
 log = structlog.get_logger(__name__)
 
 TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
+AWAY_SECONDS = 15.0  # how long work waits where the storage does not answer
+AWAY_AT_MOST = timedelta(days=1)  # then an entry fails like any other
 
 
 @cache
@@ -86,6 +89,11 @@ def check(submission: Submission) -> None:
             _check_in(folder, submission)
     except LeaseLost:
         log.info("lease lost while checking", submission=submission.pk)
+    except storage.StorageError as error:
+        if _storage_is_away(submission.received_at, error):
+            submission.put_off(AWAY_SECONDS, status=Status.RECEIVED)
+        else:
+            _check_failed(submission, f"Checking this entry failed. {error}", traceback.format_exc(), False)
     except JobFailed as error:
         _check_failed(
             submission, f"Checking this entry failed. {error.sentence}", error.detail, error.end == "memory"
@@ -117,6 +125,13 @@ def _check_in(folder, submission: Submission) -> None:
     storage.store().save_file(key, folder / "artifact.npz")
     if not Evaluation.begin(submission, key, verdict["missing"], verdict["warnings"]):
         storage.store().delete(key)
+
+
+def _storage_is_away(since: datetime | None, error: storage.StorageError) -> bool:
+    """Whether work that waits `since` then is to wait for the storage: an outage is no attempt, or
+    one of seconds would fail every entry in the queue."""
+    log.warning("the storage does not answer", error=str(error))
+    return since is not None and timezone.now() - since < AWAY_AT_MOST
 
 
 def _check_failed(submission: Submission, sentence: str, detail: str, final: bool) -> None:
@@ -154,6 +169,11 @@ def score(part: Part) -> None:
             log.info("late result dropped", part=part.pk)
     except LeaseLost:
         log.info("lease lost while scoring", part=part.pk)
+    except storage.StorageError as error:
+        if _storage_is_away(evaluation.created_at, error):
+            part.put_off(AWAY_SECONDS)
+        else:
+            _score_failed(part, str(error), traceback.format_exc(), False)
     except JobFailed as error:
         _score_failed(part, error.sentence, error.detail, error.end == "memory")
     except Exception:

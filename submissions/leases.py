@@ -71,3 +71,8 @@ class Leased(models.Model):
         """Renew the lease; False when it was lost, and then the work should stop."""
         until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
         return bool(self.under_lease().update(lease_until=until))
+
+    def put_off(self, seconds: float, **values) -> bool:
+        """Give the row back for a while, as if it had not been begun: what failed was not the work."""
+        until = timezone.now() + timedelta(seconds=seconds)
+        return bool(self.under_lease().update(lease_token=None, lease_until=until, attempts=F("attempts") - 1, **values))

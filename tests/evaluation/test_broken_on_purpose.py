@@ -288,3 +288,40 @@ def test_a_row_that_cannot_be_closed_does_not_keep_the_sweeper_from_the_others(p
 
 def broken_storage() -> int:
     raise storage.StorageError("The file storage does not answer.")
+
+
+def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monkeypatch):
+    entry = received(phase, people.team, archive(references))
+
+    class Away:
+        def local_path(self, key: str):
+            raise storage.StorageError("The file storage does not answer.")
+
+    there = storage.store
+    for status in (Status.RECEIVED, Status.SCORING):
+        monkeypatch.setattr("submissions.storage.store", Away)
+        for _ in range(6):
+            Submission.objects.update(lease_until=None)
+            Part.objects.update(lease_until=None)
+            worker.drain()
+        entry.refresh_from_db()
+        assert (entry.status, entry.attempts) == (status, 0)
+        assert not Part.objects.exclude(attempts=0).exists()
+        monkeypatch.setattr("submissions.storage.store", there)
+        Submission.objects.update(lease_until=None)
+        if status == Status.RECEIVED:
+            worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+    Part.objects.update(lease_until=None)
+    worker.drain()
+    one_set_of_scores(entry, 3)
+
+
+def test_an_entry_that_the_storage_never_gives_back_fails_in_the_end(phase, people, references, monkeypatch):
+    entry = received(phase, people.team, archive(references))
+    Submission.objects.update(received_at=timezone.now() - timedelta(days=2))
+    monkeypatch.setattr("submissions.storage.LocalStore.local_path", lambda *_: broken_storage())
+    for _ in range(4):
+        Submission.objects.update(lease_until=None)
+        worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.FAILED and "does not answer" in entry.failure
