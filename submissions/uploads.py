@@ -94,6 +94,8 @@ def save_part(submission: Submission, number: int, stream: BinaryIO, now: dateti
     """Keep one part that comes through this service; returns the numbers that are there."""
     _require_open(submission, now)
     where, notes = store(), _notes(submission)
+    if where.kind != "chunks":
+        raise Refused("Send the parts to the addresses given with the upload, not here.", "parts_elsewhere")
     plan = part_plan(notes["size"], notes["part_size"])
     try:
         where.save_part(notes, number, stream)

@@ -307,12 +307,14 @@ class Invitation:
         return cls(team) if team else None
 
     def accept(self, user: User) -> None:
+        """Make `user` a member; an invitation to one address is used up by it."""
         with transaction.atomic():
-            if self.row is not None:
-                used = TeamInvite.objects.open().filter(pk=self.row.pk).update(accepted_at=timezone.now())
-                if not used:
-                    raise Refused("This invitation was used or withdrawn; ask the team for a new one.", "invite_over")
-            self.team.admit(user)
+            self.team.admit(user)  # first, because it takes the locks in the order of all other acts
+            if self.row is None:
+                return
+            used = TeamInvite.objects.open().filter(pk=self.row.pk).update(accepted_at=timezone.now())
+            if not used:
+                raise Refused("This invitation was used or withdrawn; ask the team for a new one.", "invite_over")
 
 
 def _signer() -> Signer:
