@@ -181,14 +181,14 @@ def score(part: Part) -> None:
 
 
 def _scoring_job(part: Part, evaluation: Evaluation) -> dict:
-    reference, phase = evaluation.batch.reference, evaluation.submission.phase
+    reference = evaluation.batch.reference
     wanted = set(part.slugs)
     return {
         "kind": "score",
         "artifact": str(storage.store().local_path(evaluation.submission.artifact_key)),
         "reference": str(storage.store().local_path(reference.key)),
         "item_ids": reference.item_ids[part.start : part.stop],
-        "unit_scale": phase.unit_scale,
+        "unit_scale": evaluation.batch.unit_scale,
         "requests": [
             {"slug": r.slug, "key": r.key, "params": dict(r.params)}
             for r in evaluation.batch.requests()

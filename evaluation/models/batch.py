@@ -26,6 +26,7 @@ class EvaluationBatch(models.Model):
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="batches")
     reference = models.ForeignKey(Reference, on_delete=models.PROTECT, related_name="batches")
     metrics = models.JSONField()  # PhaseMetric.snapshot() of each, in order
+    unit_scale = models.FloatField(default=1.0, help_text="Metres per unit, as the phase had it.")
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     reason = models.CharField(max_length=240, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -102,7 +103,10 @@ class EvaluationBatch(models.Model):
                 raise Refused("This phase has no metric; add one before its entries can be scored.", "no_metric")
             for stale in cls.objects.filter(phase=phase, state=cls.State.BUILDING):
                 stale.cancel()
-            batch = cls.objects.create(phase=phase, reference=reference, metrics=metrics, reason=reason[:240], created_by=actor)
+            phase.refresh_from_db(fields=["unit_scale"])
+            batch = cls.objects.create(
+                phase=phase, reference=reference, metrics=metrics, unit_scale=phase.unit_scale, reason=reason[:240], created_by=actor
+            )
             members = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
             for submission in members.order_by("received_at", "id"):
                 Evaluation.make(submission, batch)

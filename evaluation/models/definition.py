@@ -97,7 +97,8 @@ class Reference(models.Model):
     def add(cls, phase: Phase, items: Mapping[str, Wireframe], *, groups: Mapping[str, str] | None = None, actor=None, note: str = "") -> Reference:
         """Store a new version. Nothing is scored under it until a batch is started with it.
 
-        Items are kept in the order of their ids. Raises `Refused` for a reference no entry could
+        Items stand in the order of their groups, then ids, so that a group is never split between
+        workers. Raises `Refused` for a reference no entry could
         be measured against (`degenerate_gt`).
         """
         if not items:
@@ -106,8 +107,9 @@ class Reference(models.Model):
             ends = item.vertices[item.edges] if len(item.edges) else None
             if ends is None or not (abs(ends[:, 0] - ends[:, 1]).max(axis=1) > 1e-9).any():
                 raise Refused(f"{name}: the reference needs at least one edge with a length; mend or leave out this item.", "degenerate_gt")
-        ids = sorted(items)
-        data = pack({name: items[name] for name in ids})
+        data = pack({name: items[name] for name in sorted(items)})
+        group_of = {name: (groups or {}).get(name, name) for name in items}
+        ids = sorted(items, key=lambda name: (group_of[name], name))
         digest = hashlib.sha256(data).hexdigest()
         with transaction.atomic():
             Phase.objects.select_for_update().get(pk=phase.pk)
@@ -116,7 +118,7 @@ class Reference(models.Model):
             storage.store().save_bytes(key, data)
             return cls.objects.create(
                 phase=phase, version=version, key=key, sha256=digest, item_ids=ids,
-                groups=[(groups or {}).get(name, name) for name in ids],
+                groups=[group_of[name] for name in ids],
                 bounds=[[len(items[name].vertices), len(items[name].edges)] for name in ids],
                 note=note[:240], created_by=actor,
             )  # fmt: skip

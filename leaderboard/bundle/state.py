@@ -69,9 +69,9 @@ def reference_in_force(phase: Phase) -> Reference | None:
 
 
 def reference_definition(row: Reference) -> ReferenceDef:
-    own = zip(row.item_ids, row.groups, strict=True)
+    own = sorted(zip(row.item_ids, row.groups, strict=True))
     return ReferenceDef(
-        sha256=row.sha256, item_ids=tuple(row.item_ids), groups=tuple((item, group) for item, group in own if group != item),
+        sha256=row.sha256, item_ids=tuple(item for item, _ in own), groups=tuple((item, group) for item, group in own if group != item),
         note=row.note, load=lambda: unpack(storage.store().read(row.key)), version=row.version,
     )  # fmt: skip
 

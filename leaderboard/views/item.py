@@ -43,7 +43,7 @@ def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     phase, batch = place.submission.phase, evaluation.batch
     reference = stored(batch.reference.key)[item]
     prediction = stored(place.submission.artifact_key).get(item)
-    data = scene(reference, [(place.submission.method_name, prediction)], batch.metrics, phase.unit, phase.unit_scale)
+    data = scene(reference, [(place.submission.method_name, prediction)], batch.metrics, phase.unit, batch.unit_scale)
     response = JsonResponse(data)
     response["Cache-Control"] = "private, max-age=300"
     return response

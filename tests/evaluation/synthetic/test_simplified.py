@@ -53,7 +53,13 @@ def test_the_shortest_edges_go_first_and_lonely_vertices_with_them():
 def test_all_of_them_are_deterministic_and_leave_their_source_alone():
     for source in houses(8, seed=3).values():
         before = source.vertices.copy()
-        for make in (convex_hull, bounding_box, lambda s: merged(s, 1.0), lambda s: jittered(s, 0.1, 5), lambda s: shortest_dropped(s, 0.2)):
+        for make in (
+            convex_hull,
+            bounding_box,
+            lambda s: merged(s, 1.0),
+            lambda s: jittered(s, 0.1, 5),
+            lambda s: shortest_dropped(s, 0.2),
+        ):
             first, second = make(source), make(source)
             assert np.array_equal(first.vertices, second.vertices) and np.array_equal(first.edges, second.edges)
             assert len(first.edges) and first.edges.max() < len(first.vertices)

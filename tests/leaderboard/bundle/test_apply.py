@@ -60,8 +60,8 @@ def test_applying_makes_everything_the_bundle_says(organizers, tmp_path):
     assert [user.username for user in challenge.organizers.order_by("username")] == ["organizer", "second"]
     assert len(challenge.access_key) >= 20
     final = challenge.phases.get(slug="final")
-    assert EvaluationBatch.current(final).reference.groups == ["north", "north", "house_03"]
-    assert final.manifest.item_ids == ("house_01", "house_02", "house_03")
+    assert EvaluationBatch.current(final).reference.groups == ["house_03", "north", "north"]
+    assert final.manifest.item_ids == ("house_03", "house_01", "house_02"), "by group, then id"
     assert (final.manifest.missing, final.manifest.unit_scale) == ("worst", 0.01)
     stored = ChallengeFile.objects.get(name="final points.zip")
     assert storage.store().read(stored.key) == b"points"
