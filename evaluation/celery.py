@@ -10,7 +10,7 @@ from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
-from django.conf import settings  # noqa: E402  needs the line above
+from django.conf import settings
 
 app = Celery("plumbline", set_as_current=True)
 

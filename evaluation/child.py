@@ -54,9 +54,7 @@ def score(folder: Path, job: dict) -> dict:
     references = unpack(Path(job["reference"]).read_bytes())
     predictions = unpack(Path(job["artifact"]).read_bytes())
     requests = [runner.MetricRequest(**request) for request in job["requests"]]
-    scored = runner.score_items(
-        predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted
-    )
+    scored = runner.score_items(predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted)
     return {slug: samples.to_dict() for slug, samples in scored.items()}
 
 
@@ -103,9 +101,7 @@ def wait_for(pid: int, seconds: float) -> str:
     exited = os.pidfd_open(pid)
     try:
         while True:
-            ready, _, _ = select.select(
-                [exited, sys.stdin.buffer], [], [], max(0.0, deadline - time.monotonic())
-            )
+            ready, _, _ = select.select([exited, sys.stdin.buffer], [], [], max(0.0, deadline - time.monotonic()))
             if exited in ready:
                 break
             os.kill(pid, signal.SIGKILL)  # out of time, or nobody waits for the answer any more

@@ -41,9 +41,7 @@ def standing(submission: Submission, now: datetime | None = None) -> Standing:
     position = None
     if submission.status in (Status.RECEIVED, Status.SCORING) and waiting.filter(pk=submission.pk).exists():
         position = waiting.filter(received_at__lt=submission.received_at).count() + 1
-    evaluation = Evaluation.objects.filter(
-        submission=submission, batch__state=EvaluationBatch.State.CURRENT
-    ).first()
+    evaluation = Evaluation.objects.filter(submission=submission, batch__state=EvaluationBatch.State.CURRENT).first()
     if evaluation is None:
         return Standing(0, 0, submission.attempts, position, None)
     done, total = evaluation.progress()

@@ -27,10 +27,7 @@ def sweep() -> dict[str, int]:
         "unclosed": _close_finished(),
     }
     now = timezone.now()
-    cpu = (
-        Submission.objects.to_validate().unleased(now).count()
-        + Part.objects.waiting("cpu").unleased(now).count()
-    )
+    cpu = Submission.objects.to_validate().unleased(now).count() + Part.objects.waiting("cpu").unleased(now).count()
     gpu = Part.objects.waiting("gpu").unleased(now).count()
     found |= {"cpu": cpu, "gpu": gpu}
     if cpu:
@@ -44,9 +41,7 @@ def sweep() -> dict[str, int]:
 def _adopt_orphans() -> int:
     """Entries in scoring that have no evaluation under the current batch: give them one."""
     mine = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
-    orphans = Submission.objects.filter(
-        ~Exists(mine), status=Status.SCORING, phase__batches__state=EvaluationBatch.State.CURRENT
-    )
+    orphans = Submission.objects.filter(~Exists(mine), status=Status.SCORING, phase__batches__state=EvaluationBatch.State.CURRENT)
     return sum(_tried(Evaluation.make, submission, EvaluationBatch.current(submission.phase)) for submission in orphans)
 
 

@@ -78,7 +78,8 @@ def check(submission: Submission) -> None:
     """Validate a claimed upload and, if it is acceptable, cut its evaluation into parts."""
     if submission.attempts > settings.MAX_ATTEMPTS:
         submission.fail(
-            f"Checking this entry was begun {settings.MAX_ATTEMPTS} times and never finished; it used up no quota, retry it or ask the operator.",
+            f"Checking this entry was begun {settings.MAX_ATTEMPTS} times and never finished; it used up no quota, "
+            "retry it or ask the operator.",
             submission.failure_detail,
         )
         return
@@ -95,9 +96,7 @@ def check(submission: Submission) -> None:
         else:
             _check_failed(submission, f"Checking this entry failed. {error}", traceback.format_exc(), False)
     except JobFailed as error:
-        _check_failed(
-            submission, f"Checking this entry failed. {error.sentence}", error.detail, error.end == "memory"
-        )
+        _check_failed(submission, f"Checking this entry failed. {error.sentence}", error.detail, error.end == "memory")
     except Exception:
         _check_failed(
             submission,
@@ -145,9 +144,7 @@ def _check_failed(submission: Submission, sentence: str, detail: str, final: boo
 
 def score(part: Part) -> None:
     """Score a claimed part."""
-    evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference").get(
-        pk=part.evaluation_id
-    )
+    evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference").get(pk=part.evaluation_id)
     if evaluation.state != Evaluation.State.RUNNING or evaluation.submission.status == Status.CANCELLED:
         evaluation.drop()
         return
@@ -162,9 +159,7 @@ def score(part: Part) -> None:
     Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
     try:
         with job_folder() as folder:
-            result = sandbox.run(
-                folder, _scoring_job(part, evaluation), lambda: _still_wanted(part, evaluation)
-            )
+            result = sandbox.run(folder, _scoring_job(part, evaluation), lambda: _still_wanted(part, evaluation))
         if not part.finish(result):
             log.info("late result dropped", part=part.pk)
     except LeaseLost:
@@ -189,11 +184,7 @@ def _scoring_job(part: Part, evaluation: Evaluation) -> dict:
         "reference": str(storage.store().local_path(reference.key)),
         "item_ids": reference.item_ids[part.start : part.stop],
         "unit_scale": evaluation.batch.unit_scale,
-        "requests": [
-            {"slug": r.slug, "key": r.key, "params": dict(r.params)}
-            for r in evaluation.batch.requests()
-            if r.slug in wanted
-        ],
+        "requests": [{"slug": r.slug, "key": r.key, "params": dict(r.params)} for r in evaluation.batch.requests() if r.slug in wanted],
     }
 
 

@@ -19,9 +19,7 @@ from leaderboard.stats.ranking import RULES
 PER_PAGE = 100
 OVERALL = "rank"
 TEXT_SORTS = ("name", "team", "date")
-RULE_WORDS = dict(
-    zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True)
-)
+RULE_WORDS = dict(zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True))
 VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
 ENTRY_WORDS = {
     "all": "every entry counts",
@@ -167,16 +165,12 @@ class BoardRows:
 
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
-        columns = tuple(
-            exports.Column(m["slug"], m["title"], m["higher_is_better"], m["unit"], m["decimals"]) for m in self.metrics
-        )
+        columns = tuple(exports.Column(m["slug"], m["title"], m["higher_is_better"], m["unit"], m["decimals"]) for m in self.metrics)
         return exports.Table(caption, columns, tuple(self._exported(index) for index in self.indices))
 
     def _exported(self, index: int) -> exports.Row:
         entry, overall = self.content["entries"][index], self.content["overall"]
-        cells = tuple(
-            exports.Cell(m["value"][index], m["ci_low"][index], m["ci_high"][index], m["rank"][index]) for m in self.metrics
-        )
+        cells = tuple(exports.Cell(m["value"][index], m["ci_low"][index], m["ci_high"][index], m["rank"][index]) for m in self.metrics)
         flags = [word for word in ("baseline", "verified", "late") if entry[word]]
         return exports.Row(
             overall["rank"][index], entry["name"], entry["team"], cells, overall["rank_low"][index],

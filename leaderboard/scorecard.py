@@ -66,8 +66,12 @@ def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
         low, high = (column["rank_low"][index], column["rank_high"][index]) if ranked else (None, None)
         found.append(
             Result(
-                metric, registry.get(metric["key"]), score, rows.cell(one_row(column, score), 0),
-                column["rank"][index] if ranked else None, rows.span(low, high),
+                metric,
+                registry.get(metric["key"]),
+                score,
+                rows.cell(one_row(column, score), 0),
+                column["rank"][index] if ranked else None,
+                rows.span(low, high),
             )
         )
     return found

@@ -36,12 +36,16 @@ class LeasedQuerySet(models.QuerySet):
         free = self.unleased(now)
         for pk in list(free.values_list("pk", flat=True)[:16]):
             token = uuid.uuid4()
-            claimed = free.filter(pk=pk).order_by().update(
-                lease_token=token,
-                lease_until=now + timedelta(seconds=settings.LEASE_SECONDS),
-                attempts=F("attempts") + 1,
-                worker=worker,
-                **values,
+            claimed = (
+                free.filter(pk=pk)
+                .order_by()
+                .update(
+                    lease_token=token,
+                    lease_until=now + timedelta(seconds=settings.LEASE_SECONDS),
+                    attempts=F("attempts") + 1,
+                    worker=worker,
+                    **values,
+                )
             )
             if claimed:
                 return self.model._default_manager.get(pk=pk)

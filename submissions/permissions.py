@@ -69,9 +69,7 @@ class Viewer:
     def participates(self) -> bool:
         """Admitted, and the rules in force accepted."""
         it = self.participation
-        return bool(
-            it and it.admission == Admission.ADMITTED and it.rules_accepted_at and it.rules_version == self.challenge.rules_version
-        )
+        return bool(it and it.admission == Admission.ADMITTED and it.rules_accepted_at and it.rules_version == self.challenge.rules_version)
 
 
 def _see_challenge(v: Viewer, challenge: Challenge) -> bool:

@@ -198,9 +198,7 @@ class S3Store:
                 raise PartsMissing(missing)
             joined = [{"PartNumber": n, "ETag": parts[n]["ETag"]} for n in range(1, len(plan) + 1)]
             with _s3_errors(key):
-                self.client.complete_multipart_upload(
-                    **self._at(key), UploadId=notes["upload_id"], MultipartUpload={"Parts": joined}
-                )
+                self.client.complete_multipart_upload(**self._at(key), UploadId=notes["upload_id"], MultipartUpload={"Parts": joined})
         try:
             size = self.size(key)
         except FileNotFoundError:

@@ -45,9 +45,7 @@ def team_of(user, phase: Phase) -> Team:
 def start(user, phase: Phase, *, file_name: str, size: int, sha256: str = "", now=None, **texts: str) -> Submission:
     """Reserve an upload and make room for its bytes. `texts` are the entry's own, see
     `models.entered`. Raises `Refused`, StorageError and what `require` raises."""
-    submission = Submission.reserve(
-        phase, team_of(user, phase), user, file_name=file_name, size=size, sha256=sha256, now=now, **texts
-    )
+    submission = Submission.reserve(phase, team_of(user, phase), user, file_name=file_name, size=size, sha256=sha256, now=now, **texts)
     try:
         _notes(submission)
     except StorageError:

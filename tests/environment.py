@@ -32,9 +32,7 @@ def free_port() -> int:
 def start_s3() -> str:
     """An S3 server of this process; returns its address once it answers."""
     port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    server = subprocess.Popen([sys.executable, "-m", "moto.server", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     atexit.register(server.kill)
     address = f"http://127.0.0.1:{port}"
     for _ in range(300):

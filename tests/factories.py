@@ -78,7 +78,11 @@ def join(user: User, team: Team, leader: bool = False) -> None:
     Membership.objects.create(team=team, user=user, challenge=challenge, is_leader=leader)
 
 
-METRICS = ({"slug": "corner_f1", "key": "corner_f1", "is_primary": True}, {"slug": "edge_f1", "key": "edge_f1"}, {"slug": "hss", "key": "hss"})
+METRICS = (
+    {"slug": "corner_f1", "key": "corner_f1", "is_primary": True},
+    {"slug": "edge_f1", "key": "edge_f1"},
+    {"slug": "hss", "key": "hss"},
+)
 
 
 def gable(width: float = 8.0, length: float = 12.0, eaves: float = 3.0, ridge: float = 5.0) -> Wireframe:
@@ -128,9 +132,7 @@ def perturbed(items: Mapping[str, Wireframe], scale: float, seed: int = 0) -> di
 def received(phase: Phase, team: Team, data: bytes, *, method_name: str = "method", user: User | None = None, **values) -> Submission:
     """An entry whose bytes have arrived and wait for a worker."""
     digest = hashlib.sha256(data).hexdigest()
-    entry = Submission.reserve(
-        phase, team, user, method_name=method_name, file_name="entry.zip", size=len(data), sha256=digest, **values
-    )
+    entry = Submission.reserve(phase, team, user, method_name=method_name, file_name="entry.zip", size=len(data), sha256=digest, **values)
     key = f"uploads/{entry.pk}/entry.zip"
     storage.store().save_bytes(key, data)
     entry.receive(key, len(data), digest)

@@ -94,7 +94,9 @@ class Reference(models.Model):
         return f"{self.phase} reference v{self.version}"
 
     @classmethod
-    def add(cls, phase: Phase, items: Mapping[str, Wireframe], *, groups: Mapping[str, str] | None = None, actor=None, note: str = "") -> Reference:
+    def add(
+        cls, phase: Phase, items: Mapping[str, Wireframe], *, groups: Mapping[str, str] | None = None, actor=None, note: str = ""
+    ) -> Reference:
         """Store a new version. Nothing is scored under it until a batch is started with it.
 
         Items stand in the order of their groups, then ids, so that a group is never split between

@@ -60,14 +60,27 @@ class Score(models.Model):
             samples, summary = finished[metric["slug"]]
             rows.append(
                 cls(
-                    evaluation=evaluation, slug=metric["slug"], key=metric["key"], fingerprint=metric["fingerprint"],
-                    value=summary.value, ci_low=summary.ci_low, ci_high=summary.ci_high, n=summary.n,
-                    median=summary.median, minimum=summary.minimum, maximum=summary.maximum, sd=summary.sd,
-                    n_ok=summary.n_ok, n_missing=summary.n_missing, n_invalid=summary.n_invalid, n_null=summary.n_null,
-                    extra=summary.extra, vector=_floats(samples.values).tobytes(),
+                    evaluation=evaluation,
+                    slug=metric["slug"],
+                    key=metric["key"],
+                    fingerprint=metric["fingerprint"],
+                    value=summary.value,
+                    ci_low=summary.ci_low,
+                    ci_high=summary.ci_high,
+                    n=summary.n,
+                    median=summary.median,
+                    minimum=summary.minimum,
+                    maximum=summary.maximum,
+                    sd=summary.sd,
+                    n_ok=summary.n_ok,
+                    n_missing=summary.n_missing,
+                    n_invalid=summary.n_invalid,
+                    n_null=summary.n_null,
+                    extra=summary.extra,
+                    vector=_floats(samples.values).tobytes(),
                     status_vector=bytes(STATUSES.index(SampleStatus(s)) for s in samples.statuses),
                     part_vectors=_pack_parts(samples.parts),
-                )  # fmt: skip
+                )
             )
         cls.objects.bulk_create(rows)
 

@@ -52,7 +52,7 @@ def shortest_dropped(source: Wireframe, share: float) -> Wireframe:
     """Without the shortest `share` (0 to 1) of its edges, and without the vertices left alone."""
     ends = source.vertices[source.edges]
     length = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
-    kept = np.sort(np.argsort(length, kind="stable")[int(round(share * len(length))) :])
+    kept = np.sort(np.argsort(length, kind="stable")[round(share * len(length)) :])
     return _used_only(source.vertices, source.edges[kept].tolist())
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import cycle
 
 from evaluation.properties.corruptions import corrupt
 from evaluation.synthetic.simplified import bounding_box, convex_hull, jittered, merged, shortest_dropped
@@ -76,11 +75,7 @@ ENTRIES = (
 
 def entry_items(entry: Entry, references: dict[str, Wireframe]) -> dict[str, Wireframe]:
     """The wireframes of an entry."""
-    return {
-        name: entry.make(name, source)
-        for position, (name, source) in enumerate(references.items())
-        if position not in entry.leave_out
-    }
+    return {name: entry.make(name, source) for position, (name, source) in enumerate(references.items()) if position not in entry.leave_out}
 
 
 def broken_file(source: Wireframe) -> bytes:

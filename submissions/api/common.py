@@ -164,5 +164,3 @@ def no_body_beyond(request: HttpRequest, most: int) -> int:
     if int(length) > most:
         raise HttpError(413, f"A part has at most {most:,} bytes here; send the sizes the upload asks for.")
     return int(length)
-
-

@@ -70,8 +70,7 @@ class MemberName(Schema):
 
 def _team(team: Team) -> dict[str, Any]:
     members = [
-        {"username": m.user.get_username(), "leads": m.is_leader, "joined_at": m.joined_at}
-        for m in team.memberships.select_related("user")
+        {"username": m.user.get_username(), "leads": m.is_leader, "joined_at": m.joined_at} for m in team.memberships.select_related("user")
     ]
     return {
         "id": team.pk, "name": team.name, "challenge": team.challenge.slug, "members": members, "created_at": team.created_at

@@ -29,6 +29,4 @@ class AuditEntry(models.Model):
     def record(cls, challenge, actor, action: str, target: object, **detail) -> AuditEntry:
         """Write one line; call it in the transaction that does the act."""
         actor = actor if actor is not None and actor.pk else None
-        return cls.objects.create(
-            challenge=challenge, actor=actor, action=action, target=str(target)[:200], detail=detail
-        )
+        return cls.objects.create(challenge=challenge, actor=actor, action=action, target=str(target)[:200], detail=detail)

@@ -213,10 +213,14 @@ class Phase(models.Model):
         """Raise `Refused` unless entries are taken at `now`."""
         if not self.has_opened(now):
             at = self.opens_at.astimezone(self.zone)
-            raise Refused(f"{self.title} opens at {at:%H:%M} {self.time_zone} on {at.day} {at:%B %Y}; upload then.", "phase_not_open", self.opens_at)
+            raise Refused(
+                f"{self.title} opens at {at:%H:%M} {self.time_zone} on {at.day} {at:%B %Y}; upload then.", "phase_not_open", self.opens_at
+            )
         if not self.is_open(now):
             at = self.closes_at.astimezone(self.zone)
-            raise Refused(f"{self.title} closed at {at:%H:%M} {self.time_zone} on {at.day} {at:%B %Y}; it takes no more entries.", "phase_closed")
+            raise Refused(
+                f"{self.title} closed at {at:%H:%M} {self.time_zone} on {at.day} {at:%B %Y}; it takes no more entries.", "phase_closed"
+            )
         if self.manifest is None:
             raise Refused(f"{self.title} has no reference yet, so nothing can be scored; ask the organizers.", "no_reference")
 

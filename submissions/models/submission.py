@@ -60,9 +60,7 @@ class SubmissionQuerySet(LeasedQuerySet):
 
     def eligible(self) -> Self:
         """Scored entries that a board may show."""
-        return self.filter(
-            status=Status.SCORED, withdrawn_at__isnull=True, hidden_at__isnull=True, disqualified_at__isnull=True
-        )
+        return self.filter(status=Status.SCORED, withdrawn_at__isnull=True, hidden_at__isnull=True, disqualified_at__isnull=True)
 
 
 class Submission(Leased):
@@ -180,7 +178,9 @@ class Submission(Leased):
                 pk=self.pk, status=Status.UPLOADING, upload_expires_at__gt=now
             ).update(status=Status.RECEIVED, received_at=now, file_key=key, sha256=sha256, upload_data={})  # fmt: skip
             if not moved:
-                raise Refused("This upload is no longer open: it was finished, cancelled or ran out of time; start it again.", "upload_over")
+                raise Refused(
+                    "This upload is no longer open: it was finished, cancelled or ran out of time; start it again.", "upload_over"
+                )
             wake.after_commit()
         self.refresh_from_db()
 
@@ -222,19 +222,24 @@ class Submission(Leased):
     def accept(self, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
         """Validated: scoring follows. Call it in the transaction that makes the evaluation."""
         return bool(
-            self.under_lease().filter(status__in=Status.checked()).update(
-                status=Status.SCORING, artifact_key=artifact_key, missing_items=missing, warnings=warnings,
-                lease_token=None, lease_until=None, attempts=0,
-            )  # fmt: skip
+            self.under_lease()
+            .filter(status__in=Status.checked())
+            .update(
+                status=Status.SCORING,
+                artifact_key=artifact_key,
+                missing_items=missing,
+                warnings=warnings,
+                lease_token=None,
+                lease_until=None,
+                attempts=0,
+            )
         )
 
     def give_back(self, seconds: float = 0.0) -> bool:
         """An attempt did not end well: leave the row to the next worker, after a pause."""
         until = timezone.now() + timedelta(seconds=seconds) if seconds else None
         return bool(
-            self.under_lease().filter(status__in=Status.checked()).update(
-                status=Status.RECEIVED, lease_token=None, lease_until=until
-            )
+            self.under_lease().filter(status__in=Status.checked()).update(status=Status.RECEIVED, lease_token=None, lease_until=until)
         )
 
     def fail(self, sentence: str, detail: str = "") -> bool:
@@ -322,9 +327,7 @@ class Submission(Leased):
             type(self).objects.filter(pk=self.pk).update(**values)
             self.phase.touch_board()
             if action:
-                AuditEntry.record(
-                    self.phase.challenge, actor, action, self, reason=reason, submission=self.pk, before=before, after=values
-                )
+                AuditEntry.record(self.phase.challenge, actor, action, self, reason=reason, submission=self.pk, before=before, after=values)
             wake.after_commit("boards")
         self.refresh_from_db()
 

@@ -14,9 +14,7 @@ from django.utils import timezone
 class User(AbstractUser):
     """A person. Sign-in, e-mail addresses and second factors are django-allauth's."""
 
-    notify_by_email = models.BooleanField(
-        default=True, help_text="Send an e-mail when an entry is scored, rejected or has failed."
-    )
+    notify_by_email = models.BooleanField(default=True, help_text="Send an e-mail when an entry is scored, rejected or has failed.")
     time_zone = models.CharField(max_length=64, blank=True, help_text="IANA name; empty: as the browser says.")
 
 

@@ -76,21 +76,20 @@ def scaling(samples: int) -> None:
     start = time.perf_counter()
     runner.score_items(predictions, tenth, requests)
     plain = (time.perf_counter() - start) * samples / len(tenth)
-    print(f"{samples} samples, {len(FIRST_METRICS)} metrics, in plain calls: {plain:.1f} s ({1000 * plain / samples:.1f} ms a sample; from a tenth)")
+    each = 1000 * plain / samples
+    print(f"{samples} samples, {len(FIRST_METRICS)} metrics, in plain calls: {plain:.1f} s ({each:.1f} ms a sample; from a tenth)")
     took = {}
     for n in (1, 2):
         workers = [Worker() for _ in range(n)]
-        warm = [received(phase, team, archive({k: predictions[k] for k in predictions}), method_name="warm")] if samples <= 50 else []
-        for entry in warm:
-            wait_until(lambda entry=entry: scored(entry), 300)
-        time.sleep(8)  # until the workers listen
+        time.sleep(10)  # until the workers listen
         entry = received(phase, team, data, method_name=f"{n} workers")
         start, steps = time.perf_counter(), set()
         while not scored(entry):
             steps.add(Part.objects.filter(evaluation__submission=entry, state=Part.State.DONE).count())
             time.sleep(0.1)
         took[n] = time.perf_counter() - start
-        print(f"{n} worker{'s' * (n > 1)}: {took[n]:.1f} s, {took[n] / plain * n:.2f} times the plain calls' work, {len(steps)} steps of the progress bar seen")
+        ratio = took[n] * n / plain
+        print(f"{n} worker(s): {took[n]:.1f} s, {ratio:.2f} times the plain calls' processor time, {len(steps)} steps of progress seen")
         for worker in workers:
             worker.__exit__()
     print(f"two workers against one: {took[1] / took[2]:.2f} times as fast (promise: 1.6)")

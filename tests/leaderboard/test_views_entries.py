@@ -24,7 +24,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def two(phase, people):
     """A scored entry of each team, with their files, ranked."""
-    first = entry(phase, people.team, scores(0.9), method_name="ridge-net", description="Uses **roofs**.", code_url="https://example.org/code")
+    first = entry(
+        phase, people.team, scores(0.9), method_name="ridge-net", description="Uses **roofs**.", code_url="https://example.org/code"
+    )
     second = entry(phase, people.other_team, scores(0.6), method_name="valley-net")
     with_files(first, perturbed(gables(), 0.05))
     with_files(second, {name: item for name, item in gables().items() if name != "house_02"})

@@ -77,9 +77,10 @@ class Command(BaseCommand):
         with job_folder() as folder:
             (folder / "empty").mkdir()
             (folder / "nothing.json").write_text("{}")
+            item = {"id": "a", "group": "a", "max_vertices": 9, "max_edges": 9}
             manifest = {
-                "challenge": "doctor", "phase": "doctor", "family": "wireframe", "items": [{"id": "a", "group": "a", "max_vertices": 9, "max_edges": 9}],
-                "formats": ["json"], "missing": "reject", "unit": "m", "unit_scale": 1.0, "metrics": [], "bounds": {}, "reference_version": 1,
+                "challenge": "doctor", "phase": "doctor", "family": "wireframe", "items": [item], "formats": ["json"],
+                "missing": "reject", "unit": "m", "unit_scale": 1.0, "metrics": [], "bounds": {}, "reference_version": 1,
             }  # fmt: skip
             verdict = sandbox.run(folder, {"kind": "validate", "archive": "nothing.json", "manifest": manifest}, lambda: True)
         sandbox.stop()

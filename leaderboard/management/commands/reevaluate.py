@@ -30,7 +30,9 @@ class Command(BaseCommand):
         except Refused as error:
             raise CommandError(error.sentence) from error
         progress = batch.progress()
-        self.stdout.write(f"Batch {batch.pk}: {progress['total']} entries of {row}, {len(batch.metrics)} metrics, reference v{batch.reference.version}.")
+        self.stdout.write(
+            f"Batch {batch.pk}: {progress['total']} entries of {row}, {len(batch.metrics)} metrics, reference v{batch.reference.version}."
+        )
         if wait:
             self._follow(batch)
 
@@ -43,6 +45,10 @@ class Command(BaseCommand):
                 if batch.state != EvaluationBatch.State.BUILDING:
                     break
                 if progress["failed"] and progress["done"] + progress["failed"] == progress["total"]:
-                    raise CommandError(f"{progress['failed']} entries failed and hold the switch back; retry or exclude them in the console.")
+                    raise CommandError(
+                        f"{progress['failed']} entries failed and hold the switch back; retry or exclude them in the console."
+                    )
                 time.sleep(1)
-        self.stdout.write(f"The board shows batch {batch.pk}." if batch.state == EvaluationBatch.State.CURRENT else f"Batch {batch.pk} was {batch.state}.")
+        self.stdout.write(
+            f"The board shows batch {batch.pk}." if batch.state == EvaluationBatch.State.CURRENT else f"Batch {batch.pk} was {batch.state}."
+        )

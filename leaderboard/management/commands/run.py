@@ -47,9 +47,7 @@ class Service:
             self.process, self.failures = None, self.failures + 1
             self.not_before = now + min(30.0, 0.5 * 2**self.failures)
         if self.process is None and now >= self.not_before:
-            self.process = subprocess.Popen(
-                self.command, env=os.environ | self.env, preexec_fn=_die_with_parent, start_new_session=True
-            )
+            self.process = subprocess.Popen(self.command, env=os.environ | self.env, preexec_fn=_die_with_parent, start_new_session=True)
 
     def signal(self, number: int) -> None:
         if self.process is not None and self.process.poll() is None:
