@@ -237,6 +237,7 @@ def choose(request: HttpRequest, submission: Id):
 @router.post("/submissions/{submission}/retry", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Try a failed entry again")
 def retry(request: HttpRequest, submission: Id):
     found = submission_for(request.user, submission, "submission.retry")
+    limits.limit_uploads(request)
     found.retry(request.user)
     return _answer(request, found)
 

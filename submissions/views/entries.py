@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
-from submissions import uploads
+from submissions import limits, uploads
 from submissions.errors import Refused
 from submissions.finding import submission_for
 from submissions.forms import EntryForm
@@ -40,7 +40,9 @@ def choose(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    return _act(request, pk, "submission.retry", Submission.retry, "The entry is tried again.")
+    submission = submission_for(request.user, pk, "submission.retry")
+    limits.limit_uploads(request)  # it is as much work as a new upload, and uses up no quota where it fails again
+    return _do(request, submission, Submission.retry, "The entry is tried again.")
 
 
 @require_POST

@@ -324,3 +324,20 @@ def test_a_reservation_made_before_the_deadline_says_until_when_it_holds(phase, 
     settings.UPLOAD_HOURS = 6
     submission = reserve(limited(phase), people, "2026-06-01T10:00:00")
     assert submission.upload_expires_at - submission.created_at == timedelta(hours=6)
+
+
+def test_retries_count_with_the_uploads_of_a_person(phase, people, settings, client):
+    """An entry that takes the worker's whole time and then fails uses up no quota, however often it is retried."""
+    settings.UPLOAD_RATE = "2/h"
+    entry = reserve(limited(phase), people, "2026-05-01T12:00")
+    Submission.objects.filter(pk=entry.pk).update(file_key="submissions/1/entry.zip")
+    client.force_login(people.owner)
+
+    def retry(address: str) -> tuple[int, str]:
+        Submission.objects.filter(pk=entry.pk).update(status=Status.FAILED)
+        status = client.post(address, {}, "application/json").status_code
+        return status, Submission.objects.get(pk=entry.pk).status
+
+    page, api = f"/entries/{entry.pk}/retry/", f"/api/v1/submissions/{entry.pk}/retry"
+    assert [retry(page), retry(api)] == [(302, "received"), (200, "received")]
+    assert [retry(page), retry(api)] == [(429, "failed"), (429, "failed")]
