@@ -116,7 +116,7 @@ class Command(BaseCommand):
         }
         web = [
             python, "-m", "granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1",
-            "--blocking-threads", "16", "--log-level", "warning", "--no-ws", "leaderboard.wsgi:application",
+            "--blocking-threads", "16", "--log-level", "error", "--no-ws", "leaderboard.wsgi:application",
         ]  # fmt: skip
         # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
         celery = [
