@@ -34,6 +34,8 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else place.audience
     snapshot = Snapshot.current(place.phase, audience)
     context = place.context("board") | table_context(request, place, snapshot) | standing_context(place)
+    # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
+    context["frozen"] = audience == Snapshot.Audience.PUBLIC and place.phase.frozen_since(place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
     return render(request, "leaderboard/board.html", context)
 

@@ -55,6 +55,12 @@ def ranked(phase, people):
 
 
 class TestBoard:
+    def test_a_freeze_is_said_from_its_moment_on_even_if_nothing_was_ranked_since(self, client, ranked):
+        Phase.objects.filter(pk=ranked.pk).update(board="frozen", board_at=timezone.now() + timedelta(hours=1))
+        assert "The board is frozen" not in text(client.get(address(ranked)))
+        Phase.objects.filter(pk=ranked.pk).update(board_at=timezone.now() - timedelta(seconds=1))
+        assert "The board is frozen" in text(client.get(address(ranked)))
+
     def test_a_visitor_sees_entries_values_and_ranks(self, client, ranked):
         page = text(client.get(address(ranked)))
         assert page.index("ridge-net") < page.index("valley-net") < page.index("hull")
