@@ -44,6 +44,8 @@ def checked_texts(**texts: str) -> dict[str, str]:
             raise Refused(f"The {LABELS[name]} may have at most {TEXTS[name]:,} characters; make it shorter.", name)
         if name == "method_name" and not value:
             raise Refused("The entry needs a method name; give it one.", name)
+        if name == "method_name" and any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") for c in value):
+            raise Refused("The method name holds invisible characters; type it anew, in one line.", name)
         if name.endswith("_url") and value:
             _check_url(name, value)
         clean[name] = value
