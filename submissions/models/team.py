@@ -348,7 +348,7 @@ def _part(challenge: Challenge, user: User) -> None:
         raise Refused(f"You are in {here.team.name}, and a person is in one team of a challenge; leave it first.", "in_a_team")
     if here.team.has_entries:
         raise Refused(
-            f"Your team {here.team.name} has entries, which stay with it and cannot come along; hand it over to somebody who joins it first.",
+            f"Your team {here.team.name} has entries, which stay with it; hand it over to somebody who joins it first, then leave it.",
             "has_entries",
         )
     here.delete()
