@@ -33,7 +33,7 @@ class Worker:
 
     def __init__(self, **env: str) -> None:
         command = [
-            sys.executable, "-m", "celery", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu", "-l", "warning",
+            sys.executable, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu", "-l", "warning",
             "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", f"test{time.monotonic_ns()}@%h",
         ]  # fmt: skip
         self.process = subprocess.Popen(command, env=environment(**env), cwd=settings.BASE_DIR, start_new_session=True)
