@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import boto3
+from boto3.exceptions import S3UploadFailedError
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.utils.http import content_disposition_header
@@ -41,6 +42,8 @@ def _s3_errors(key: str) -> Iterator[None]:
         if error.response["Error"]["Code"] in NOT_THERE:
             raise FileNotFoundError(key) from error
         raise StorageError(f"The file storage refused ({error.response['Error']['Code']}); try again later.") from error
+    except S3UploadFailedError as error:  # how boto3 wraps what went wrong with a whole file
+        raise StorageError("The file storage does not take it; try again later, and ask the operator if it stays so.") from error
     except BotoCoreError as error:
         raise StorageError("The file storage does not answer; nothing that was sent is lost, so try again later.") from error
 

@@ -111,10 +111,13 @@ def test_an_s3_server_that_is_away_is_one_sentence(settings, tmp_path):
             act(storage.store())
 
 
-def test_a_bucket_that_is_not_there_is_one_sentence(s3, settings):
+def test_a_bucket_that_is_not_there_is_one_sentence(s3, settings, tmp_path):
     settings.S3_BUCKET = "no-such-bucket"
     with pytest.raises(storage.StorageError, match=r"NoSuchBucket"):
         storage.store().save_bytes("k", b"x")
+    (tmp_path / "file").write_bytes(b"x")
+    with pytest.raises(storage.StorageError, match="does not take it"):
+        storage.store().save_file("k", tmp_path / "file")
 
 
 def test_local_copies_are_fetched_once_and_the_oldest_make_room(s3, settings, tmp_path, monkeypatch):
