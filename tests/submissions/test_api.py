@@ -102,7 +102,7 @@ def test_where_s3_keeps_the_files_the_bytes_go_there_and_come_from_there(phase, 
     made = program("POST", "submissions", reservation(phase, data), 201).json()
     upload = made["upload"]
     assert (upload["kind"], upload["url"], [part["number"] for part in upload["parts"]]) == ("multipart", None, [1])
-    assert program("PUT", f"submissions/{made['id']}/parts/1", data, 503).json()["code"] == "storage"
+    assert program("PUT", f"submissions/{made['id']}/parts/1", data, 409).json()["code"] == "parts_elsewhere"
     httpx.put(upload["parts"][0]["url"], content=data).raise_for_status()
     assert program("POST", upload["complete_url"], {}, 200).json()["status"] == "received"
     where = program("GET", f"submissions/{made['id']}/file", status=302)["Location"]
