@@ -20,14 +20,20 @@ import os
 import secrets
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from django.conf import settings
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from submissions.models import Submission
 
 log = logging.getLogger(__name__)
 
@@ -96,12 +102,12 @@ def _s3_store(*where) -> Store:
     return S3Store(*where)
 
 
-def clean_uploads() -> int:
-    """Remove what expired, cancelled and finished uploads left behind; returns how many. Safe at
-    any time and from several processes."""
+def clean_uploads(now: datetime | None = None) -> int:
+    """Remove what expired, cancelled and finished uploads left behind, and the files of entries that
+    came to nothing; returns how many. Safe at any time and from several processes."""
     from submissions.models import Status, Submission  # rows import this module
 
-    where, removed = store(), 0
+    where, removed = store(), _drop_files(now or timezone.now())
     left = Submission.objects.filter(status=Status.CANCELLED).exclude(upload_data={})
     for pk, notes, file_key in left.values_list("pk", "upload_data", "file_key"):
         try:
@@ -116,6 +122,37 @@ def clean_uploads() -> int:
         removed += 1
     uploading = Submission.objects.filter(status=Status.UPLOADING).values_list("upload_data", flat=True)
     return removed + where.clean({notes["parts"] for notes in uploading if "parts" in notes})
+
+
+def _drop_files(now: datetime) -> int:
+    """Remove the files of cancelled entries, and of rejected ones that are old or more than their
+    team may have here: these use up no quota, so nothing else bounds them. Returns how many."""
+    from submissions.models import Status, Submission
+
+    # Who works on a cancelled entry notices with the next heartbeat; until then it may read.
+    at_rest = now - timedelta(seconds=2 * settings.LEASE_SECONDS)
+    ended = Submission.objects.exclude(file_key="", artifact_key="").order_by("-finished_at", "-pk")
+    unwanted = list(ended.filter(status=Status.CANCELLED, finished_at__lte=at_rest))
+    kept: Counter[int] = Counter()
+    for entry in ended.filter(status=Status.REJECTED).defer("problems", "warnings", "missing_items", "description"):
+        kept[entry.team_id] += entry.size
+        if entry.finished_at <= now - timedelta(days=settings.KEEP_REJECTED_DAYS) or kept[entry.team_id] > settings.KEEP_REJECTED_BYTES:
+            unwanted.append(entry)
+    return sum(drop_file(entry) for entry in unwanted)
+
+
+def drop_file(submission: Submission) -> bool:
+    """Remove what was received for an entry and what was made of it. False where the storage does
+    not answer: then the row still names the files, and the next sweep finds them."""
+    try:
+        for key in filter(None, (submission.file_key, submission.artifact_key)):
+            store().delete(key)
+    except StorageError as error:
+        log.warning("The file of entry %s stays until the next sweep: %s", submission.pk, error)
+        return False
+    submission.file_key = submission.artifact_key = ""
+    type(submission).objects.filter(pk=submission.pk).update(file_key="", artifact_key="")
+    return True
 
 
 def checked_key(key: str) -> str:

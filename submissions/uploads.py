@@ -19,7 +19,7 @@ from django.utils import timezone
 from submissions.errors import Refused
 from submissions.models import Membership, Phase, Status, Submission, Team
 from submissions.permissions import require
-from submissions.storage import BLOCK, Arrived, PartsMissing, StorageError, part_plan, store
+from submissions.storage import BLOCK, Arrived, PartsMissing, StorageError, drop_file, part_plan, store
 
 log = logging.getLogger(__name__)
 
@@ -162,16 +162,20 @@ def _receive(submission: Submission, arrived: Arrived, now: datetime | None) -> 
 
 
 def cancel(submission: Submission) -> None:
-    """Stop an entry; what was sent of an unfinished upload goes."""
+    """Stop an entry; what was sent of it goes."""
     notes = submission.upload_data
     submission.cancel()
+    if submission.file_key and not submission.artifact_key:  # else it may be in work: the sweep does it
+        drop_file(submission)
     if notes:
         _forget(notes)
         Submission.objects.filter(pk=submission.pk).update(upload_data={})
 
 
 def stored_file(submission: Submission) -> tuple[str, str]:
-    """The key of what was uploaded and the name it came under; `Refused` where nothing arrived."""
+    """The key of what was uploaded and the name it came under; `Refused` where there is nothing."""
+    if not submission.file_key and submission.received_at:
+        raise Refused(submission.file_note, "file_dropped")
     if not submission.file_key:
         raise Refused("Nothing was received for this entry, so there is nothing to download.", "no_file")
     return submission.file_key, submission.file_name

@@ -356,6 +356,18 @@ class Submission(Leased):
             Status.CANCELLED: "Cancelled; this used up no quota.",
         }[Status(self.status)]
 
+    @property
+    def file_note(self) -> str:
+        """How long the uploaded file is kept, where that is not for good; else empty."""
+        if self.status == Status.CANCELLED and self.received_at:
+            return "The file of a cancelled entry is removed; upload it again if you still want it scored."
+        if self.status != Status.REJECTED:
+            return ""
+        days = f"{settings.KEEP_REJECTED_DAYS:g} day{'' if settings.KEEP_REJECTED_DAYS == 1 else 's'}"
+        if not self.file_key:
+            return f"The file of this rejected entry is no longer kept (at most {days}, less where a team has many); upload it again."
+        return f"The file of a rejected entry is kept for at most {days}, less where a team has many; then it is removed."
+
     def duplicates(self) -> models.QuerySet:
         """Earlier uploads of the same bytes by the same team, newest first."""
         if not self.sha256:

@@ -216,3 +216,69 @@ def test_cancelling_an_upload_removes_what_was_sent(phase, people):
     uploads.cancel(submission)
     assert submission.status == Status.CANCELLED
     assert not (storage.store().uploads / f"submissions-{submission.pk}").exists()
+
+
+def test_cancelling_a_received_entry_removes_its_file_and_the_download_says_so(phase, people):
+    entry = start(people.owner, phase)
+    send(entry)
+    uploads.finish(entry)
+    key = entry.file_key
+    uploads.cancel(entry)
+    assert not storage.store().exists(key)
+    with pytest.raises(Refused, match="cancelled entry is removed"):
+        uploads.stored_file(entry)
+
+
+def ended(phase, people, status, days, **values) -> Submission:
+    """A received entry with a file and an artifact that came to `status` so many days ago."""
+    entry = start(people.owner, phase)
+    send(entry)
+    uploads.finish(entry)
+    storage.store().save_bytes(f"artifacts/{entry.pk}.npz", b"parsed")
+    values = {"status": status, "finished_at": timezone.now() - timedelta(days=days), "artifact_key": f"artifacts/{entry.pk}.npz"} | values
+    Submission.objects.filter(pk=entry.pk).update(**values)
+    entry.refresh_from_db()
+    return entry
+
+
+def has_files(entry: Submission) -> tuple[bool, bool]:
+    """Whether its file and its artifact are there; the row must agree. `entry` is as it was before the sweep."""
+    there = storage.store().exists(entry.file_key), storage.store().exists(entry.artifact_key)
+    entry.refresh_from_db()
+    assert there == (bool(entry.file_key), bool(entry.artifact_key))
+    return there
+
+
+def test_files_of_rejected_entries_go_after_a_while_and_those_of_cancelled_ones_at_once(phase, people, settings):
+    settings.KEEP_REJECTED_DAYS = 7
+    fresh, old = ended(phase, people, Status.REJECTED, 6.9), ended(phase, people, Status.REJECTED, 7.1)
+    cancelled = ended(phase, people, Status.CANCELLED, 0.1)
+    scored, failed = ended(phase, people, Status.SCORED, 900), ended(phase, people, Status.FAILED, 900)
+    assert "for at most 7 days" in fresh.file_note and scored.file_note == failed.file_note == ""
+    assert storage.clean_uploads() >= 2
+    assert [has_files(entry) for entry in (fresh, scored, failed)] == [(True, True)] * 3
+    assert [has_files(entry) for entry in (old, cancelled)] == [(False, False)] * 2
+    with pytest.raises(Refused, match="no longer kept"):
+        uploads.stored_file(old)
+    assert storage.clean_uploads() == 0
+
+
+def test_of_a_team_that_is_rejected_often_only_the_newest_files_stay(phase, people, settings):
+    entries = [ended(phase, people, Status.REJECTED, days) for days in (3, 2, 1)]
+    settings.KEEP_REJECTED_BYTES = 2 * entries[0].size
+    storage.clean_uploads()
+    assert [has_files(entry)[0] for entry in entries] == [False, True, True]
+
+
+def test_a_file_that_the_storage_cannot_remove_now_is_removed_by_a_later_sweep(phase, people, monkeypatch):
+    entry = ended(phase, people, Status.REJECTED, 30)
+
+    def away(self, key):
+        raise storage.StorageError("The storage does not answer.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(storage.store()), "delete", away)
+        storage.clean_uploads()
+        assert has_files(entry) == (True, True)
+    storage.clean_uploads()
+    assert has_files(entry) == (False, False)
