@@ -81,6 +81,7 @@ def check(submission: Submission) -> None:
             f"Checking this entry was begun {settings.MAX_ATTEMPTS} times and never finished; it used up no quota, "
             "retry it or ask the operator.",
             submission.failure_detail,
+            fenced=True,
         )
         return
     if not submission.begin_validation():
@@ -136,8 +137,7 @@ def _storage_is_away(since: datetime | None, error: storage.StorageError) -> boo
 def _check_failed(submission: Submission, sentence: str, detail: str, final: bool) -> None:
     log.error("checking failed", submission=submission.pk, attempt=submission.attempts, detail=detail)
     if final or submission.attempts >= settings.MAX_ATTEMPTS:
-        if submission.under_lease().exists():
-            submission.fail(f"{sentence} It used up no quota; retry it or ask the operator.", detail)
+        submission.fail(f"{sentence} It used up no quota; retry it or ask the operator.", detail, fenced=True)
     else:
         submission.give_back(seconds=submission.attempts)
 

@@ -242,10 +242,12 @@ class Submission(Leased):
             self.under_lease().filter(status__in=Status.checked()).update(status=Status.RECEIVED, lease_token=None, lease_until=until)
         )
 
-    def fail(self, sentence: str, detail: str = "") -> bool:
-        """The service could not score this entry. It uses up no quota and can be retried."""
+    def fail(self, sentence: str, detail: str = "", *, fenced: bool = False) -> bool:
+        """The service could not score this entry. It uses up no quota and can be retried. `fenced`:
+        a worker says so, which holds only under the lease it was claimed with."""
+        row = self.under_lease().filter(status__in=Status.checked()) if fenced else type(self).objects.filter(pk=self.pk)
         with transaction.atomic():
-            moved = type(self).objects.filter(pk=self.pk, status__in=Status.in_progress()).update(
+            moved = row.filter(status__in=Status.in_progress()).update(
                 status=Status.FAILED, failure=sentence[:400], failure_detail=detail,
                 finished_at=timezone.now(), lease_token=None, lease_until=None,
             )  # fmt: skip

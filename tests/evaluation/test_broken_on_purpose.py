@@ -91,6 +91,22 @@ def test_a_late_result_under_an_old_token_changes_nothing(phase, people, referen
     one_set_of_scores(entry, 3)
 
 
+def test_a_failure_reported_under_an_old_token_changes_nothing(phase, people, references):
+    entry = received(phase, people.team, archive(references))
+    Submission.objects.filter(pk=entry.pk).update(attempts=7)  # this claim is beyond the last attempt
+    late = Submission.objects.to_validate().claim("slow worker", status=Status.CLAIMED)
+    Submission.objects.filter(pk=entry.pk).update(lease_until=timezone.now() - timedelta(seconds=1), attempts=0)
+    current = Submission.objects.to_validate().claim("next worker", status=Status.CLAIMED)
+    assert late.attempts > 3 and current.lease_token != late.lease_token
+    worker.check(late)
+    worker._check_failed(late, "Checking this entry failed.", "", final=True)
+    entry.refresh_from_db()
+    assert (entry.status, entry.lease_token) == (Status.CLAIMED, current.lease_token)
+    worker.check(current)
+    worker.drain()
+    one_set_of_scores(entry, 3)
+
+
 def test_two_workers_that_finish_the_last_parts_together_close_once(phase, people, references):
     entry = received(phase, people.team, archive(references))
     worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
