@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from submissions.errors import Refused
 from submissions.limits import TooOften
+from submissions.permissions import lacks_second_factor
 
 
 class RefusalMiddleware:
@@ -34,17 +35,17 @@ class RefusalMiddleware:
 
 
 class StaffSecondFactorMiddleware:
-    """Where the setting asks for it, staff without a second factor get no further than its set-up."""
+    """Where the setting asks for it, staff without a second factor get no further than its set-up.
+
+    Programs send a token instead of a session: the API asks the same of its holder, see `submissions.api.common.Token`.
+    """
 
     def __init__(self, get_response) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if settings.STAFF_SECOND_FACTOR and request.user.is_authenticated and request.user.is_staff:
-            from allauth.mfa.models import Authenticator
-
-            open_paths = ("/accounts/", settings.STATIC_URL, "/-/")
-            if not request.path.startswith(open_paths) and not Authenticator.objects.filter(user=request.user).exists():
-                messages.info(request, "Staff need a second factor here: set one up to go on.")
-                return redirect(reverse("mfa_activate_totp"))
+        open_paths = ("/accounts/", settings.STATIC_URL, "/-/")
+        if not request.path.startswith(open_paths) and lacks_second_factor(request.user):
+            messages.info(request, "Staff need a second factor here: set one up to go on.")
+            return redirect(reverse("mfa_activate_totp"))
         return self.get_response(request)

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cached_property
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
@@ -18,6 +19,12 @@ from django.http import Http404
 from django.utils import timezone
 
 from submissions.models import Admission, Challenge, ChallengeFile, Membership, Participation, Phase, Status, Submission, Team
+
+
+def lacks_second_factor(user) -> bool:
+    """Whether this is a member of staff without the second factor that the setting asks for."""
+    asked = settings.STAFF_SECOND_FACTOR and user.is_authenticated and user.is_staff
+    return bool(asked) and not Authenticator.objects.filter(user=user).exists()
 
 
 class Viewer:

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from submissions import limits
 from submissions.models import ApiToken
+from submissions.permissions import lacks_second_factor
 
 MOST_PER_PAGE = 100
 LARGEST_ID = 2**63 - 1  # what a database column holds
@@ -31,6 +32,7 @@ Item = TypeVar("Item")
 
 
 BAD_TOKEN = "This token is not valid: it is unknown, revoked or has run out; make a new one on your account page."
+NO_SECOND_FACTOR = "Staff need a second factor here, for their programs too: log in on the site and set one up to go on."
 
 # --- who is asking ---------------------------------------------------------------------------
 
@@ -45,6 +47,8 @@ class Token(HttpBearer):
         limits.limit_api(request)
         if user is None:
             raise AuthenticationError(message=BAD_TOKEN)
+        if lacks_second_factor(user):
+            raise HttpError(403, NO_SECOND_FACTOR)
         return user
 
 

@@ -162,6 +162,19 @@ def test_a_wrong_token_is_refused_even_where_nobody_needs_one(phase):
     assert answer["WWW-Authenticate"].startswith("Bearer") and answer.json()["code"] == "unauthenticated"
 
 
+def test_staff_without_a_second_factor_get_no_further_with_a_token_than_with_a_session(phase, people, settings):
+    from allauth.mfa.models import Authenticator
+
+    program = Program(people.staff)
+    program("GET", "submissions", status=200)
+    settings.STAFF_SECOND_FACTOR = True
+    for method, path in (("GET", "submissions"), ("GET", path_of(phase)), ("POST", "submissions/1/cancel")):
+        assert "second factor" in program(method, path, status=403).json()["detail"]
+    Program(people.owner)("GET", "submissions", status=200)
+    Authenticator.objects.create(user=people.staff, type=Authenticator.Type.TOTP, data={"secret": "x"})
+    program("GET", "submissions", status=200)
+
+
 def test_revoked_expired_and_disabled_tokens_stop_working(phase, people):
     program = Program(people.owner)
     token = ApiToken.objects.get(user=people.owner)
