@@ -335,7 +335,7 @@ def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monk
 def test_an_entry_that_the_storage_never_gives_back_fails_in_the_end(phase, people, references, monkeypatch):
     entry = received(phase, people.team, archive(references))
     Submission.objects.update(received_at=timezone.now() - timedelta(days=2))
-    monkeypatch.setattr("submissions.storage.LocalStore.local_path", lambda *_: broken_storage())
+    monkeypatch.setattr(type(storage.store()), "local_path", lambda *_: broken_storage())
     for _ in range(4):
         Submission.objects.update(lease_until=None)
         worker.drain()
