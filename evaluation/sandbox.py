@@ -27,13 +27,13 @@ SENTENCES = {
 class JobFailed(Exception):
     """The job did not answer. `end` says how it went; `detail` is for operators."""
 
-    def __init__(self, end: str, detail: str) -> None:
+    def __init__(self, end: str, detail: str, seconds: int | None = None) -> None:
         super().__init__(end)
-        self.end, self.detail = end, detail
+        self.end, self.detail, self.seconds = end, detail, seconds or settings.CHILD_SECONDS
 
     @property
     def sentence(self) -> str:
-        return SENTENCES[self.end].format(memory=settings.CHILD_MEMORY_MB, seconds=settings.CHILD_SECONDS)
+        return SENTENCES[self.end].format(memory=settings.CHILD_MEMORY_MB, seconds=self.seconds)
 
 
 class LeaseLost(Exception):
@@ -48,23 +48,24 @@ class Sandbox:
         self._owner = os.getpid()
         atexit.register(self.stop)
 
-    def run(self, folder: Path, job: dict, heartbeat: Callable[[], bool]) -> dict:
-        """Do `job` in `folder` and return its result.
+    def run(self, folder: Path, job: dict, heartbeat: Callable[[], bool], seconds: int | None = None) -> dict:
+        """Do `job` in `folder` and return its result, within `seconds` (CHILD_SECONDS without).
 
         Calls `heartbeat` every few seconds. Raises `JobFailed`, or `LeaseLost` when a heartbeat
         says that the work is no longer ours.
         """
+        seconds = seconds or settings.CHILD_SECONDS
         (folder / "job.json").write_text(json.dumps(job))
         process = self._start()
         order = {
             "folder": str(folder),
             "memory": settings.CHILD_MEMORY_MB << 20,
-            "seconds": settings.CHILD_SECONDS,
+            "seconds": seconds,
         }
         try:
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
-            end = self._answer(process, heartbeat)
+            end = self._answer(process, heartbeat, seconds)
         except BrokenPipeError:
             end = "crash"
         if end in ("gone", "crash") and process.poll() is not None:
@@ -72,12 +73,12 @@ class Sandbox:
             raise JobFailed("crash", f"the scoring process ended with {process.returncode}")
         if end != "ok":
             error = folder / "error.txt"
-            raise JobFailed(end, error.read_text() if error.exists() else f"the job ended with: {end}")
+            raise JobFailed(end, error.read_text() if error.exists() else f"the job ended with: {end}", seconds)
         return json.loads((folder / "result.json").read_text())
 
-    def _answer(self, process: subprocess.Popen, heartbeat: Callable[[], bool]) -> str:
+    def _answer(self, process: subprocess.Popen, heartbeat: Callable[[], bool], seconds: int) -> str:
         """The next line of the child, with heartbeats while it takes its time."""
-        deadline = time.monotonic() + settings.CHILD_SECONDS + 30
+        deadline = time.monotonic() + seconds + 30
         while True:
             ready, _, _ = select.select([process.stdout], [], [], settings.HEARTBEAT_SECONDS)
             if ready:

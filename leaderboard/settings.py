@@ -67,6 +67,7 @@ MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", 3)  # then the entry fails, with a reason
 PART_SAMPLES = env.int("PART_SAMPLES", 25)  # samples in one part of an evaluation
 CHILD_MEMORY_MB = env.int("CHILD_MEMORY_MB", 3072)  # address space of one scoring child
 CHILD_SECONDS = env.int("CHILD_SECONDS", 600)  # wall clock of one validation or one part
+READ_SECONDS = env.int("READ_SECONDS", 60)  # of reading an organizer's reference, while their browser waits
 
 # --- files ------------------------------------------------------------------------------
 S3_BUCKET = env.str("S3_BUCKET", "")  # empty: files live below HOME
@@ -91,6 +92,7 @@ STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", False)  # staff must use a
 API_RATE = env.str("API_RATE", "1200/m")  # calls of the API by one person, all their programs together
 API_RATE_ANONYMOUS = env.str("API_RATE_ANONYMOUS", "300/m")  # by one address
 UPLOAD_RATE = env.str("UPLOAD_RATE", "60/h")  # reservations by one person; quota is the phase's affair
+REFERENCE_RATE = env.str("REFERENCE_RATE", "20/h")  # references read for one person, which busies a web process
 TOKEN_RATE = env.str("TOKEN_RATE", "20/h")  # new API tokens of one person
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # needed to read /metrics; empty: this machine only
 

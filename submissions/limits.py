@@ -88,6 +88,11 @@ def limit_uploads(request: HttpRequest) -> None:
     count("upload", who(request), Rate.parse(settings.UPLOAD_RATE))
 
 
+def limit_references(request: HttpRequest) -> None:
+    """One reference that is read while the person waits."""
+    count("reference", who(request), Rate.parse(settings.REFERENCE_RATE))
+
+
 def limit_tokens(request: HttpRequest) -> None:
     """One new API token."""
     count("token", who(request), Rate.parse(settings.TOKEN_RATE))

@@ -6,6 +6,7 @@ import atexit
 import logging
 from collections.abc import Iterable, Mapping
 
+from django.conf import settings
 from django.db import transaction
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference
@@ -65,14 +66,17 @@ def _record_member(evaluation: Evaluation, actor, action: str, state: str) -> No
 
 
 def read_reference(name: str, chunks: Iterable[bytes]) -> dict[str, Wireframe]:
-    """The wireframes of an uploaded file, parsed in a limited child process. Raises `Refused` with every fault."""
+    """The wireframes of an uploaded file, parsed in a limited child process, soon or not at
+    all, for a web process waits. Raises `Refused` with every fault."""
     name = checked_file_name(name)
     child = Sandbox()
     try:
         with job_folder() as folder:
-            with (folder / name).open("wb") as target:
+            file = folder / "upload" / name  # apart from the job's own files, whatever its name
+            file.parent.mkdir()
+            with file.open("wb") as target:
                 target.writelines(chunks)
-            found = child.run(folder, {"kind": "reference", "file": name}, lambda: True)
+            found = child.run(folder, {"kind": "reference", "file": f"upload/{name}"}, lambda: True, settings.READ_SECONDS)
             items = {} if found["faults"] else unpack((folder / "artifact.npz").read_bytes())
     except JobFailed as failed:
         log.warning("A reference could not be read: %s", failed.detail)

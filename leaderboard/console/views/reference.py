@@ -15,6 +15,7 @@ from leaderboard.console.edits import with_phase
 from leaderboard.console.forms import ReferenceForm
 from leaderboard.console.place import number, organizer_of_phase, page
 from leaderboard.console.settle import settle
+from submissions import limits
 from submissions.models import Phase
 
 
@@ -42,6 +43,7 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 
 def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpResponse:
+    limits.limit_references(request)
     file = form.cleaned_data["file"]
     items = acts.read_reference(file.name, file.chunks())
     row = acts.store_reference(phase, items, form.cleaned_data["groups"], form.cleaned_data["note"], request.user)

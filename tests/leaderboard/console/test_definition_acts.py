@@ -13,6 +13,7 @@ from evaluation.models import EvaluationBatch
 from leaderboard.bundle.moments import moment_text
 from leaderboard.console.forms import MOMENTS, PhaseForm
 from submissions import storage
+from submissions.errors import Refused
 from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase
 from tests.factories import archive, gables, received
 
@@ -311,6 +312,43 @@ def test_a_reference_that_cannot_be_is_refused_in_a_sentence(desk, phase, at, da
     answer = desk.post(at(f"phases/{phase.slug}/reference/"), upload(data, **values), follow=True)
     assert words in answer.content.decode()
     assert phase.references.count() == 1
+
+
+@pytest.mark.parametrize("name", ["job.json", "result.json", "error.txt", "artifact.npz"])
+def test_a_reference_may_have_the_name_of_a_file_that_the_job_itself_uses(name):
+    from leaderboard.console.acts import read_reference
+    from submissions.formats.wireframe import pack, write_json
+
+    house = gables(1)["house_01"]
+    data = {"job.json": write_json(house), "result.json": write_json(house), "artifact.npz": pack({"x": house})}.get(name, b"words")
+    try:
+        assert list(read_reference(name, [data])) == [name.partition(".")[0]]
+    except Refused as refused:
+        assert name in refused.sentence or "wireframe" in refused.sentence
+
+
+def test_a_reference_that_takes_long_to_read_is_stopped_and_says_so(monkeypatch, settings):
+    from evaluation.sandbox import JobFailed, Sandbox
+    from leaderboard.console.acts import read_reference
+
+    settings.READ_SECONDS, limits_given = 1, []
+
+    def slow(self, folder, job, heartbeat, seconds=None):
+        limits_given.append(seconds)
+        raise JobFailed("time", "", seconds)
+
+    monkeypatch.setattr(Sandbox, "run", slow)
+    with pytest.raises(Refused, match="within the 1 s one job may take"):
+        read_reference("house.obj", [b"v 0 0 0\n"])
+    assert limits_given == [1]
+
+
+def test_nobody_keeps_the_web_process_busy_with_one_reference_after_another(desk, phase, at, settings):
+    settings.REFERENCE_RATE = "1/h"
+    path = at(f"phases/{phase.slug}/reference/")
+    assert desk.post(path, upload(archive(gables(2)))).status_code == 302
+    answer = desk.post(path, upload(archive(gables(3))), follow=True)
+    assert "more than 1 requests of this kind; go on in" in answer.content.decode() and phase.references.count() == 2
 
 
 def test_a_reference_that_leads_outside_its_archive_is_refused(desk, phase, at):
