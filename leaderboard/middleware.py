@@ -1,4 +1,4 @@
-"""Two rules that hold for every page."""
+"""Rules that hold for every page, and one for the API."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from leaderboard.api import problem
 from submissions.errors import Refused
 from submissions.limits import TooOften
 from submissions.permissions import lacks_second_factor
@@ -49,3 +50,19 @@ class StaffSecondFactorMiddleware:
             messages.info(request, "Staff need a second factor here: set one up to go on.")
             return redirect(reverse("mfa_activate_totp"))
         return self.get_response(request)
+
+
+class ApiMethodMiddleware:
+    """The API refuses a method in its own words: the library that finds the method knows no handler for that."""
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code != 405 or not request.path.startswith("/api/"):
+            return response
+        allowed = response["Allow"]
+        told = problem(405, f"This address does not take {request.method}; use {allowed}.", "method_not_allowed")
+        told["Allow"] = allowed
+        return told

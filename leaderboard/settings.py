@@ -128,6 +128,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "leaderboard.middleware.RefusalMiddleware",
+    "leaderboard.middleware.ApiMethodMiddleware",
     "leaderboard.middleware.StaffSecondFactorMiddleware",
 ]
 ROOT_URLCONF = "leaderboard.urls"

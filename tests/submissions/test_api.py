@@ -175,6 +175,11 @@ def test_staff_without_a_second_factor_get_no_further_with_a_token_than_with_a_s
     program("GET", "submissions", status=200)
 
 
+def test_a_method_that_an_address_does_not_take_is_refused_as_a_problem_too(phase, people):
+    answer = Program(people.owner)("DELETE", "submissions", status=405)
+    assert answer.json()["code"] == "method_not_allowed" and set(answer["Allow"].split(", ")) == {"GET", "POST"}
+
+
 def test_revoked_expired_and_disabled_tokens_stop_working(phase, people):
     program = Program(people.owner)
     token = ApiToken.objects.get(user=people.owner)
