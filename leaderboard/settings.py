@@ -240,7 +240,7 @@ CONTENT_SECURITY_POLICY = {
         "connect-src": [_SELF, *_S3_ORIGIN],
         "font-src": [_SELF, "data:"],
         "object-src": ["'none'"],
-        "base-uri": [_SELF],
+        "base-uri": ["'none'"],
         "form-action": [_SELF],
         "frame-ancestors": ["'none'"],
     }

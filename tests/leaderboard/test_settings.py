@@ -42,3 +42,7 @@ def test_a_heartbeat_slower_than_half_the_lease_is_an_error(settings):
 def test_an_unknown_choice_is_an_error(settings):
     settings.CREATE_CHALLENGES = "everyone"
     assert "plumbline.E003" in {error.id for error in run_checks()}
+
+
+def test_no_page_may_be_given_another_base_address(client, db):
+    assert "base-uri 'none'" in client.get("/")["Content-Security-Policy"]
