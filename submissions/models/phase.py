@@ -190,16 +190,21 @@ class Phase(models.Model):
             reason = f"Your team has used all {self.limit_total + extra} uploads of this phase; ask the organizers for more."
             code = "limit_total"
         elif left_day == 0:
-            next_at = end
-            reason = (
-                f"Your team has used its uploads of today ({self.limit_per_day} a day); "
-                f"the next is possible at {end:%H:%M} {self.time_zone} on {end.day} {end:%B %Y}."
-            )
-            code = "limit_per_day"
+            code, next_at = "limit_per_day", end if self.limit_per_day and self.is_open(end) else None
+            reason = self._day_is_over(next_at)
         elif left_once == 0:
             reason = f"Your team has {busy} entries in progress, as many as may be at once; wait until one is done."
             code = "limit_at_once"
         return Quota(left_today=left_day, left_total=left_total, left_at_once=left_once, next_at=next_at, reason=reason, code=code)
+
+    def _day_is_over(self, next_at: datetime | None) -> str:
+        """Why nothing is left today; `next_at` is None where no later day helps."""
+        if self.limit_per_day == 0:
+            return "This phase takes no upload without an extra try, and your team has none left; ask the organizers for one."
+        used = f"Your team has used its uploads of today ({self.limit_per_day} a day)"
+        if next_at is None:
+            return f"{used}, and the phase closes before the next day begins; ask the organizers for an extra try."
+        return f"{used}; the next is possible at {next_at:%H:%M} {self.time_zone} on {next_at.day} {next_at:%B %Y}."
 
     def _left_today(self, moments, extra: int, now: datetime) -> int:
         """Uploads left on the day of `now`. What earlier days took beyond the daily limit came out

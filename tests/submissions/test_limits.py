@@ -144,6 +144,21 @@ def test_the_same_instant_is_another_day_elsewhere(phase, people):
     assert refusal(phase, people, "2026-06-02T11:59:59").retry_at == at("2026-06-02T12:00:00")
 
 
+def test_no_next_moment_is_promised_that_comes_after_the_phase_has_closed(phase, people):
+    limited(phase, limit_per_day=1, closes_at=at("2026-06-01T22:00:00"))  # midnight there
+    sent(phase, people, "2026-06-01T10:00:00")
+    refused = refusal(phase, people, "2026-06-01T12:00:00")
+    assert (refused.code, refused.retry_at) == ("limit_per_day", None)
+    assert "closes before the next day begins" in refused.sentence
+
+
+def test_tomorrow_is_not_promised_where_no_day_has_an_upload(phase, people):
+    limited(phase, limit_per_day=0)
+    refused = refusal(phase, people, "2026-06-01T12:00:00")
+    assert (refused.code, refused.retry_at) == ("limit_per_day", None)
+    assert "extra try" in refused.sentence and "next" not in refused.sentence
+
+
 # --- what counts ---------------------------------------------------------------------------------
 
 
