@@ -96,6 +96,8 @@ def _upload(args: argparse.Namespace) -> int:
         for warning in submission.get("warnings") or []:
             print(f"Note: {warning}")
         print(f"Received as entry #{submission['number']} (id {submission['id']}). {submission.get('page_url') or ''}".rstrip())
+        if submission["status"] == "received" and not args.wait:
+            return OK  # that is just what was printed
         return _follow(args, server, submission)
 
 

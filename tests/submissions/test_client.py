@@ -299,6 +299,11 @@ SCORED = {
 REJECTED = {"status": "rejected", "sentence": "It was rejected.", "problems": ["house_01.obj: line 2: edge names vertex 90, there are 1"]}
 
 
+def test_without_waiting_the_receipt_is_told_once(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert upload(server, entry) == 0
+    assert capsys.readouterr().out.lower().count("received") == 1
+
+
 def test_waiting_follows_an_entry_to_its_scores(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server.states = [QUEUED, SCORING, SCORED]
     pauses: list[float] = []
