@@ -20,12 +20,12 @@ from tests.processes import wait_until
 class Service:
     """The embedded service in a home of its own."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *before: str) -> None:
         self.port = free_port()
         own = ("PLUMBLINE_DATABASE_URL", "PLUMBLINE_BROKER_URL", "PLUMBLINE_S3_BUCKET", "PLUMBLINE_S3_ENDPOINT")
         env = {name: value for name, value in os.environ.items() if name not in own}
         self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "run", "--port", str(self.port), "--workers", "1"],
+            [*before, sys.executable, "manage.py", "run", "--port", str(self.port), "--workers", "1"],
             cwd=settings.BASE_DIR, env=env | {"PLUMBLINE_HOME": str(home)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
@@ -98,3 +98,14 @@ def test_a_second_start_keeps_the_data_and_a_taken_port_is_one_sentence(service,
     again.end()
     assert (tmp_path / "plumbline.sqlite3").stat().st_ino == before
     assert took < 45, "a second start has nothing to set up"
+
+
+def test_under_nohup_it_outlives_the_terminal(tmp_path):
+    running = Service(tmp_path, "nohup")
+    try:
+        wait_until(running.answers, 90, "the service's answer")
+        running.process.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        assert running.process.poll() is None and running.answers()
+    finally:
+        running.end()

@@ -65,7 +65,8 @@ class Command(BaseCommand):
 
     def handle(self, *args, host: str, port: int, workers: int, demo: bool, **options) -> None:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._stop)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup means it
+                signal.signal(number, self._stop)
         self.stopping = False
         self._require_free(host, port)
         call_command("migrate", verbosity=0, interactive=False)
