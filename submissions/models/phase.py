@@ -157,6 +157,11 @@ class Phase(models.Model):
         frozen = self.board == self.Board.FROZEN and (now or timezone.now()) >= self.board_at
         return self.board_at if frozen else None
 
+    def lock(self) -> None:
+        """Lock this row until the transaction ends. Whoever changes the phase and its entries takes this
+        lock first: in another order two of them would wait for each other."""
+        Phase.objects.select_for_update(no_key=True).get(pk=self.pk)  # rows that refer to the phase may come meanwhile
+
     def touch_board(self) -> None:
         """Say that something the board shows has changed; a snapshot follows."""
         Phase.objects.filter(pk=self.pk).update(board_revision=F("board_revision") + 1)

@@ -210,6 +210,7 @@ class Submission(Leased):
 
     def reject(self, problems: list[str], n_problems: int, warnings: list[str]) -> bool:
         with transaction.atomic():
+            self.phase.lock()
             moved = self.under_lease().filter(status__in=Status.checked()).update(
                 status=Status.REJECTED, problems=problems, n_problems=n_problems, warnings=warnings,
                 finished_at=timezone.now(), lease_token=None, lease_until=None,
@@ -247,6 +248,7 @@ class Submission(Leased):
         a worker says so, which holds only under the lease it was claimed with."""
         row = self.under_lease().filter(status__in=Status.checked()) if fenced else type(self).objects.filter(pk=self.pk)
         with transaction.atomic():
+            self.phase.lock()
             moved = row.filter(status__in=Status.in_progress()).update(
                 status=Status.FAILED, failure=sentence[:400], failure_detail=detail,
                 finished_at=timezone.now(), lease_token=None, lease_until=None,
@@ -258,6 +260,7 @@ class Submission(Leased):
 
     def complete(self) -> bool:
         """All scores exist: called in the transaction that writes them."""
+        self.phase.lock()
         moved = type(self).objects.filter(pk=self.pk, status=Status.SCORING).update(
             status=Status.SCORED, finished_at=timezone.now()
         )  # fmt: skip
@@ -325,6 +328,7 @@ class Submission(Leased):
 
     def _flag(self, actor=None, action: str = "", reason: str = "", **values) -> None:
         with transaction.atomic():
+            self.phase.lock()
             before = type(self).objects.values(*values).get(pk=self.pk)
             type(self).objects.filter(pk=self.pk).update(**values)
             self.phase.touch_board()

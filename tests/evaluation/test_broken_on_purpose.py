@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluation import worker
@@ -15,7 +16,7 @@ from evaluation.sandbox import JobFailed, sandbox
 from evaluation.sweeper import sweep
 from submissions import storage
 from submissions.errors import Refused
-from submissions.models import Status, Submission
+from submissions.models import Phase, Status, Submission
 from tests.factories import archive, gables, perturbed, received
 from tests.processes import Worker, wait_until
 
@@ -105,6 +106,48 @@ def test_a_failure_reported_under_an_old_token_changes_nothing(phase, people, re
     worker.check(current)
     worker.drain()
     one_set_of_scores(entry, 3)
+
+
+@pytest.mark.parametrize(
+    ("status", "act"),
+    [
+        (Status.SCORED, lambda entry: entry.edit(method_name="Other")),
+        (Status.SCORED, lambda entry: entry.withdraw()),
+        (Status.SCORING, lambda entry: entry.fail("It failed.")),
+        (Status.SCORING, lambda entry: _in_transaction(entry.complete)),
+    ],
+)
+def test_who_changes_an_entry_does_not_wait_for_a_switch_that_waits_for_them(phase, people, references, status, act):
+    entry = received(phase, people.team, archive(references))
+    Submission.objects.filter(pk=entry.pk).update(status=status)
+    entry.refresh_from_db()
+    holding, faults = threading.Event(), []
+
+    def switch() -> None:
+        """The order of locks in a switch: the phase, then its entries."""
+        try:
+            with transaction.atomic():
+                Phase.objects.select_for_update().get(pk=phase.pk)
+                holding.set()
+                time.sleep(0.4)
+                Submission.objects.filter(phase=phase).update(warnings=["seen"])
+        except Exception as fault:
+            faults.append(fault)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=switch)
+    thread.start()
+    holding.wait(10)
+    act(entry)
+    thread.join()
+    assert not faults
+    assert Submission.objects.get(pk=entry.pk).warnings == ["seen"]
+
+
+def _in_transaction(act) -> None:
+    with transaction.atomic():
+        act()
 
 
 def test_two_workers_that_finish_the_last_parts_together_close_once(phase, people, references):
