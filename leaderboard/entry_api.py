@@ -7,9 +7,11 @@ one address; they are here because only this room knows scores.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Schema
@@ -93,7 +95,7 @@ def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]):
         still = Q(status=Status.UPLOADING, upload_expires_at__gt=now)
         found = found.filter(still if wanted.uploading else ~still)
     items, following = newest_first(found, request, wanted)
-    return {"items": [full(request, submission, now) for submission in items], "next": following}
+    return {"items": fulls(request, items, now), "next": following}
 
 
 @router.get(
@@ -106,26 +108,42 @@ def get_submission(request: HttpRequest, submission: Id):
     return full(request, submission_for(request.user, submission), timezone.now())
 
 
-def full(request: HttpRequest, submission: Submission, now) -> dict[str, Any]:
+def full(request: HttpRequest, submission: Submission, now: datetime) -> dict[str, Any]:
     """`SubmissionFull` as the caller may see it."""
-    viewer = Viewer(request.user, submission.phase.challenge, now)
-    row = brief(request, submission, viewer) | {"queue_position": None, "progress": None, "attempts": None, "scores": None}
-    if viewer.may("submission.see_problems", submission):
-        standing = queue.standing(submission, now)
-        row |= {
-            "queue_position": standing.position, "attempts": standing.attempts,
-            "progress": {"done": standing.done, "total": standing.total} if standing.total else None,
-        }  # fmt: skip
-    if submission.status == Status.SCORED and viewer.may("submission.see_scores", submission):
-        evaluation = current_evaluation(submission)
-        row["scores"] = _scores(evaluation) if evaluation else None
-    return row
+    return fulls(request, [submission], now)[0]
+
+
+def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[dict[str, Any]]:
+    """`SubmissionFull` of several entries; what they need is fetched for all of them at once."""
+    viewers: dict[int, Viewer] = {}
+    for it in submissions:
+        viewers.setdefault(it.phase.challenge_id, Viewer(request.user, it.phase.challenge, now))
+    may = {it.pk: viewers[it.phase.challenge_id].may for it in submissions}
+    own = [it for it in submissions if may[it.pk]("submission.see_problems", it)]
+    standings, again = queue.standings(own, now), Submission.duplicate_warnings(own)
+    told = [it for it in submissions if it.status == Status.SCORED and may[it.pk]("submission.see_scores", it)]
+    scores = Prefetch("scores", Score.objects.defer("vector", "status_vector", "part_vectors"))
+    shown = Evaluation.objects.filter(submission__in=told, batch__state="current").select_related("batch").prefetch_related(scores)
+    evaluations = {evaluation.submission_id: evaluation for evaluation in shown}
+    rows = []
+    for it in submissions:
+        row = brief(request, it, viewers[it.phase.challenge_id], again.get(it.pk)) | _standing(standings.get(it.pk))
+        evaluation = evaluations.get(it.pk)
+        rows.append(row | {"scores": _scores(evaluation) if evaluation else None})
+    return rows
+
+
+def _standing(standing: queue.Standing | None) -> dict[str, Any]:
+    if standing is None:
+        return {"queue_position": None, "progress": None, "attempts": None}
+    progress = {"done": standing.done, "total": standing.total} if standing.total else None
+    return {"queue_position": standing.position, "progress": progress, "attempts": standing.attempts}
 
 
 def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     titles = {metric["slug"]: metric["title"] for metric in evaluation.batch.metrics}
     rows = {}
-    for score in evaluation.scores.defer("vector", "status_vector", "part_vectors"):
+    for score in evaluation.scores.all():
         spec = registry.get(score.key)
         row = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
         ci = None if score.ci_low is None else (score.ci_low, score.ci_high)

@@ -121,8 +121,8 @@ OPEN = (
 OWN = ("sentence", "file_name", "size", "sha256", "problems", "n_problems", "missing_items")
 
 
-def brief(request: HttpRequest, submission: Submission, viewer: Viewer) -> dict[str, Any]:
-    """`SubmissionBrief` as `viewer` may see it."""
+def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: str | None = None) -> dict[str, Any]:
+    """`SubmissionBrief` as `viewer` may see it. `again` is its duplicate warning, where the caller has it already."""
     own = viewer.may("submission.see_problems", submission)
     address = request.build_absolute_uri(reverse("entry", args=[submission.pk]))
     row = {name: getattr(submission, name) for name in OPEN} | {
@@ -130,11 +130,11 @@ def brief(request: HttpRequest, submission: Submission, viewer: Viewer) -> dict[
         "is_withdrawn": submission.withdrawn_at is not None, "page_url": address,
     }  # fmt: skip
     row |= {name: getattr(submission, name) if own else None for name in OWN}
-    return row | {"warnings": None, "reason": None, "upload": None} | (_own(submission, viewer) if own else {})
+    return row | {"warnings": None, "reason": None, "upload": None} | (_own(submission, viewer, again) if own else {})
 
 
-def _own(submission: Submission, viewer: Viewer) -> dict[str, Any]:
-    again = submission.duplicate_warning()
+def _own(submission: Submission, viewer: Viewer, again: str | None) -> dict[str, Any]:
+    again = submission.duplicate_warning() if again is None else again
     mine = viewer.may("submission.manage", submission)
     still_open = submission.status == Status.UPLOADING and submission.upload_expires_at > viewer.now
     return {

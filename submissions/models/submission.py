@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Self
 
@@ -380,9 +381,23 @@ class Submission(Leased):
             return Submission.objects.none()
         return Submission.objects.filter(team=self.team, sha256=self.sha256, received_at__isnull=False, pk__lt=self.pk)
 
+    @classmethod
+    def duplicate_warnings(cls, entries: Iterable[Submission]) -> dict[int, str]:
+        """By entry, a sentence where its team has sent the same bytes before; else empty."""
+        entries = list(entries)
+        sent = cls.objects.filter(
+            team__in={entry.team_id for entry in entries}, sha256__in={entry.sha256 for entry in entries} - {""}, received_at__isnull=False
+        )
+        before: dict[tuple[int, str], list[Submission]] = {}
+        for other in sent.select_related("phase").only("number", "status", "team_id", "sha256", "created_at", "phase__title"):
+            before.setdefault((other.team_id, other.sha256), []).append(other)  # newest first
+        found = {}
+        for entry in entries:
+            same = next((other for other in before.get((entry.team_id, entry.sha256), ()) if other.pk < entry.pk), None)
+            status = same.get_status_display().lower() if same else ""
+            found[entry.pk] = f"These are the same bytes as in entry #{same.number} of {same.phase.title} ({status})." if same else ""
+        return found
+
     def duplicate_warning(self) -> str:
         """A sentence where the team has sent the same bytes before; else empty."""
-        before = self.duplicates().select_related("phase").first()
-        if before is None:
-            return ""
-        return f"These are the same bytes as in entry #{before.number} of {before.phase.title} ({before.get_status_display().lower()})."
+        return self.duplicate_warnings([self])[self.pk]

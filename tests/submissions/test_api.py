@@ -9,7 +9,9 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.models import Snapshot
@@ -239,6 +241,32 @@ def test_withheld_items_and_scores_of_a_hidden_board_stay_with_the_organizers(ph
     organizer = Program(people.organizer)
     assert organizer("GET", f"submissions/{entry.pk}", status=200).json()["scores"]
     organizer("GET", f"submissions/{entry.pk}/items?metric=hss", status=200)
+
+
+def test_a_list_of_fifty_entries_takes_few_queries_and_says_what_each_says(phase, people, references, scored):
+    from evaluation.models import Evaluation
+    from tests.factories import received
+
+    first = scored(0.1)
+    for number in range(49):
+        entry = received(phase, people.team, archive(references), user=people.owner)
+        if number % 3 == 0:
+            Submission.objects.filter(pk=entry.pk).update(status="scored")
+            copy = Evaluation.objects.get(submission=first)
+            scores, parts = list(copy.scores.all()), list(copy.parts.all())
+            copy.pk, copy.submission = None, entry
+            copy.save()
+            for row in (*scores, *parts):
+                row.pk, row.evaluation = None, copy
+                row.save()
+    program = Program(people.owner)
+    with CaptureQueriesContext(connection) as queries:
+        listed = program("GET", "submissions?limit=50", status=200).json()["items"]
+    assert len(listed) == 50 and sum(bool(row["scores"]) for row in listed) == 18
+    shown = [query["sql"] for query in queries if "plumbline_cache" not in query["sql"] and "SAVEPOINT" not in query["sql"]]
+    assert len(shown) <= 12, shown
+    for row in (listed[0], listed[1], listed[20], listed[-1]):
+        assert program("GET", f"submissions/{row['id']}", status=200).json() == row
 
 
 def test_somebody_elses_list_of_entries_is_empty(phase, people, scored):
