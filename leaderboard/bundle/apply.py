@@ -66,7 +66,7 @@ def apply(definition: ChallengeDef, actor: User | None = None, expected: str | N
     Raises `Refused` with every reason, and `PlanChanged` where `expected` is not the plan's digest.
     """
     with transaction.atomic():
-        Challenge.objects.select_for_update().filter(slug=definition.slug).first()
+        Challenge.objects.select_for_update(no_key=True).filter(slug=definition.slug).first()
         plan = plan_for(definition)
         if plan.refusals:
             raise Refused(" ".join(plan.refusals), "plan_refused")

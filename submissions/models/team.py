@@ -61,7 +61,7 @@ class Team(models.Model):
         Who is alone in a team that has uploaded nothing leaves it for the new one.
         """
         with transaction.atomic():
-            Challenge.objects.select_for_update().get(pk=challenge.pk)  # names are compared and taken under it
+            Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)  # names are compared and taken under it
             _require_participation(challenge, user)
             _part(challenge, user)
             name = cls._free_name(challenge, name) if name else cls._name_after(challenge, user)
@@ -73,12 +73,12 @@ class Team(models.Model):
     def of_one(cls, challenge: Challenge, user: User) -> Team:
         """The team `user` is in; a team of their own where they are in none."""
         with transaction.atomic():
-            Challenge.objects.select_for_update().get(pk=challenge.pk)
+            Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
             return cls.of(challenge, user) or cls.found(challenge, user)
 
     def rename(self, name: str) -> None:
         with transaction.atomic():
-            Challenge.objects.select_for_update().get(pk=self.challenge_id)
+            Challenge.objects.select_for_update(no_key=True).get(pk=self.challenge_id)
             self.name = self._free_name(self.challenge, name, self)
             self.save(update_fields=["name"])
             for phase in self.challenge.phases.filter(submissions__team=self).distinct():
