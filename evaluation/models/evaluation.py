@@ -85,12 +85,6 @@ class Evaluation(models.Model):
             wake.after_commit("gpu")
         return evaluation
 
-    def progress(self) -> tuple[int, int]:
-        """Items scored and items in all, over every part."""
-        parts = list(self.parts.values_list("state", "start", "stop"))
-        total = sum(stop - start for _, start, stop in parts)
-        return sum(stop - start for state, start, stop in parts if state == Part.State.DONE), total
-
     def _locked(self, *related: str) -> Evaluation:
         """This row as it is now, locked, and `related` ones unlocked: locking the phase's row here would
         block, and could deadlock with, whoever holds it and waits for one of its entries."""
