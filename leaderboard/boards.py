@@ -285,3 +285,37 @@ def decimals(values: Values) -> int:
         return 3
     first_figure = -math.floor(math.log10(float(np.median(halves))))
     return max(0, min(first_figure + 1, 3), min(first_figure, 6))
+
+
+# --- old rankings --------------------------------------------------------------------------
+
+WITHHELD_NAME = "withheld by the organizers"
+_FIGURES = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "group")
+
+
+def withheld(content: dict[str, Any], ids: frozenset[int]) -> dict[str, Any]:
+    """A copy of a payload in which the entries `ids` keep their places and nothing else: no name, no
+    team, no links, no values. What was decided about them later holds for old rankings too."""
+    at = [index for index, entry in enumerate(content["entries"]) if entry["id"] in ids]
+    if not at:
+        return content
+    entries = list(content["entries"])
+    for index in at:
+        entries[index] = entries[index] | {
+            "name": WITHHELD_NAME, "team": "", "team_id": 0, "paper": "", "code": "", "verified": False, "reason": "",
+        }  # fmt: skip
+    metrics = [_blanked(metric, at) | {"n": _with(metric["n"], at, 0)} for metric in content["metrics"]]
+    overall = _blanked(content["overall"], at)
+    overall["explanation"] = _with(overall["explanation"], at, "")
+    return content | {"entries": entries, "metrics": metrics, "overall": overall}
+
+
+def _blanked(column: dict[str, Any], at: list[int]) -> dict[str, Any]:
+    return column | {name: _with(column[name], at, None) for name in _FIGURES if name in column}
+
+
+def _with(values: list, at: list[int], instead: object) -> list:
+    found = list(values)
+    for index in at:
+        found[index] = instead
+    return found

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Self
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
@@ -40,6 +41,8 @@ class Snapshot(models.Model):
     payload = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
 
+    withheld: frozenset[int] = frozenset()  # entries not to be shown; set where an old ranking is read
+
     class Meta:
         ordering = ["-created_at", "-id"]
         constraints = [models.UniqueConstraint(fields=["phase", "audience", "digest"], name="snapshot_once")]
@@ -54,8 +57,9 @@ class Snapshot(models.Model):
 
     @property
     def content(self) -> dict:
-        """The decoded payload; treat it as read-only."""
-        return decode(self.pk, self.digest)
+        """The decoded payload, less what is `withheld`; treat it as read-only."""
+        decoded = decode(self.pk, self.digest)
+        return boards.withheld(decoded, self.withheld) if self.withheld else decoded
 
     @classmethod
     def current(cls, phase: Phase, audience: str) -> Self | None:
@@ -64,11 +68,22 @@ class Snapshot(models.Model):
 
     @classmethod
     def get(cls, phase: Phase, digest: str) -> Self | None:
-        """The snapshot at that address (the whole digest, or its first eight characters or more)."""
+        """The snapshot at that address (the whole digest, or its first eight characters or more).
+
+        It never changes, but entries that have been hidden, disqualified or frozen out since are
+        withheld from the public's.
+        """
         if len(digest) < 8:
             return None
         # Both audiences hold the same bytes only by chance; the public's is the one to show then.
-        return cls._light().filter(phase=phase, digest__startswith=digest).order_by("-audience", "id").first()
+        found = cls._light().filter(phase=phase, digest__startswith=digest).order_by("-audience", "id").first()
+        if found is not None and found.audience == cls.Audience.PUBLIC:
+            barred = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False)
+            frozen = phase.frozen_since()
+            if frozen is not None:
+                barred |= Q(received_at__gt=frozen)
+            found.withheld = frozenset(phase.submissions.filter(barred).values_list("pk", flat=True))
+        return found
 
     @classmethod
     def make(cls, phase: Phase, audience: str, now: datetime | None = None) -> Self | None:
