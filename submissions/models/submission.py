@@ -318,12 +318,19 @@ class Submission(Leased):
         values = {k: v for k, v in {"is_baseline": is_baseline, "is_verified": is_verified}.items() if v is not None}
         self._flag(actor, "submission.mark", "", **values)
 
-    def choose(self) -> None:
-        """Make this the team's entry on a board that ranks chosen entries."""
+    def choose(self, now=None) -> None:
+        """Make this the team's entry on a board that ranks chosen entries. The choice stands once the
+        phase has closed, its board is frozen, or a hidden board has been revealed: nobody chooses
+        by what they read there."""
         if self.status != Status.SCORED or self.withdrawn_at:
             raise Refused("Only a scored entry that is not withdrawn can be chosen.", "not_scored")
+        now = now or timezone.now()
+        revealed = self.phase.board == Phase.Board.HIDDEN and self.phase.board_is_public(now)
+        if not self.phase.is_open(now) or self.phase.frozen_since(now) or revealed:
+            raise Refused(f"{self.phase.title} is decided, so your team's choice stands as it was.", "choice_over")
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.team_id)  # of two choices at once the later one holds
+            self.phase.lock()
             Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
             self._flag(is_chosen=True)
 
