@@ -37,7 +37,7 @@ from submissions.api.common import (
 from submissions.api.entries import SubmissionBrief, brief, router
 from submissions.finding import submission_for
 from submissions.models import Status, Submission
-from submissions.permissions import Viewer, require
+from submissions.permissions import Viewer, allowed, require
 
 
 class Progress(Schema):
@@ -164,7 +164,8 @@ class ItemQuery(Paging):
     auth=ANYBODY,
     response={200: Page[ItemScore], **ERRORS},
     summary="One metric's value for every sample",
-    description="In the reference's order. A value is null where the reference or the configuration leaves nothing to measure.",
+    description="In the reference's order. A value is null where the reference or the configuration leaves nothing to measure, and "
+    "where it would tell something of a reference you may not see; so are the parts.",
 )
 def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]):
     found = submission_for(request.user, submission)
@@ -176,14 +177,17 @@ def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]):
     start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
     reference = evaluation.batch.reference
     stop = min(start + wanted.limit, len(reference.item_ids))
-    rows = [_item(score, reference, index) for index in range(start, stop)]
+    sees_reference = allowed(request.user, "phase.see_reference", found.phase)
+    rows = [_item(score, reference, index, sees_reference) for index in range(start, stop)]
     more = stop < len(reference.item_ids)
     return {"items": rows, "next": next_address(request, encode_cursor(stop)) if more else None}
 
 
-def _item(score: Score, reference, index: int) -> dict[str, Any]:
-    value = float(score.values[index]) if index < len(score.values) else math.nan
-    parts = {name: float(vector[index]) for name, vector in score.parts.items() if math.isfinite(vector[index])}
+def _item(score: Score, reference, index: int, sees_reference: bool) -> dict[str, Any]:
+    values = score.values_shown(sees_reference)
+    value = float(values[index]) if index < len(values) else math.nan
+    every = score.parts.items() if sees_reference else ()  # they tell the size of the reference
+    parts = {name: float(vector[index]) for name, vector in every if math.isfinite(vector[index])}
     return {
         "item": reference.item_ids[index], "group": reference.groups[index], "value": None if math.isnan(value) else value,
         "status": str(score.statuses[index]), "parts": parts,

@@ -116,14 +116,16 @@ class ItemRow:
 class ItemTable:
     """All items of an entry, sorted by one metric (the worst first unless asked otherwise) or by name."""
 
-    def __init__(self, evaluation: Evaluation, found: Sequence[Result], sort: str = "", best_first: bool = False) -> None:
+    def __init__(
+        self, evaluation: Evaluation, found: Sequence[Result], sort: str = "", best_first: bool = False, sees_reference: bool = False
+    ) -> None:
         reference = evaluation.batch.reference
         self.ids, self.groups = reference.item_ids, reference.groups
         self.results = [result for result in found if len(result.score.values) == len(self.ids)]
         slugs = [result.slug for result in self.results]
         main = next((r.slug for r in self.results if r.metric["is_primary"]), slugs[0] if slugs else "item")
         self.sort = sort if sort in (*slugs, "item") else main
-        self.best_first = best_first
+        self.best_first, self.sees_reference = best_first, sees_reference
 
     @property
     def has_groups(self) -> bool:
@@ -134,7 +136,7 @@ class ItemTable:
         if self.sort == "item":
             return list(range(len(self.ids)))[:: -1 if self.best_first else 1]
         result = next(r for r in self.results if r.slug == self.sort)
-        values = [None if math.isnan(v) else v for v in result.score.values.tolist()]
+        values = [None if math.isnan(v) else v for v in result.score.values_shown(self.sees_reference).tolist()]
         best = ranking.order(values, result.spec.higher_is_better)
         if self.best_first:
             return best
@@ -142,7 +144,7 @@ class ItemTable:
         return valued[::-1] + [i for i in best if values[i] is None]
 
     def rows(self, start: int, stop: int) -> list[ItemRow]:
-        columns = [(r.score.values, r.score.statuses) for r in self.results]
+        columns = [(r.score.values_shown(self.sees_reference), r.score.statuses) for r in self.results]
         found = []
         for index in self.order()[start:stop]:
             cells = [_item_cell(values[index], statuses[index]) for values, statuses in columns]
@@ -155,14 +157,16 @@ def _item_cell(value: float, status: SampleStatus) -> ItemCell:
     return ItemCell("–" if math.isnan(value) else rows.number(float(value), 3), note)
 
 
-def item_details(found: Sequence[Result], index: int) -> list[dict[str, Any]]:
-    """Every metric's value of one item, with its parts (counts, distances, the uncapped value)."""
+def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> list[dict[str, Any]]:
+    """Every metric's value of one item, with its parts (counts, distances, the uncapped value) for
+    those who may see the reference, because the parts tell its size."""
     details = []
     for result in found:
-        values = result.score.values
+        values = result.score.values_shown(sees_reference)
         if index >= len(values):
             continue
-        parts = {name: float(vector[index]) for name, vector in result.score.parts.items() if not np.isnan(vector[index])}
+        every = result.score.parts.items() if sees_reference else ()
+        parts = {name: float(vector[index]) for name, vector in every if not np.isnan(vector[index])}
         status = result.score.statuses[index]
         shown = _item_cell(values[index], status)
         details.append({"result": result, "value": shown.text, "note": shown.note, "parts": parts})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from django.db import models
 
+from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary
 from evaluation.metrics.result import Status as SampleStatus
 from evaluation.runner import SampleScores
@@ -17,6 +18,7 @@ from evaluation.runner import SampleScores
 if TYPE_CHECKING:
     from evaluation.models.evaluation import Evaluation
 
+FROM_REFERENCE = ("gt_diagonal", "empty_prediction")  # worst values that are measured on the reference alone
 STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
 
 
@@ -88,6 +90,16 @@ class Score(models.Model):
     def values(self) -> np.ndarray:
         """float64[items] in the reference's order; NaN is null."""
         return np.frombuffer(bytes(self.vector or b""), dtype=np.float64)
+
+    def values_shown(self, sees_reference: bool) -> np.ndarray:
+        """`values` for somebody who may or may not see the reference. Where an entry left an item out,
+        the worst value of some metrics is a length of the reference itself (its diagonal, say);
+        those are NaN for who may not see it."""
+        values = self.values
+        if sees_reference or registry.get(self.key).worst not in FROM_REFERENCE:
+            return values
+        answered = np.array([status == SampleStatus.OK for status in self.statuses], dtype=bool)
+        return np.where(answered, values, np.nan)
 
     @property
     def statuses(self) -> list[SampleStatus]:

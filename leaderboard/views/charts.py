@@ -37,7 +37,8 @@ def _figures(place: PhasePlace, content: dict, metric: dict) -> list[dict]:
     said = plots.Metric(metric["title"], metric["higher_is_better"], metric["unit"])
     figures = []
     if not place.phase.withhold_items or place.viewer.organizes:
-        series, items = _series(content, metric)
+        sees_reference = place.viewer.may("phase.see_reference", place.phase)
+        series, items = _series(content, metric, sees_reference)
         figures.append(("Scores per item", "distributions", plots.distributions(said, series, items)))
     points, baselines = _history(place, content, metric)
     figures.append(("The best score over time", "progress", plots.progress(said, points, baselines)))
@@ -49,7 +50,7 @@ def _label(entry: dict) -> str:
     return f"{entry['name']} ({entry['team']})"
 
 
-def _series(content: dict, metric: dict) -> tuple[list[plots.Series], list[str]]:
+def _series(content: dict, metric: dict, sees_reference: bool) -> tuple[list[plots.Series], list[str]]:
     """The vectors of the best entries, as many as a chart can hold."""
     entries = content["entries"]
     best = [i for i in metric["order"] if metric["value"][i] is not None][: plots.MOST_ENTRIES]
@@ -58,7 +59,7 @@ def _series(content: dict, metric: dict) -> tuple[list[plots.Series], list[str]]
     scores = Score.objects.filter(
         evaluation__batch=batch, slug=metric["slug"], evaluation__submission__in=[entries[i]["id"] for i in best]
     ).select_related("evaluation")
-    vectors = {score.evaluation.submission_id: score.values for score in scores}
+    vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores}
     series = []
     for index in best:
         values = vectors.get(entries[index]["id"])

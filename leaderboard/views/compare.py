@@ -16,6 +16,7 @@ from leaderboard.scorecard import Result, current_evaluation, results
 from leaderboard.stats.uncertainty import Paired, paired, unit_matrix
 from leaderboard.views.places import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
 from submissions.models import Status, Submission
+from submissions.permissions import allowed
 
 MOST_CHOICES = 300  # entries offered in the two lists
 MOST_ITEMS = 1000  # rows of the table; the chart and the test use all
@@ -109,7 +110,7 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
         return context
     shown = next((c for c in found if c.a.slug == request.GET.get("metric")), None)
     shown = shown or next((c for c in found if c.a.metric["is_primary"]), found[0])
-    figure, names, left, right = _per_item(first, shown, a, b)
+    figure, names, left, right = _per_item(first, shown, a, b, allowed(request.user, "phase.see_reference", a.submission.phase))
     order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
     item = request.GET.get("item")
     sees_geometry = a.may("see_geometry") and b.may("see_geometry")
@@ -146,9 +147,9 @@ def _decimals(test: Paired | None) -> int:
     return max(0, min(6, 1 - math.floor(math.log10((test.ci_high - test.ci_low) / 2))))
 
 
-def _per_item(evaluation: Evaluation, shown: Comparison, a: EntryPlace, b: EntryPlace):
+def _per_item(evaluation: Evaluation, shown: Comparison, a: EntryPlace, b: EntryPlace, sees_reference: bool):
     names = evaluation.batch.reference.item_ids
-    left, right = ([None if math.isnan(v) else v for v in r.score.values.tolist()] for r in (shown.a, shown.b))
+    left, right = ([None if math.isnan(v) else v for v in r.score.values_shown(sees_reference).tolist()] for r in (shown.a, shown.b))
     metric = plots.Metric(shown.a.metric["title"], shown.a.spec.higher_is_better, shown.a.spec.unit)
     one, two = f"A {a.submission.method_name}", f"B {b.submission.method_name}"
     figure = plots.differences(metric, plots.Series(one, left), plots.Series(two, right), names, shown.paired)

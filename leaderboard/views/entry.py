@@ -14,6 +14,7 @@ from leaderboard.scorecard import ItemTable, current_evaluation, place_of, resul
 from leaderboard.views.board import page_numbers
 from leaderboard.views.places import EntryPlace, entry_place, whole
 from submissions.models import Status
+from submissions.permissions import allowed
 
 ITEMS_PER_PAGE = 100
 ASKED = ("see_scores", "see_items", "see_geometry", "download", "manage", "retry")
@@ -83,7 +84,9 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
         "overall": _overall(content, index), "n_ranked": len(content["entries"]) if content else 0,
     }  # fmt: skip
     if place.may("see_items"):
-        context |= _items_context(request, ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best"))
+        sees_reference = allowed(request.user, "phase.see_reference", place.submission.phase)
+        table = ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
+        context |= _items_context(request, table)
     return context
 
 

@@ -15,7 +15,7 @@ from leaderboard.views.places import EntryPlace, entry_place
 from submissions import storage
 from submissions.formats.wireframe import Wireframe, unpack
 from submissions.models import Status
-from submissions.permissions import require
+from submissions.permissions import allowed, require
 
 
 def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
@@ -24,11 +24,13 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     require(request.user, "submission.see_items", place.submission)
     evaluation, index = _scored_item(place, item)
     found = results(evaluation, None)
-    table = ItemTable(evaluation, found)
+    sees_reference = allowed(request.user, "phase.see_reference", place.submission.phase)
+    table = ItemTable(evaluation, found, sees_reference=sees_reference)
     order = table.order()
     at = order.index(index)
     context = base_context(place) | {
-        "item": item, "group": evaluation.batch.reference.groups[index], "details": item_details(found, index), "table": table,
+        "item": item, "group": evaluation.batch.reference.groups[index], "table": table,
+        "details": item_details(found, index, sees_reference),
         "before": table.ids[order[at - 1]] if at > 0 else None, "after": table.ids[order[at + 1]] if at + 1 < len(order) else None,
         "number": at + 1, "total": len(order), "is_missing": item in place.submission.missing_items,
     }  # fmt: skip
