@@ -186,6 +186,9 @@ def cell(metric: dict, index: int) -> Cell:
     digits = metric["decimals"]
     rank, n = metric["rank"][index], metric["n"][index]
     words = [f"{value:.6g}{' ' + metric['unit'] if metric['unit'] else ''}"]
+    if n == 1:  # resampling one item gives that item again, which is no certainty
+        low = high = None
+        words.append("one item, so no interval")
     if low is not None and high is not None:
         words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
     if rank is not None:

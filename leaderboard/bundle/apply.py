@@ -109,6 +109,8 @@ class _Work:
         if self.challenge.visibility == Challenge.Visibility.PRIVATE and not self.challenge.access_key:
             self.challenge.access_key = Challenge.new_access_key()
         checked(self.challenge).save()
+        for phase in self.challenge.phases.all():
+            phase.touch_board()  # rankings repeat the challenge's title, and whether it is made up
 
     def _people_and_news(self) -> None:
         if self.plan.before is None or self.plan.before.organizers != self.after.organizers:

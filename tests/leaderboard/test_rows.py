@@ -124,6 +124,10 @@ class TestCells:
         assert (it.left, it.width) == (46.0, 14.0)
         assert it.best and "rank 1" in it.title and "0.584 to 0.64" in it.title
 
+    def test_one_item_alone_claims_no_certainty(self):
+        it = cell(column("a", [0.5]) | {"ci_low": [0.5], "ci_high": [0.5], "n": [1]}, 0)
+        assert it.half == "" and it.width == 0 and "one item, so no interval" in it.title
+
     def test_no_value_is_a_dash_and_has_no_bar(self):
         it = cell(column("a", [None]), 0)
         assert (it.text, it.half, it.dot, it.best) == ("–", "", None, False)

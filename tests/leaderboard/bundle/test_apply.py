@@ -297,3 +297,11 @@ def test_what_workers_write_of_a_phase_meanwhile_is_not_written_back(small, monk
     apply(changed(small, "title: Final", "title: Last"))
     phase = Phase.objects.get()
     assert (phase.title, phase.board_revision, phase.manifest_data) == ("Last", 1001, {"newer": True})
+
+
+def test_a_new_title_reaches_the_rankings(organizers, tmp_path):
+    definition = with_accounts(parse(write_bundle(tmp_path, WHOLE)))
+    apply(definition)
+    before = dict(Phase.objects.values_list("slug", "board_revision"))
+    apply(replace(definition, title="Another title"))
+    assert all(revision > before[slug] for slug, revision in Phase.objects.values_list("slug", "board_revision"))
