@@ -114,7 +114,9 @@ class Evaluation(models.Model):
             locked.save(update_fields=["state", "finished_at"])
             locked.parts.update(result=None)  # the vectors hold it now
             if locked.batch.state == EvaluationBatch.State.CURRENT:
-                locked.submission.complete()
+                if not locked.submission.complete():  # it was scored already, and left out of this batch
+                    locked.submission.phase.touch_board()
+                    wake.after_commit("boards")
             else:
                 locked.batch.switch_if_complete()
         return True

@@ -37,32 +37,32 @@ def cancel_batch(batch: EvaluationBatch, actor) -> None:
 
 
 def retry_member(evaluation: Evaluation, actor) -> None:
-    """Score a failed member of a re-evaluation again."""
-    _require_failed(evaluation)
+    """Score a member of a re-evaluation again that failed or was left out."""
+    _require_state(evaluation, Evaluation.State.FAILED, Evaluation.State.EXCLUDED)
     with transaction.atomic():
-        evaluation.retry()
         _record_member(evaluation, actor, "batch.retry", "running")
+        evaluation.retry()
 
 
 def exclude_member(evaluation: Evaluation, actor) -> None:
     """Leave a failed member out, so that the re-evaluation can end. Its entry has no values on the new board."""
-    _require_failed(evaluation)
+    _require_state(evaluation, Evaluation.State.FAILED)
     with transaction.atomic():
-        evaluation.exclude()
         _record_member(evaluation, actor, "batch.exclude", "excluded")
+        evaluation.exclude()
 
 
-def _require_failed(evaluation: Evaluation) -> None:
-    if evaluation.state != Evaluation.State.FAILED:
+def _require_state(evaluation: Evaluation, *states: str) -> None:
+    if evaluation.state not in states:
         raise Refused("This entry has not failed in that re-evaluation; look at the page again.", "not_failed")
 
 
 def _record_member(evaluation: Evaluation, actor, action: str, state: str) -> None:
     entry = evaluation.submission
+    before = {"state": str(evaluation.state), "failure": evaluation.failure}
     AuditEntry.record(
-        entry.phase.challenge, actor, action, entry, before={"state": "failed", "failure": evaluation.failure}, after={"state": state},
-        batch=evaluation.batch_id, submission=entry.pk,
-    )  # fmt: skip
+        entry.phase.challenge, actor, action, entry, before=before, after={"state": state}, batch=evaluation.batch_id, submission=entry.pk
+    )
 
 
 def read_reference(name: str, chunks: Iterable[bytes]) -> dict[str, Wireframe]:

@@ -384,3 +384,30 @@ def test_an_entry_that_the_storage_never_gives_back_fails_in_the_end(phase, peop
         worker.drain()
     entry.refresh_from_db()
     assert entry.status == Status.FAILED and "does not answer" in entry.failure
+
+
+def test_an_entry_left_out_of_a_batch_can_be_scored_under_it_later(phase, people, references, monkeypatch):
+    from leaderboard.console import acts
+
+    entry = received(phase, people.team, archive(references))
+    worker.drain()
+    new = EvaluationBatch.start(phase, reason="again")
+
+    def no_memory(*_):
+        raise JobFailed("memory", "")
+
+    monkeypatch.setattr("evaluation.worker.sandbox.run", no_memory)
+    worker.drain()
+    acts.exclude_member(new.evaluations.get(), people.organizer)
+    new.refresh_from_db()
+    assert new.state == EvaluationBatch.State.CURRENT
+    monkeypatch.undo()
+    phase.refresh_from_db()
+    acts.retry_member(new.evaluations.get(), people.organizer)
+    worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.SCORED
+    assert Score.objects.filter(evaluation__submission=entry, evaluation__batch=new).count() == 3
+    before = phase.board_revision
+    phase.refresh_from_db()
+    assert phase.board_revision > before, "the board follows"

@@ -15,6 +15,7 @@ from submissions.models import Phase
 from submissions.permissions import allowed
 
 MOST_SHOWN = 100
+HELD = (Evaluation.State.FAILED, Evaluation.State.EXCLUDED)  # members without scores
 
 
 @organizer_of_phase
@@ -37,7 +38,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     latest, current = EvaluationBatch.latest(phase), EvaluationBatch.current(phase)
     failed = Evaluation.objects.none()
     if latest is not None:
-        failed = latest.evaluations.filter(state=Evaluation.State.FAILED).select_related("submission__team").order_by("submission__number")
+        failed = latest.evaluations.filter(state__in=HELD).select_related("submission__team").order_by("submission__number")
     return {
         "latest": latest,
         "current": current,
@@ -85,12 +86,14 @@ def _exclude(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 
 def _chosen_members(request: HttpRequest, phase: Phase) -> list[Evaluation]:
-    """The failed member that the form names, or all of them."""
+    """The member that the form names, or all that failed."""
     batch = EvaluationBatch.latest(phase)
-    failed = Evaluation.objects.filter(batch=batch, state=Evaluation.State.FAILED).select_related("batch", "submission__phase__challenge")
+    held = Evaluation.objects.filter(batch=batch, state__in=HELD).select_related("batch", "submission__phase__challenge")
     if request.POST.get("member") != "all":
-        failed = failed.filter(pk=number(request.POST.get("member")))
-    found = list(failed)
+        held = held.filter(pk=number(request.POST.get("member")))
+    else:
+        held = held.filter(state=Evaluation.State.FAILED)
+    found = list(held)
     if batch is None or not found:
         raise Http404
     return found
