@@ -64,7 +64,10 @@ class Snapshot(models.Model):
     @classmethod
     def current(cls, phase: Phase, audience: str) -> Self | None:
         """The newest ranking for that audience, without its payload; None before the first."""
-        return cls._light().filter(phase=phase, audience=audience).order_by("-revision", "-id").first()
+        found = cls._light().filter(phase=phase, audience=audience).order_by("-revision", "-id").first()
+        if found is not None and found.revision < phase.board_revision:
+            found.withhold(phase)  # something was decided since, and the next ranking is not made yet
+        return found
 
     @classmethod
     def get(cls, phase: Phase, digest: str) -> Self | None:
@@ -77,13 +80,18 @@ class Snapshot(models.Model):
             return None
         # Both audiences hold the same bytes only by chance; the public's is the one to show then.
         found = cls._light().filter(phase=phase, digest__startswith=digest).order_by("-audience", "id").first()
-        if found is not None and found.audience == cls.Audience.PUBLIC:
+        if found is not None:
+            found.withhold(phase)
+        return found
+
+    def withhold(self, phase: Phase) -> None:
+        """Leave out of the public's ranking what may not be shown any more."""
+        if self.audience == self.Audience.PUBLIC:
             barred = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False)
             frozen = phase.frozen_since()
             if frozen is not None:
                 barred |= Q(received_at__gt=frozen)
-            found.withheld = frozenset(phase.submissions.filter(barred).values_list("pk", flat=True))
-        return found
+            self.withheld = frozenset(phase.submissions.filter(barred).values_list("pk", flat=True))
 
     @classmethod
     def make(cls, phase: Phase, audience: str, now: datetime | None = None) -> Self | None:

@@ -92,13 +92,16 @@ class Score(models.Model):
         return np.frombuffer(bytes(self.vector or b""), dtype=np.float64)
 
     def values_shown(self, sees_reference: bool) -> np.ndarray:
-        """`values` for somebody who may or may not see the reference. Where an entry left an item out,
-        the worst value of some metrics is a length of the reference itself (its diagonal, say);
-        those are NaN for who may not see it."""
+        """`values` for somebody who may or may not see the reference. The worst value of some metrics,
+        which a missing item gets and a far-off one is capped at, is a length of the reference
+        itself (its diagonal, say); those are NaN for who may not see it."""
         values = self.values
         if sees_reference or registry.get(self.key).worst not in FROM_REFERENCE:
             return values
         answered = np.array([status == SampleStatus.OK for status in self.statuses], dtype=bool)
+        uncapped = self.parts.get("uncapped")  # there is one where the value was capped
+        if uncapped is not None:
+            answered &= np.isnan(uncapped)
         return np.where(answered, values, np.nan)
 
     @property

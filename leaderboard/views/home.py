@@ -99,9 +99,11 @@ def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapsh
     leader = metric = None
     value = ""
     if snapshot is not None:
+        if phase is not None and snapshot.revision < phase.board_revision:
+            snapshot.withhold(phase)
         content = snapshot.content
         first = next((i for i in content["overall"]["order"] if content["overall"]["rank"][i] == 1), None)
-        if first is not None:
+        if first is not None and content["entries"][first]["id"] not in snapshot.withheld:
             leader = content["entries"][first]
             metric = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
             value = cell(metric, first).text

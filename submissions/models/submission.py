@@ -325,12 +325,13 @@ class Submission(Leased):
         if self.status != Status.SCORED or self.withdrawn_at:
             raise Refused("Only a scored entry that is not withdrawn can be chosen.", "not_scored")
         now = now or timezone.now()
-        revealed = self.phase.board == Phase.Board.HIDDEN and self.phase.board_is_public(now)
-        if not self.phase.is_open(now) or self.phase.frozen_since(now) or revealed:
-            raise Refused(f"{self.phase.title} is decided, so your team's choice stands as it was.", "choice_over")
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.team_id)  # of two choices at once the later one holds
             self.phase.lock()
+            self.phase.refresh_from_db()
+            revealed = self.phase.board == Phase.Board.HIDDEN and self.phase.board_is_public(now)
+            if not self.phase.is_open(now) or self.phase.frozen_since(now) or revealed:
+                raise Refused(f"{self.phase.title} is decided, so your team's choice stands as it was.", "choice_over")
             Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
             self._flag(is_chosen=True)
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.models import Snapshot
 from submissions.errors import Refused
+from submissions.formats.wireframe import Wireframe
 from submissions.models import Phase
 from tests.factories import perturbed
 
@@ -83,6 +84,23 @@ def test_a_hidden_reference_is_not_measured_by_leaving_items_out(client, with_le
     assert "n_gt" not in page and "missing" in page
     f1 = client.get(ITEMS.format(entry.pk, "corner_f1")).json()["items"]
     assert [row["value"] for row in f1 if row["item"] == "house_02"] == [0.0], "a plain 0 tells nothing"
+
+
+def test_a_hidden_reference_is_not_measured_by_wireframes_far_away(client, with_lengths, references, scored):
+    items = {name: Wireframe(vertices=item.vertices + 1e5, edges=item.edges, edge_score=None) for name, item in references.items()}
+    entry = scored(items=items)
+    rows = client.get(ITEMS.format(entry.pk, "chamfer")).json()["items"]
+    assert [row["status"] for row in rows] == ["ok"] * 4 and [row["value"] for row in rows] == [None] * 4, "capped at the diagonal"
+
+
+def test_an_entry_hidden_a_moment_ago_is_not_read_before_the_next_ranking(client, phase, people, scored):
+    entry = scored(method_name="leaky-name")
+    Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    board = reverse("board", args=[phase.challenge.slug, phase.slug])
+    assert "leaky-name" in client.get(board).content.decode() and "leaky-name" in client.get("/").content.decode()
+    entry.hide(people.organizer, "a reason")
+    assert "leaky-name" not in client.get(board).content.decode()
+    assert "leaky-name" not in client.get("/").content.decode()
 
 
 def test_who_may_see_the_reference_sees_every_number(client, with_lengths, people, references, scored):
