@@ -127,7 +127,7 @@ class PhaseForm(forms.ModelForm):
 
     def __init__(self, *args: object, instance: Phase, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)
-        self.fields["parent"].queryset = instance.challenge.phases.exclude(pk=instance.pk)
+        self.fields["parent"].queryset = instance.challenge.phases.exclude(pk__in=_with_descendants(instance))
         self.before = {name: getattr(instance, name) if instance.pk else None for name in MOMENTS}
         for name in MOMENTS:
             self.initial[name] = self.fields[name].show(getattr(instance, name), instance.zone)
@@ -245,3 +245,11 @@ class GrantForm(forms.Form):
     def __init__(self, team: Team, *args: object) -> None:
         super().__init__(*args)
         self.fields["phase"].queryset = team.challenge.phases.all()
+
+
+def _with_descendants(phase: Phase) -> list[int]:
+    """The phase and those that come after it: none of them can come before it."""
+    found = [phase.pk] if phase.pk else []
+    for pk in found:  # grows while it is walked
+        found += phase.challenge.phases.filter(parent_id=pk).exclude(pk__in=found).values_list("pk", flat=True)
+    return found

@@ -66,3 +66,14 @@ def test_an_act_that_a_page_does_not_have_is_not_found(desk, phase, people):
     pages = addresses(phase, people)
     for name in ("challenge", "metrics", "scoring", "entry", "organizers", "participants", "files"):
         assert desk.post(pages[f"console_{name}"], {"act": "explode"}).status_code == 404, name
+
+
+def test_a_phase_is_not_offered_what_comes_after_it_as_what_comes_before(phase):
+    from leaderboard.console.forms import PhaseForm
+    from tests.factories import PhaseFactory
+
+    child = PhaseFactory(challenge=phase.challenge, parent=phase)
+    PhaseFactory(challenge=phase.challenge, parent=child)
+    other = PhaseFactory(challenge=phase.challenge)
+    assert list(PhaseForm(instance=phase).fields["parent"].queryset) == [other]
+    assert set(PhaseForm(instance=child).fields["parent"].queryset) == {phase, other}
