@@ -26,6 +26,20 @@ class Wireframe:
     edge_score: NDArray[np.float64] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A triangle mesh.
+
+    ``vertices``: float64 [V, 3], finite, each within ±1e7, in the file's own unit. ``faces``: int64 [F, 3], 0-based
+    rows of ``vertices``; degenerate and repeated faces are kept. ``face_colours``: uint8 [F, 3] sRGB base colours
+    from the file's materials or vertex colours, for the 3D view only, or None.
+    """
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64]
+    face_colours: NDArray[np.uint8] | None = None
+
+
 @dataclass(frozen=True)
 class Naming:
     """How one format speaks of its elements: places of vertices, edges and scores, and the number it counts from."""

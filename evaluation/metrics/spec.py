@@ -1,0 +1,90 @@
+"""What a metric says of itself: key, direction, unit, parameters, worst value; its code is loaded on first use.
+
+Nothing heavy is imported here, not even numpy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+class ParamError(ValueError):
+    """A metric's parameter is unknown, of the wrong kind or out of range, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Param:
+    """One typed parameter. Lengths have the unit "m" and are given in metres.
+
+    `low` and `high` are inclusive; `positive` asks for more than zero. A parameter whose default
+    is None may be None, which switches off what it governs.
+    """
+
+    name: str
+    default: float | int | bool | str | None
+    kind: str  # float, int, bool or choice
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    doc: str = ""
+    positive: bool = False
+
+
+@dataclass(frozen=True)
+class Micro:
+    """A figure over the summed parts of all items: factor * sum(numerator) / sum(denominators).
+
+    It is a ratio of sums, so slices of a submission add up to exactly the same figure.
+    """
+
+    name: str
+    numerator: str
+    denominator: tuple[str, ...]
+    factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class MetricSpec:
+    """Everything about a metric except its code.
+
+    `worst` says how the value of a missing item, which is also the cap for ranking, is got:
+    "0", "1", "tau" (the parameter of that name), "gt_diagonal" (of the reference's bounding box,
+    in metres) or "empty_prediction" (the metric's own value for it).
+    `version` is raised whenever any number can change.
+    """
+
+    key: str
+    title: str
+    family: str
+    higher_is_better: bool
+    bounds: tuple[float, float | None]
+    unit: str
+    params: tuple[Param, ...]
+    worst: str
+    doc: str
+    paper: str
+    function: str
+    needs: tuple[str, ...] = ("reference",)
+    weights: str | None = None
+    device: str = "cpu"  # cpu or gpu
+    version: int = 1
+    level: str = "item"  # item, group or set
+    aggregation: str = "macro_mean"
+    micro: Micro | None = None
+
+    def param(self, name: str) -> Param:
+        """The parameter of that name; ParamError names those there are."""
+        for param in self.params:
+            if param.name == name:
+                return param
+        known = ", ".join(param.name for param in self.params) or "none"
+        raise ParamError(f"{self.key} has no parameter {name!r}; its parameters are: {known}.")
+
+    def load(self) -> Callable[..., Any]:
+        """The metric's function, imported on first use."""
+        module, name = self.function.rsplit(".", 1)
+        return getattr(importlib.import_module(module), name)
