@@ -46,7 +46,7 @@ def validate(folder: Path, job: dict) -> dict:
 
 
 def score(folder: Path, job: dict) -> dict:
-    """Score some items of an entry; returns `{slug: SampleScores as plain JSON}`."""
+    """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON) and `seconds` by slug."""
     from evaluation import runner
     from submissions.formats.wireframe import unpack
 
@@ -54,8 +54,9 @@ def score(folder: Path, job: dict) -> dict:
     references = unpack(Path(job["reference"]).read_bytes())
     predictions = unpack(Path(job["artifact"]).read_bytes())
     requests = [runner.MetricRequest(**request) for request in job["requests"]]
-    scored = runner.score_items(predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted)
-    return {slug: samples.to_dict() for slug, samples in scored.items()}
+    seconds: dict[str, float] = {}
+    scored = runner.score_items(predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted, clock=seconds)
+    return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds}
 
 
 def reference(folder: Path, job: dict) -> dict:

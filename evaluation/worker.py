@@ -159,8 +159,8 @@ def score(part: Part) -> None:
     Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
     try:
         with job_folder() as folder:
-            result = sandbox.run(folder, _scoring_job(part, evaluation), lambda: _still_wanted(part, evaluation))
-        if not part.finish(result):
+            found = sandbox.run(folder, _scoring_job(part, evaluation), lambda: _still_wanted(part, evaluation))
+        if not part.finish(found["scores"], found["seconds"]):
             log.info("late result dropped", part=part.pk)
     except LeaseLost:
         log.info("lease lost while scoring", part=part.pk)

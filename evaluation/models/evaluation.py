@@ -109,7 +109,7 @@ class Evaluation(models.Model):
                 for result in locked.parts.order_by("start").values_list("result", flat=True)
             ]
             finished = runner.finish(locked.batch.requests(), scored, reference.item_ids, reference.groups)
-            Score.write(locked, finished)
+            Score.write(locked, finished, _cost(locked))
             locked.state, locked.finished_at = self.State.DONE, timezone.now()
             locked.save(update_fields=["state", "finished_at"])
             locked.parts.update(result=None)  # the vectors hold it now
@@ -155,6 +155,15 @@ class Evaluation(models.Model):
         with transaction.atomic():
             Evaluation.objects.filter(pk=self.pk, state=self.State.RUNNING).update(state=self.State.CANCELLED, finished_at=timezone.now())
             self.parts.exclude(state=Part.State.DONE).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
+
+
+def _cost(evaluation: Evaluation) -> dict[str, float]:
+    """Milliseconds per item of each metric, over all parts; a metric that was not timed is left out."""
+    total: dict[str, float] = {}
+    for seconds in evaluation.parts.values_list("seconds", flat=True):
+        for slug, spent in (seconds or {}).items():
+            total[slug] = total.get(slug, 0.0) + spent
+    return {slug: 1000 * spent / evaluation.n_items for slug, spent in total.items()} if evaluation.n_items else {}
 
 
 def by_device(metrics: list[dict]) -> dict[str, list[str]]:
@@ -203,6 +212,7 @@ class Part(Leased):
     stop = models.PositiveIntegerField()
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
     result = models.JSONField(null=True)  # kept until the closing transaction
+    seconds = models.JSONField(null=True)  # by slug: what the part cost here, no part of the result
     failure = models.CharField(max_length=400, blank=True)
     failure_detail = models.TextField(blank=True)
     started_at = models.DateTimeField(null=True)
@@ -217,12 +227,12 @@ class Part(Leased):
     def __str__(self) -> str:
         return f"part {self.start}:{self.stop} of {self.evaluation_id}"
 
-    def finish(self, result: dict) -> bool:
-        """Keep the result, under the current token only, and close the evaluation if it was the
-        last. False: the lease was lost, and nothing was written."""
+    def finish(self, result: dict, seconds: dict[str, float] | None = None) -> bool:
+        """Keep the result and what it cost, under the current token only, and close the evaluation if
+        it was the last. False: the lease was lost, and nothing was written."""
         with transaction.atomic():
             kept = self.under_lease().filter(state=self.State.WAITING).update(
-                state=self.State.DONE, result=result, finished_at=timezone.now(), lease_token=None, lease_until=None
+                state=self.State.DONE, result=result, seconds=seconds, finished_at=timezone.now(), lease_token=None, lease_until=None
             )  # fmt: skip
             if kept:
                 self.evaluation.close_if_complete()

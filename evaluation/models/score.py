@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import statistics
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from evaluation.models.evaluation import Evaluation
 
 FROM_REFERENCE = ("gt_diagonal", "empty_prediction")  # worst values that are measured on the reference alone
+RECENT = 200  # scores that say what a metric costs
 STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
 
 
@@ -43,6 +45,7 @@ class Score(models.Model):
     n_invalid = models.PositiveIntegerField(default=0)
     n_null = models.PositiveIntegerField(default=0)
     extra = models.JSONField(default=dict, blank=True)  # micro-averages and the like
+    cost_ms = models.FloatField(null=True)  # milliseconds an item took here; no part of the value
     vector = models.BinaryField(null=True)
     status_vector = models.BinaryField(null=True)
     part_vectors = models.BinaryField(null=True)
@@ -55,7 +58,9 @@ class Score(models.Model):
         return f"{self.slug} of {self.evaluation_id}: {self.value}"
 
     @classmethod
-    def write(cls, evaluation: Evaluation, finished: Mapping[str, tuple[SampleScores, Summary]]) -> None:
+    def write(
+        cls, evaluation: Evaluation, finished: Mapping[str, tuple[SampleScores, Summary]], cost_ms: Mapping[str, float] | None = None
+    ) -> None:
         """One row per metric of the evaluation's batch; call it in the closing transaction."""
         rows = []
         for metric in evaluation.batch.metrics:
@@ -79,12 +84,20 @@ class Score(models.Model):
                     n_invalid=summary.n_invalid,
                     n_null=summary.n_null,
                     extra=summary.extra,
+                    cost_ms=(cost_ms or {}).get(metric["slug"]),
                     vector=_floats(samples.values).tobytes(),
                     status_vector=bytes(STATUSES.index(SampleStatus(s)) for s in samples.statuses),
                     part_vectors=_pack_parts(samples.parts),
                 )
             )
         cls.objects.bulk_create(rows)
+
+    @classmethod
+    def typical_cost(cls, **values: str) -> float | None:
+        """Milliseconds per item, the median over the newest scores with these `values` (a key, or a
+        fingerprint); None where none was timed."""
+        recent = cls.objects.filter(cost_ms__isnull=False, **values).order_by("-id").values_list("cost_ms", flat=True)[:RECENT]
+        return statistics.median(recent) if recent else None
 
     @property
     def values(self) -> np.ndarray:

@@ -181,7 +181,7 @@ def _result_of(part: Part) -> dict:
 
     evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference").get(pk=part.evaluation_id)
     with job_folder() as folder:
-        return sandbox.run(folder, worker._scoring_job(part, evaluation), lambda: True)
+        return sandbox.run(folder, worker._scoring_job(part, evaluation), lambda: True)["scores"]
 
 
 def test_a_lost_nudge_loses_nothing(phase, people, references, monkeypatch):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from evaluation.models import EvaluationBatch, Part, Reference
+import pytest
+
+from evaluation.models import EvaluationBatch, Part, Reference, Score
 from evaluation.models.evaluation import slices
 from submissions.models import Status, Submission
 from tests.factories import archive, gables, received
@@ -40,3 +42,20 @@ def test_a_unit_that_is_edited_during_scoring_does_not_mix_two_units(phase, peop
     assert worker._scoring_job(part, part.evaluation)["unit_scale"] == 1.0
     assert EvaluationBatch.start(phase).unit_scale == 0.01
     assert entry.pk
+
+
+def test_every_score_says_what_an_item_cost_here(scored):
+    entry = scored(0.1)
+    scores = Score.objects.filter(evaluation__submission=entry)
+    assert scores.count() == 3 and all(0 < score.cost_ms < 10_000 for score in scores)
+    spent = sum(seconds for part in Part.objects.filter(evaluation__submission=entry) for seconds in part.seconds.values())
+    assert sum(score.cost_ms for score in scores) * 4 / 1000 == pytest.approx(spent)
+
+
+def test_the_typical_cost_is_the_median_of_the_scores_that_were_timed(scored):
+    assert Score.typical_cost(key="hss") is None
+    entries = [scored(0.1, seed=seed) for seed in range(3)]
+    for entry, cost in zip(entries, (5.0, None, 9.0), strict=True):
+        Score.objects.filter(evaluation__submission=entry, key="hss").update(cost_ms=cost)
+    assert Score.typical_cost(key="hss") == 7.0
+    assert Score.typical_cost(fingerprint="0" * 64) is None

@@ -196,3 +196,11 @@ def test_groups_are_averaged_before_the_submission():
     _, summary = finish(request, [scores], ("a", "b", "c"), ["g", "h", "h"])["s"]
     assert (summary.value, summary.n, summary.n_missing, summary.n_ok) == (0.5, 2, 2, 1)
     assert np.isfinite([summary.ci_low, summary.ci_high]).all()
+
+
+def test_the_clock_times_every_column_and_changes_no_value():
+    clock = {"hss": 1000.0}
+    timed = score_items(PREDICTIONS, REFERENCES, EVERYTHING, clock=clock)
+    assert timed == score_items(PREDICTIONS, REFERENCES, EVERYTHING)
+    assert set(clock) == set(REGISTRY) and all(seconds > 0 for seconds in clock.values())
+    assert 1000 < clock["hss"] < 1100, "a clock that runs already goes on"
