@@ -1,0 +1,252 @@
+"""The property suite: what a metric should satisfy, measured on many models. How well it does is a Table.
+
+A test holds or does not hold for one model; its rate is the share of models it holds for, and a
+metric passes it at PASS or more. Nothing heavy is imported here, so that pages can read tables;
+the code that measures is loaded on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evaluation.metrics import registry
+from evaluation.metrics.spec import MetricSpec
+
+SUITE_VERSION = 1  # raised whenever any rate can change
+PASS = 0.9
+BOTH = ("wireframe", "mesh")
+
+
+@dataclass(frozen=True)
+class Property:
+    """One test: its id, its title (the published table's name for it), and the families it is asked of."""
+
+    id: str
+    title: str
+    group: str
+    families: tuple[str, ...]
+    doc: str
+
+
+def _monotonic(name: str, title: str, families: tuple[str, ...], step: str) -> Property:
+    return Property(name, f"Monotonic ({title})", "Monotonic", families, f"The distance to the original never falls, {step}.")
+
+
+WIRE, MESH = ("wireframe",), ("mesh",)
+TESTS = (
+    _monotonic("mono_wrong_edges", "wrong edges", WIRE, "ten times over, as one more wrong edge between existing corners is added"),
+    _monotonic("mono_deform_split", "deform/split", WIRE, "ten times over, as an edge is cut in two and the three corners are moved"),
+    _monotonic("mono_moving_vertex", "moving vertex", WIRE, "ten times over, as one more corner jumps by half the diameter"),
+    _monotonic("mono_disconnect_edges", "disconnect edges", WIRE, "ten times over, as one more edge gets a copy of a shared corner"),
+    _monotonic("mono_delete_vertices", "delete vertices", WIRE, "ten times over, as one more corner goes with its edges"),
+    _monotonic("mono_delete_edges", "delete edges", WIRE, "ten times over, as one more edge goes and all corners stay"),
+    _monotonic("mono_noise", "noise", MESH, "five times over, as the same noise on every vertex grows"),
+    _monotonic("mono_holes", "holes", MESH, "five times over, as one more hole is cut into the surface"),
+    _monotonic("mono_smoothing", "smoothing", MESH, "five times over, as the surface is smoothed further"),
+    Property("identity", "Identity of indiscernibles", "Identity", BOTH, "The distance of a model to itself is exactly 0."),
+    Property(
+        "near_identity",
+        "Near identity of indiscernibles",
+        "Identity",
+        BOTH,
+        "The distance of a model to itself is 0 up to rounding (one millionth of its diameter, or of a metre).",
+    ),
+    Property(
+        "symmetry_0mean",
+        "Symmetry (0 mean, weighted)",
+        "Symmetry",
+        BOTH,
+        "After unequal noise without drift, changing the roles of prediction and reference changes nothing.",
+    ),
+    Property(
+        "near_symmetry_0mean",
+        "Near symmetry (0 mean, weighted)",
+        "Symmetry",
+        BOTH,
+        "After the same noise, changing the roles changes the distance by 5 % at most.",
+    ),
+    Property(
+        "symmetry_shift",
+        "Symmetry (shift, weighted)",
+        "Symmetry",
+        BOTH,
+        "After noise and a shift by a tenth of the diameter, changing the roles changes nothing.",
+    ),
+    Property(
+        "near_symmetry_shift",
+        "Near symmetry (shift, weighted)",
+        "Symmetry",
+        BOTH,
+        "After noise and the same shift, changing the roles changes the distance by 5 % at most.",
+    ),
+    Property(
+        "quasi_far",
+        "Quasi-proportionality (shift, far)",
+        "Quasi-proportionality",
+        WIRE,
+        "While one corner far from its place moves on in equal steps, the distance changes in equal steps.",
+    ),
+    Property(
+        "quasi_close",
+        "Quasi-proportionality (shift, close)",
+        "Quasi-proportionality",
+        WIRE,
+        "While one corner moves away from its place in equal steps, the distance grows in equal steps.",
+    ),
+    Property(
+        "triangle_rand_other",
+        "Triangle ineq. (rand other)",
+        "Triangle inequality",
+        BOTH,
+        "Between three different models, a detour over one of them is never shorter.",
+    ),
+    Property(
+        "triangle_add_noise",
+        "Triangle ineq. (add noise)",
+        "Triangle inequality",
+        BOTH,
+        "Between a model, a noisy copy and a noisy copy of that, the detour over the first copy is never shorter.",
+    ),
+    Property(
+        "triangle_del1_del2",
+        "Triangle ineq. (del1/del2)",
+        "Triangle inequality",
+        WIRE,
+        "Between a model, a copy without an edge and one without a second edge, the detour over the first copy is never shorter.",
+    ),
+)
+
+
+def tests_of(family: str) -> tuple[Property, ...]:
+    """The tests that are asked of a family's metrics, in order."""
+    return tuple(test for test in TESTS if family in test.families)
+
+
+def strict(spec: MetricSpec) -> bool:
+    """Whether the monotone tests ask this metric to grow at every step, not merely never to fall.
+
+    Metrics between 0 and 1 are held to the strict rule. (The published table holds precision,
+    recall and F1 to it and reads the Jaccard distance as a distance, by the weak rule; both rates
+    are always reported, so either reading can be had.)
+    """
+    return spec.bounds == (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How a metric did in one test: shares of the `n` models judged, None where none was.
+
+    `rate` is the official one; `strict` and `weak` are those of the two rules of a monotone test.
+    `skipped` models were too small for the test, or the metric says nothing about them.
+    """
+
+    rate: float | None
+    strict: float | None
+    weak: float | None
+    n: int
+    skipped: int
+
+    @property
+    def passes(self) -> bool | None:
+        return None if self.rate is None else self.rate >= PASS
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The models that were used; `made_up` says that they are procedural, not real."""
+
+    key: str
+    title: str
+    n: int
+    made_up: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """What one metric with these parameters satisfies on one dataset."""
+
+    key: str
+    params: Mapping[str, Any]
+    fingerprint: str
+    dataset: Dataset
+    made: str  # YYYY-MM-DD
+    ms_per_sample: float
+    tests: Mapping[str, Rate]
+    suite_version: int = SUITE_VERSION
+
+    @property
+    def passed(self) -> int:
+        """k of "k of n"."""
+        return sum(rate.passes is True for rate in self.tests.values())
+
+    @property
+    def of(self) -> int:
+        """n of "k of n": the tests that could be judged at all."""
+        return sum(rate.passes is not None for rate in self.tests.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; rates survive exactly."""
+        return {
+            "key": self.key,
+            "params": dict(self.params),
+            "fingerprint": self.fingerprint,
+            "suite_version": self.suite_version,
+            "dataset": asdict(self.dataset),
+            "made": self.made,
+            "ms_per_sample": self.ms_per_sample,
+            "passed": self.passed,
+            "of": self.of,
+            "tests": {name: {**asdict(rate), "passes": rate.passes} for name, rate in self.tests.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Table:
+        """The inverse of to_dict."""
+        tests = {name: {key: value for key, value in row.items() if key != "passes"} for name, row in data["tests"].items()}
+        return cls(
+            key=data["key"],
+            params=dict(data["params"]),
+            fingerprint=data["fingerprint"],
+            dataset=Dataset(**data["dataset"]),
+            made=data["made"],
+            ms_per_sample=data["ms_per_sample"],
+            tests={name: Rate(**row) for name, row in tests.items()},
+            suite_version=data["suite_version"],
+        )
+
+
+def run(
+    key: str,
+    params: Mapping[str, Any],
+    items: Mapping[str, Any],
+    dataset: Dataset,
+    weights_sha256: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    jobs: int = 1,
+) -> Table:
+    """Measure one metric on `items` (models of its family, in metres, by id); see run_all."""
+    return run_all([(key, params, weights_sha256)], items, dataset, progress, jobs)[0]
+
+
+def run_all(
+    metrics: Sequence[tuple[str, Mapping[str, Any], str | None]],
+    items: Mapping[str, Any],
+    dataset: Dataset,
+    progress: Callable[[int, int], None] | None = None,
+    jobs: int = 1,
+) -> list[Table]:
+    """The tables of several metrics of one family, given as (key, parameters, sha256 of the weights or None).
+
+    All metrics see the same damaged models and share the work on each. The models depend on the
+    items and their ids alone. `progress` is called with (done, total) items; `jobs` processes
+    share the items, which changes no number but the time per sample.
+    """
+    # Loads numpy and the metrics, which reading a table must not.
+    from evaluation.properties import measure
+
+    families = {registry.get(key).family for key, _, _ in metrics}
+    if len(families) > 1:
+        raise ValueError(f"metrics of one family at a time, not of {' and '.join(sorted(families))}")
+    return measure.tables(metrics, items, dataset, progress, jobs)
