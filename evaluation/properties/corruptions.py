@@ -59,6 +59,20 @@ def corrupt(wireframe: Wireframe, kind: str, level: str, seed: int = 0, sample_i
     return Wireframe(vertices.copy(), edges)
 
 
+def non_edges(n: int, edges: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """int64[K, 2]: `count` different pairs of `n` vertices that canonical `edges` does not hold, or all there are."""
+    row = np.arange(n)
+    row_start = row * (2 * n - row - 1) // 2  # pairs (i, j), i < j, counted row by row
+    taken = np.sort(row_start[edges[:, 0]] + edges[:, 1] - edges[:, 0] - 1)
+    free = n * (n - 1) // 2 - len(taken)
+    rank = rng.choice(free, min(free, count), replace=False)
+    pair = rank + np.searchsorted(taken - np.arange(len(taken)), rank, side="right")
+    first = np.searchsorted(row_start, pair, side="right") - 1
+    first = np.minimum(first, n - 2)  # the last row is empty and starts where the one before ends
+    second = pair - row_start[first] + first + 1
+    return np.stack([first, second], axis=1)
+
+
 def _deform(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Cut every edge into equal pieces, then move every vertex."""
     pieces = amount.count
@@ -95,17 +109,8 @@ def _perturb(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.r
 
 def _add(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Add wrong edges between vertices that have none between them."""
-    n = len(vertices)
-    row = np.arange(n)
-    row_start = row * (2 * n - row - 1) // 2  # pairs (i, j), i < j, counted row by row
-    taken = np.sort(row_start[edges[:, 0]] + edges[:, 1] - edges[:, 0] - 1)
-    free = n * (n - 1) // 2 - len(taken)
-    rank = rng.choice(free, min(free, math.ceil(amount.share * len(edges))), replace=False)
-    pair = rank + np.searchsorted(taken - np.arange(len(taken)), rank, side="right")
-    first = np.searchsorted(row_start, pair, side="right") - 1
-    first = np.minimum(first, n - 2)  # the last row is empty and starts where the one before ends
-    second = pair - row_start[first] + first + 1
-    return vertices, np.concatenate([edges, np.stack([first, second], axis=1)])
+    wrong = non_edges(len(vertices), edges, math.ceil(amount.share * len(edges)), rng)
+    return vertices, np.concatenate([edges, wrong])
 
 
 def _remove(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

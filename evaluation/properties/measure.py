@@ -1,0 +1,192 @@
+"""Measures metrics on the trials of every model of a dataset and counts for how many each test holds."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
+from typing import Any
+
+from evaluation.metrics import registry
+from evaluation.metrics.spec import MetricSpec
+from evaluation.properties import suite, verdicts
+from evaluation.properties.suite import Dataset, Rate, Table
+from evaluation.properties.trials import Question, Trial
+from evaluation.properties.verdicts import Held
+from evaluation.runner import PAIRS
+
+TRIALS = {"wireframe": "evaluation.properties.wireframe_trials", "mesh": "evaluation.properties.mesh_trials"}
+# Metrics that estimate by sampling or on a grid may miss a triangle inequality by this much.
+TRIANGLE_ALLOWED = {"jaccard_distance": 0.01, "volume_iou": 0.01}
+TIMED_MODELS = 7
+
+Metric = tuple[str, Mapping[str, Any], str | None]  # key, parameters, sha256 of the weights
+Outcome = dict[str, Held | None]  # by test id; None where the test could not be asked
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A metric made ready."""
+
+    spec: MetricSpec
+    params: dict[str, Any]
+    function: Callable[..., Any]
+
+    def distance(self, pair: Any) -> float | None:
+        """The metric's own value, without the cap for ranking, as a distance: 0 is best."""
+        value = self.function(pair, **self.params).value
+        if value is None or not self.spec.higher_is_better:
+            return value
+        return (self.spec.bounds[1] or 0.0) - value
+
+
+def tables(
+    metrics: Sequence[Metric],
+    items: Mapping[str, Any],
+    dataset: Dataset,
+    progress: Callable[[int, int], None] | None = None,
+    jobs: int = 1,
+) -> list[Table]:
+    """See `suite.run_all`."""
+    if not metrics:
+        return []
+    found: list[list[Outcome]] = [[] for _ in metrics]
+    for done, outcomes in enumerate(_all_outcomes(metrics, items, jobs), start=1):
+        for rows, outcome in zip(found, outcomes, strict=True):
+            rows.append(outcome)
+        if progress is not None:
+            progress(done, len(items))
+    return [tabulated(metric, dataset, rows, milliseconds(metric, items)) for metric, rows in zip(metrics, found, strict=True)]
+
+
+def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any]) -> list[Outcome]:
+    """How one of the prepared `items` fared, by metric. Pairs that tests share are scored once."""
+    columns = [_column(metric) for metric in metrics]
+    family = columns[0].spec.family
+    procedures, pair_type = _procedures(family), _pair_type(family)
+    size = procedures.size(items[item_id])
+    outcomes: list[Outcome] = [{} for _ in columns]
+    # Models are alive until the end, so their ids are theirs alone.
+    known: dict[tuple[int, int], list[float | None]] = {}
+    for trial in procedures.all_trials(item_id, items):
+        for prediction, reference in trial.pairs:
+            key = (id(prediction), id(reference))
+            if key not in known:
+                pair = pair_type.of(prediction, reference, 1.0)
+                known[key] = [column.distance(pair) for column in columns]
+        measured = [known[id(prediction), id(reference)] for prediction, reference in trial.pairs]
+        for number, (column, outcome) in enumerate(zip(columns, outcomes, strict=True)):
+            outcome.update(judged(trial, column.spec, [row[number] for row in measured], size))
+    return outcomes
+
+
+def judged(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> Outcome:
+    """The verdicts on one trial's tests; None where it has no pairs or the metric no value for one."""
+    known = [distance for distance in distances if distance is not None]
+    if not known or len(known) < len(distances):
+        return dict.fromkeys(trial.tests)
+    if trial.question is Question.MONOTONE:
+        found = (verdicts.monotone(known, size, suite.strict(spec)),)
+    elif trial.question is Question.IDENTITY:
+        found = (verdicts.identical(known[0]), verdicts.nearly_identical(known[0], size))
+    elif trial.question is Question.SYMMETRY:
+        found = (verdicts.symmetric(*known, size), verdicts.nearly_symmetric(*known))
+    elif trial.question is Question.PROPORTIONAL:
+        found = (verdicts.proportional(known),)
+    else:
+        found = (verdicts.triangle(*known, TRIANGLE_ALLOWED.get(spec.key, verdicts.tolerance(size))),)
+    return dict(zip(trial.tests, found, strict=True))
+
+
+def tabulated(metric: Metric, dataset: Dataset, outcomes: Sequence[Outcome], ms_per_sample: float) -> Table:
+    """Verdicts on single models as a table of rates."""
+    key, params, weights = metric
+    spec = registry.get(key)
+    return Table(
+        key=key,
+        params=registry.resolve_params(key, params),
+        fingerprint=registry.fingerprint(key, params, weights),
+        dataset=dataset,
+        made=datetime.date.today().isoformat(),
+        ms_per_sample=round(ms_per_sample, 3),
+        tests={test.id: _rate([outcome[test.id] for outcome in outcomes]) for test in suite.tests_of(spec.family)},
+    )
+
+
+def milliseconds(metric: Metric, items: Mapping[str, Any]) -> float:
+    """Median processor time of one value on its own: a noisy copy against its model, nothing shared."""
+    column = _column(metric)
+    procedures, pair_type = _procedures(column.spec.family), _pair_type(column.spec.family)
+    ready = procedures.prepared(items)
+    times = []
+    for item_id, model in islice(ready.items(), TIMED_MODELS):
+        damaged = procedures.noisy_copy(item_id, model)
+        if not times:
+            column.distance(pair_type.of(damaged, model, 1.0))  # loads what the metric loads on first use
+        pair = pair_type.of(damaged, model, 1.0)
+        start = time.process_time()
+        column.distance(pair)
+        times.append(time.process_time() - start)
+    return 1000 * statistics.median(times) if times else 0.0
+
+
+def _all_outcomes(metrics: Sequence[Metric], items: Mapping[str, Any], jobs: int) -> Iterator[list[Outcome]]:
+    """The outcomes of every item, in order."""
+    family = registry.get(metrics[0][0]).family
+    if jobs == 1:
+        ready = _procedures(family).prepared(items)
+        yield from (outcomes_of(metrics, item_id, ready) for item_id in ready)
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (metrics, items)) as pool:
+        yield from pool.map(_next, items)
+
+
+_work: tuple[Sequence[Metric], Mapping[str, Any]] | None = None  # of this process, set once by _begin
+
+
+def _begin(metrics: Sequence[Metric], items: Mapping[str, Any]) -> None:
+    global _work
+    _work = metrics, _procedures(registry.get(metrics[0][0]).family).prepared(items)
+
+
+def _next(item_id: str) -> list[Outcome]:
+    assert _work is not None
+    metrics, ready = _work
+    return outcomes_of(metrics, item_id, ready)
+
+
+def _rate(verdict: Sequence[Held | None]) -> Rate:
+    asked = [held for held in verdict if held is not None]
+    n = len(asked)
+
+    def share(values: Sequence[bool | None]) -> float | None:
+        return sum(map(bool, values)) / n if n and None not in values else None
+
+    return Rate(
+        rate=share([held.official for held in asked]),
+        strict=share([held.strict for held in asked]),
+        weak=share([held.weak for held in asked]),
+        n=n,
+        skipped=len(verdict) - n,
+    )
+
+
+def _column(metric: Metric) -> _Column:
+    key, params, _ = metric
+    spec = registry.get(key)
+    return _Column(spec, registry.resolve_params(key, params), spec.load())
+
+
+def _procedures(family: str) -> Any:
+    return importlib.import_module(TRIALS[family])
+
+
+def _pair_type(family: str) -> Any:
+    module, name = PAIRS[family].rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)

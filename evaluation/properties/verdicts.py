@@ -1,0 +1,69 @@
+"""Whether a test holds for one model, from the distances that were measured on it. Numbers in, yes or no out.
+
+`size` is the model's diameter in metres. Distances are at most a rounding apart if they differ by
+no more than `tolerance(size)`.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+STRICT_STEP = 1e-9  # a strict rule asks each step for more than this
+ROUNDING = 1e-9
+NEAR_ZERO = 1e-6
+NEAR_SYMMETRY = 0.05  # of the larger of the two distances
+NO_SLOPE = 1e-12
+UNEVEN = 0.1  # standard deviation over mean of proportional steps
+
+
+@dataclass(frozen=True)
+class Held:
+    """Whether a test held, by the metric's official rule and, for monotone tests, by both rules."""
+
+    official: bool
+    strict: bool | None = None
+    weak: bool | None = None
+
+
+def tolerance(size: float) -> float:
+    """What rounding may cost a distance between models of this diameter."""
+    return ROUNDING * max(1.0, size)
+
+
+def monotone(distances: Sequence[float], size: float, strict: bool) -> Held:
+    """Whether the distances grow at every step (`strict`) or never fall (weak)."""
+    steps = [after - before for before, after in pairwise(distances)]
+    grows = all(step > STRICT_STEP for step in steps)
+    never_falls = all(step >= -tolerance(size) for step in steps)
+    return Held(grows if strict else never_falls, grows, never_falls)
+
+
+def identical(distance: float) -> Held:
+    return Held(distance == 0.0)
+
+
+def nearly_identical(distance: float, size: float) -> Held:
+    return Held(abs(distance) <= NEAR_ZERO * max(1.0, size))
+
+
+def symmetric(there: float, back: float, size: float) -> Held:
+    return Held(abs(there - back) <= tolerance(size))
+
+
+def nearly_symmetric(there: float, back: float) -> Held:
+    return Held(abs(there - back) <= NEAR_SYMMETRY * max(abs(there), abs(back)))
+
+
+def proportional(distances: Sequence[float]) -> Held:
+    """Whether equal steps of the model gave nearly equal, non-zero steps of the distance."""
+    steps = [after - before for before, after in pairwise(distances)]
+    slope = abs(statistics.fmean(steps))
+    return Held(slope > NO_SLOPE and statistics.pstdev(steps) / slope <= UNEVEN)
+
+
+def triangle(direct: float, first_leg: float, second_leg: float, allowed: float) -> Held:
+    """Whether the way over a third model is no shorter, up to `allowed`."""
+    return Held(direct <= first_leg + second_leg + allowed)
