@@ -75,6 +75,7 @@ class MetricSpec:
     level: str = "item"  # item, group or set
     aggregation: str = "macro_mean"
     micro: Micro | None = None
+    formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
 
     def param(self, name: str) -> Param:
         """The parameter of that name; ParamError names those there are."""

@@ -14,8 +14,23 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from evaluation.metrics.wireframe.order import canonical_order
+
 DEGENERATE_LENGTH = 1e-9  # metres; geometric metrics leave out edges this short
 DIAMETER_ROWS = 256  # rows of the distance matrix held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A canonical wireframe: vertices float64[V, 3]; edges int64[E, 2], (smaller, larger), sorted, each once."""
+
+    vertices: np.ndarray
+    edges: np.ndarray
+
+    def lengths(self, edges: np.ndarray | None = None) -> np.ndarray:
+        """float64[E] of the graph's edges, or of others between its vertices."""
+        ends = self.vertices[self.edges if edges is None else edges]
+        return np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +39,12 @@ class Segments:
 
     Each segment starts at its lexicographically smaller end, and segments are in lexicographic
     order of their six coordinates, so that equal geometry gives equal arrays whatever the file's
-    order of vertices and edges.
+    order of vertices and edges. `corner` int64[S, 2] numbers the vertices that the ends are.
     """
 
     ends: np.ndarray
     source: np.ndarray
+    corner: np.ndarray
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -65,9 +81,10 @@ def canon(
 def lexicographic(vertices: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Put vertices in lexicographic order (x, then y, then z) and rename the edges' ends to match.
 
-    Returns (vertices, edges in their given order, order), where vertices = given[order].
+    Vertices at one place go by their edges (see canonical_order). Returns (vertices, edges in
+    their given order, order), where vertices = given[order].
     """
-    order = np.lexsort((vertices[:, 2], vertices[:, 1], vertices[:, 0]))
+    order = canonical_order(vertices, edges)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return vertices[order], place[edges], order
@@ -85,10 +102,11 @@ def segments(
     pairs, source = _unique_pairs(edges)
     ends = vertices[pairs]
     long_enough = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) > min_length
-    ends, source = ends[long_enough], source[long_enough]
-    ends = np.where(_lexicographically_less(ends[:, 1], ends[:, 0])[:, None, None], ends[:, ::-1], ends)
+    ends, source, pairs = ends[long_enough], source[long_enough], pairs[long_enough]
+    backwards = _lexicographically_less(ends[:, 1], ends[:, 0])
+    ends = np.where(backwards[:, None, None], ends[:, ::-1], ends)
     order = np.lexsort(ends.reshape(-1, 6).T[::-1])
-    return Segments(ends[order], source[order])
+    return Segments(ends[order], source[order], np.where(backwards[:, None], pairs[:, ::-1], pairs)[order])
 
 
 def bbox_diagonal(vertices: np.ndarray) -> float:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics.shared import Arrays, SharedWork
 from evaluation.metrics.wireframe import canon
 
 if TYPE_CHECKING:
     from submissions.formats.wireframe import Wireframe
 
-T = TypeVar("T")
-
 RELATIVE_TOLERANCE = 1e-9
 SPACING_STEPS = 4
 
 
-class Pair:
+class Pair(SharedWork):
     """A prediction and its reference.
 
     `pred_vertices`, `pred_edges`, `ref_vertices`, `ref_edges` are in the given order and the
     unit of the files, with the centre of the reference's bounding box subtracted (float64), so
     that nothing is lost at projected coordinates. Parameters come in metres and lengths go out in
-    metres: `to_file` and `to_metres` convert. Arrays that are not finite wireframes are a
-    programming error (ValueError); files are checked where they are parsed.
+    metres: `to_file` and `to_metres` convert. `pred_scores` float64[E] are the predicted edges'
+    confidences, or None. Arrays that are not finite wireframes are a programming error
+    (ValueError); files are checked where they are parsed. `prepared`: see SharedWork.
     """
 
     def __init__(
@@ -36,28 +37,41 @@ class Pair:
         ref_vertices: Any,
         ref_edges: Any,
         unit_scale: float = 1.0,
+        pred_scores: Any = None,
+        prepared: MutableMapping[str, Arrays] | None = None,
     ) -> None:
+        super().__init__(prepared)
         if not (math.isfinite(unit_scale) and unit_scale > 0):
             raise ValueError(f"unit_scale must be a positive number, got {unit_scale}")
         self.unit_scale = float(unit_scale)
         pred_vertices, self.pred_edges = _checked(pred_vertices, pred_edges, "prediction")
         ref_vertices, self.ref_edges = _checked(ref_vertices, ref_edges, "reference")
-        everything = np.concatenate([pred_vertices, ref_vertices])
-        self._magnitude = float(np.abs(everything).max()) if len(everything) else 0.0
+        self.pred_scores = None if pred_scores is None else _checked_scores(pred_scores, len(self.pred_edges))
+        self._ref_magnitude = _magnitude(ref_vertices)
+        self.magnitude = max(self._ref_magnitude, _magnitude(pred_vertices))
         self.centre = (ref_vertices.max(axis=0) + ref_vertices.min(axis=0)) / 2 if len(ref_vertices) else np.zeros(3)
         self.pred_vertices = pred_vertices - self.centre
         self.ref_vertices = ref_vertices - self.centre
-        self._done: dict[Hashable, Any] = {}
 
     @classmethod
-    def of(cls, prediction: Wireframe | None, reference: Wireframe, unit_scale: float = 1.0) -> Pair:
+    def of(
+        cls,
+        prediction: Wireframe | None,
+        reference: Wireframe,
+        unit_scale: float = 1.0,
+        prepared: MutableMapping[str, Arrays] | None = None,
+    ) -> Pair:
         """The pair of two wireframes; a prediction of None is taken as the empty one."""
-        vertices, edges = ((), ()) if prediction is None else (prediction.vertices, prediction.edges)
-        return cls(vertices, edges, reference.vertices, reference.edges, unit_scale)
+        vertices, edges, scores = ((), (), None) if prediction is None else (prediction.vertices, prediction.edges, prediction.edge_score)
+        return cls(vertices, edges, reference.vertices, reference.edges, unit_scale, scores, prepared)
 
     def without_prediction(self) -> Pair:
-        """The same reference against the empty prediction."""
-        return Pair((), (), self.ref_vertices, self.ref_edges, self.unit_scale)
+        """The same reference against the empty prediction; what was prepared for it is shared."""
+        alone = copy.copy(self)
+        alone.pred_vertices, alone.pred_edges, alone.pred_scores = np.empty((0, 3)), np.empty((0, 2), dtype=np.int64), None
+        alone.magnitude = self._ref_magnitude
+        alone._done = {}
+        return alone
 
     def to_file(self, metres: float) -> float:
         """A length in metres, in the unit of the files."""
@@ -74,7 +88,12 @@ class Pair:
         as large as those given could not hold it exactly.
         """
         tau = self.to_file(tau)
-        return tau + RELATIVE_TOLERANCE * max(tau, 1.0) + SPACING_STEPS * float(np.spacing(self._magnitude))
+        return tau + RELATIVE_TOLERANCE * max(tau, 1.0) + self.rounding
+
+    @property
+    def rounding(self) -> float:
+        """What a distance (unit of the files) may be off because coordinates are as large as those given."""
+        return SPACING_STEPS * float(np.spacing(self.magnitude))
 
     @property
     def reference_diagonal(self) -> float:
@@ -86,43 +105,61 @@ class Pair:
         """Diagonal of the prediction's bounding box, in metres."""
         return self.to_metres(canon.bbox_diagonal(self.pred_vertices))
 
+    def graphs(self, merge_tol: float | None = None, drop_isolated: bool = False) -> tuple[canon.Graph, canon.Graph]:
+        """Canonical (predicted, reference) wireframes with vertices in lexicographic order."""
+
+        def graph(vertices: np.ndarray, edges: np.ndarray) -> canon.Graph:
+            return canon.Graph(*canon.canon(vertices, edges, self._tolerance(merge_tol), drop_isolated))
+
+        return self.once(("graphs", merge_tol, drop_isolated), lambda: tuple(graph(*side) for side in self._ordered()))
+
+    def graphs_as_given(self, merge_tol: float | None = None, drop_isolated: bool = False) -> tuple[canon.Graph, canon.Graph]:
+        """The same with vertices in the order of the files."""
+        tolerance = self._tolerance(merge_tol)
+        pred = canon.canon(self.pred_vertices, self.pred_edges, tolerance, drop_isolated)
+        ref = canon.canon(self.ref_vertices, self.ref_edges, tolerance, drop_isolated)
+        return canon.Graph(*pred), canon.Graph(*ref)
+
     def corners(self, merge_tol: float | None, drop_isolated: bool) -> tuple[np.ndarray, np.ndarray]:
         """Canonical corners (predicted, reference), each float64[V, 3] in lexicographic order."""
-        return self.once(
-            ("corners", merge_tol, drop_isolated),
-            lambda: (
-                self._corners(self.pred_vertices, self.pred_edges, merge_tol, drop_isolated),
-                self._corners(self.ref_vertices, self.ref_edges, merge_tol, drop_isolated),
-            ),
-        )
+        pred, ref = self.graphs(merge_tol, drop_isolated)
+        return pred.vertices, ref.vertices
 
     def segments(self, merge_tol: float | None) -> tuple[canon.Segments, canon.Segments]:
-        """Canonical non-degenerate edges (predicted, reference) as sorted geometry."""
-        return self.once(
-            ("segments", merge_tol),
-            lambda: (
-                self._segments(self.pred_vertices, self.pred_edges, merge_tol),
-                self._segments(self.ref_vertices, self.ref_edges, merge_tol),
-            ),
-        )
+        """Canonical non-degenerate edges (predicted, reference) as sorted geometry; `corner` numbers the corners."""
+        return self.once(("segments", merge_tol), lambda: tuple(self._segments(*side, merge_tol) for side in self._ordered()))
 
-    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """`compute()`, done once for this pair however many metrics ask for `key`."""
-        if key not in self._done:
-            self._done[key] = compute()
-        return self._done[key]
+    def segment_scores(self, merge_tol: float | None) -> np.ndarray | None:
+        """float64[S]: the confidence of each predicted segment, the highest of doubled edges; None without any."""
+        if self.pred_scores is None:
+            return None
+        vertices, edges = self._ordered()[0]
+        by_score = np.argsort(-self.pred_scores, kind="stable")
+        return self.pred_scores[by_score][self._segments(vertices, edges[by_score], merge_tol).source]
 
-    def _corners(self, vertices: np.ndarray, edges: np.ndarray, merge_tol: float | None, drop_isolated: bool) -> np.ndarray:
-        vertices, edges, _ = canon.lexicographic(vertices, edges)
-        return canon.canon(vertices, edges, self._tolerance(merge_tol), drop_isolated)[0]
+    def _ordered(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """(vertices, edges) of both sides, vertices in lexicographic order."""
+        sides = (self.pred_vertices, self.pred_edges), (self.ref_vertices, self.ref_edges)
+        return self.once("ordered", lambda: tuple(canon.lexicographic(*side)[:2] for side in sides))
 
     def _segments(self, vertices: np.ndarray, edges: np.ndarray, merge_tol: float | None) -> canon.Segments:
-        vertices, edges, _ = canon.lexicographic(vertices, edges)
-        shortest = self.to_file(canon.DEGENERATE_LENGTH)
-        return canon.segments(vertices, edges, self._tolerance(merge_tol), shortest)
+        return canon.segments(vertices, edges, self._tolerance(merge_tol), self.to_file(canon.DEGENERATE_LENGTH))
 
     def _tolerance(self, merge_tol: float | None) -> float | None:
         return None if merge_tol is None else self.to_file(merge_tol)
+
+
+def _magnitude(vertices: np.ndarray) -> float:
+    """The largest coordinate without its sign; 0 without vertices."""
+    return float(np.abs(vertices).max()) if len(vertices) else 0.0
+
+
+def _checked_scores(scores: Any, n_edges: int) -> np.ndarray:
+    """`scores` as float64[E]; ValueError if they are not one finite number per edge."""
+    found = np.asarray(scores, dtype=np.float64)
+    if found.shape != (n_edges,) or not np.isfinite(found).all():
+        raise ValueError("the prediction's edge scores must be one finite number per edge")
+    return found
 
 
 def _checked(vertices: Any, edges: Any, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,47 @@
+"""Work that several metrics need on one item, done once; and its reference's side, which may be kept between entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, MutableMapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+Arrays = tuple[np.ndarray, ...]
+
+# Part of the name under which prepared arrays are stored: raised whenever what any key holds changes.
+PREPARED_SCHEME = 1
+
+
+class SharedWork:
+    """What a pair of a prediction and its reference keeps while metrics look at it.
+
+    `prepared` holds arrays that depend on the reference and its unit alone, by key. Whoever gives
+    the mapping may fill it from a store before and store what was added after; without one it
+    lives as long as the pair.
+    """
+
+    def __init__(self, prepared: MutableMapping[str, Arrays] | None = None) -> None:
+        self.prepared: MutableMapping[str, Arrays] = {} if prepared is None else prepared
+        self._done: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """`compute()`, done once for this pair however many metrics ask for `key`."""
+        if key not in self._done:
+            self._done[key] = compute()
+        return self._done[key]
+
+    def reference_once(self, key: str, compute: Callable[[], Arrays]) -> Arrays:
+        """`compute()`, unless `prepared` has it already: a tuple of arrays, which nobody may change.
+
+        `compute` may look at the reference, the unit and what stands in `key`, and at nothing of
+        the prediction. What is read back must be the arrays bit for bit.
+        """
+        if key not in self.prepared:
+            arrays = compute()
+            for array in arrays:
+                array.flags.writeable = False
+            self.prepared[key] = arrays
+        return self.prepared[key]
