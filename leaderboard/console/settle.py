@@ -18,8 +18,9 @@ from submissions.errors import Refused
 OWN_FIELDS = ("csrfmiddlewaretoken", "confirmed")
 
 
-def settle(request: HttpRequest, definition: ChallengeDef, back: str, said: str = "") -> HttpResponse:
-    """Apply `definition` for the form in `request`, and go `back` (an address).
+def settle(request: HttpRequest, definition: ChallengeDef, back: str, said: str = "", then: str = "") -> HttpResponse:
+    """Apply `definition` for the form in `request`, and go on to `then` or, without it or with
+    nothing done, `back` (addresses).
 
     The confirming page sends the same form again with the digest of the plan it showed, so what
     was read is what is done; where the challenge has changed meanwhile the page is shown anew.
@@ -39,7 +40,7 @@ def settle(request: HttpRequest, definition: ChallengeDef, back: str, said: str 
     except PlanChanged as changed:
         return _ask(request, changed.plan, back, True)
     messages.success(request, " ".join([said or "Saved.", *_what_follows(plan)]))
-    return redirect(back)
+    return redirect(then or back)
 
 
 def _ask(request: HttpRequest, plan: Plan, back: str, changed: bool) -> HttpResponse:

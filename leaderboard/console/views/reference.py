@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from evaluation.models import EvaluationBatch
@@ -16,6 +17,7 @@ from leaderboard.console.forms import ReferenceForm
 from leaderboard.console.place import number, organizer_of_phase, page
 from leaderboard.console.settle import settle
 from submissions import limits
+from submissions.formats.families import FAMILIES
 from submissions.models import Phase
 
 
@@ -24,11 +26,12 @@ from submissions.models import Phase
 def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
     """Versions and the form for a new one. A new version is kept first; putting it in force is a
     second step, which shows what changes and how many entries are scored anew."""
-    form = ReferenceForm()
+    family = FAMILIES[phase.challenge.family]
+    form = ReferenceForm(family)
     if request.method == "POST":
         if request.POST.get("act") == "use":
             return _use(request, phase)
-        form = ReferenceForm(request.POST, request.FILES)
+        form = ReferenceForm(family, request.POST, request.FILES)
         if form.is_valid():
             return _store(request, phase, form)
     in_force = reference_in_force(phase)
@@ -45,7 +48,7 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
 def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpResponse:
     limits.limit_references(request)
     file = form.cleaned_data["file"]
-    items = acts.read_reference(file.name, file.chunks())
+    items = acts.read_reference(file.name, file.chunks(), FAMILIES[phase.challenge.family])
     row = acts.store_reference(phase, items, form.cleaned_data["groups"], form.cleaned_data["note"], request.user)
     words = f"Version {row.version} is kept, with {len(row.item_ids)} items."
     if EvaluationBatch.latest(phase) is None:
@@ -61,4 +64,5 @@ def _use(request: HttpRequest, phase: Phase) -> HttpResponse:
     if row is None:
         raise Http404
     after = with_phase(read(phase.challenge), phase.slug, reference=reference_definition(row))
-    return settle(request, after, request.path, f"Version {row.version} is in force.")
+    scoring = reverse("console_scoring", args=[phase.challenge.slug, phase.slug])
+    return settle(request, after, request.path, f"Version {row.version} is in force.", then=scoring)

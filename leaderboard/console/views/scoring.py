@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import Evaluation, EvaluationBatch
@@ -36,19 +37,28 @@ def progress(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     latest, current = EvaluationBatch.latest(phase), EvaluationBatch.current(phase)
-    failed = Evaluation.objects.none()
+    failed, counts = Evaluation.objects.none(), latest.progress() if latest else None
     if latest is not None:
         failed = latest.evaluations.filter(state__in=HELD).select_related("submission__team").order_by("submission__number")
     return {
         "latest": latest,
         "current": current,
         "is_building": latest is not None and latest.state == EvaluationBatch.State.BUILDING,
-        "counts": latest.progress() if latest else None,
+        "counts": counts,
+        "seconds_left": _seconds_left(latest, counts) if counts else None,
         "failed": failed[:MOST_SHOWN],
         "history": phase.batches.select_related("reference", "created_by")[:20],
         "is_stale": latest is not None and _is_stale(phase, latest),
         "is_operator": allowed(request.user, "operator.see"),
     }
+
+
+def _seconds_left(batch: EvaluationBatch, counts: dict[str, int]) -> float | None:
+    """How long the batch will take at the pace it has had so far; None before its first entry is done."""
+    if not counts["done"]:
+        return None
+    waiting = counts["total"] - counts["done"] - counts["failed"]
+    return (timezone.now() - batch.created_at).total_seconds() * waiting / counts["done"]
 
 
 def _is_stale(phase: Phase, batch: EvaluationBatch) -> bool:

@@ -283,7 +283,7 @@ def test_a_new_reference_is_kept_first_and_put_in_force_after_confirming(desk, p
     answer = desk.post(path, {"act": "use", "version": "2"})
     assert "version 2, 5 items (1 added)" in answer.content.decode()
     assert "worst value there" in answer.content.decode()
-    confirm(desk, answer)
+    assert confirm(desk, answer).url == at(f"phases/{phase.slug}/scoring/")  # where the bar is
     assert EvaluationBatch.latest(phase).reference == second
     actions = set(phase.challenge.audit.filter(actor=people.organizer).values_list("action", flat=True))
     assert {"reference.store", "reference.edit", "phase.reevaluate"} <= actions

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
 from evaluation.worker import drain
+from leaderboard.console.views.scoring import _seconds_left
 from submissions.models import Admission, AuditEntry, ExtraTries, Participation, Submission
 from tests.factories import UserFactory, archive, gables, received
 
@@ -208,3 +212,11 @@ def test_texts_of_people_are_shown_as_text(desk, entry, at):
     Submission.objects.update(method_name="<script>alert(1)</script>", description="<img src=x onerror=alert(1)>")
     text = desk.get(at(f"entries/{entry.pk}/")).content.decode()
     assert "<script>alert" not in text and "onerror" not in text
+
+
+def test_a_batch_says_how_long_it_will_still_take(phase):
+    begun = timezone.now() - timedelta(seconds=60)
+    batch = EvaluationBatch(phase=phase, created_at=begun)
+    assert _seconds_left(batch, {"done": 0, "failed": 0, "total": 5}) is None
+    assert _seconds_left(batch, {"done": 2, "failed": 1, "total": 5}) == pytest.approx(60, abs=1)  # two took 60 s, two are waiting
+    assert _seconds_left(batch, {"done": 5, "failed": 0, "total": 5}) == 0
