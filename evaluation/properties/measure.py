@@ -67,9 +67,9 @@ def tables(
 
 def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any]) -> list[Outcome]:
     """How one of the prepared `items` fared, by metric. Pairs that tests share are scored once."""
-    columns = [_column(metric) for metric in metrics]
+    columns = [column_of(metric) for metric in metrics]
     family = columns[0].spec.family
-    procedures, pair_type = _procedures(family), _pair_type(family)
+    procedures, pair_type = procedures_of(family), pair_type_of(family)
     size = procedures.size(items[item_id])
     outcomes: list[Outcome] = [{} for _ in columns]
     # Models are alive until the end, so their ids are theirs alone.
@@ -121,8 +121,8 @@ def tabulated(metric: Metric, dataset: Dataset, outcomes: Sequence[Outcome], ms_
 
 def milliseconds(metric: Metric, items: Mapping[str, Any]) -> float:
     """Median processor time of one value on its own: a noisy copy against its model, nothing shared."""
-    column = _column(metric)
-    procedures, pair_type = _procedures(column.spec.family), _pair_type(column.spec.family)
+    column = column_of(metric)
+    procedures, pair_type = procedures_of(column.spec.family), pair_type_of(column.spec.family)
     ready = procedures.prepared(items)
     times = []
     for item_id, model in islice(ready.items(), TIMED_MODELS):
@@ -140,7 +140,7 @@ def _all_outcomes(metrics: Sequence[Metric], items: Mapping[str, Any], jobs: int
     """The outcomes of every item, in order."""
     family = registry.get(metrics[0][0]).family
     if jobs == 1:
-        ready = _procedures(family).prepared(items)
+        ready = procedures_of(family).prepared(items)
         yield from (outcomes_of(metrics, item_id, ready) for item_id in ready)
         return
     with ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (metrics, items)) as pool:
@@ -152,7 +152,7 @@ _work: tuple[Sequence[Metric], Mapping[str, Any]] | None = None  # of this proce
 
 def _begin(metrics: Sequence[Metric], items: Mapping[str, Any]) -> None:
     global _work
-    _work = metrics, _procedures(registry.get(metrics[0][0]).family).prepared(items)
+    _work = metrics, procedures_of(registry.get(metrics[0][0]).family).prepared(items)
 
 
 def _next(item_id: str) -> list[Outcome]:
@@ -177,16 +177,16 @@ def _rate(verdict: Sequence[Held | None]) -> Rate:
     )
 
 
-def _column(metric: Metric) -> _Column:
+def column_of(metric: Metric) -> _Column:
     key, params, _ = metric
     spec = registry.get(key)
     return _Column(spec, registry.resolve_params(key, params), spec.load())
 
 
-def _procedures(family: str) -> Any:
+def procedures_of(family: str) -> Any:
     return importlib.import_module(TRIALS[family])
 
 
-def _pair_type(family: str) -> Any:
+def pair_type_of(family: str) -> Any:
     module, name = PAIRS[family].rsplit(".", 1)
     return getattr(importlib.import_module(module), name)
