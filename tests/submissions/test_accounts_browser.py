@@ -40,8 +40,8 @@ def press(page, name: str) -> None:
 def log_out(page) -> None:
     page.locator("details.menu summary").click()
     page.get_by_role("button", name="Log out").click()
-    if page.locator("main").get_by_role("button", name="Sign Out").count():
-        press(page, "Sign Out")
+    if page.locator("main").get_by_role("button", name="Log out").count():
+        press(page, "Log out")
     page.get_by_role("link", name="Log in", exact=True).wait_for()
 
 
@@ -49,7 +49,7 @@ def log_in(go, login: str, password: str) -> None:
     page = go("/accounts/login/")
     page.fill("input[name=login]", login)
     page.fill("input[name=password]", password)
-    press(page, "Sign In")
+    press(page, "Log in")
 
 
 def signed_in_as(page, name: str) -> bool:
@@ -75,7 +75,7 @@ def test_signing_up_asks_for_the_code_that_was_e_mailed(walk):
     page.fill("input[name=username]", "ada")
     page.fill("input[name=password1]", "a long enough secret")
     page.fill("input[name=password2]", "a long enough secret")
-    press(page, "Sign Up")
+    press(page, "Sign up")
     page.wait_for_selector("input[name=code]")
     assert looks_like_the_house(page) and not signed_in_as(page, "ada")
     (message,) = mail.outbox
@@ -96,7 +96,7 @@ def test_a_weak_password_and_a_taken_name_are_said_beside_the_field(walk):
     page = walk("/accounts/signup/")
     for name, value in {"email": "grace@example.org", "username": "ada", "password1": "short", "password2": "short"}.items():
         page.fill(f"input[name={name}]", value)
-    press(page, "Sign Up")
+    press(page, "Sign up")
     page.locator(".errorlist").first.wait_for()
     assert page.locator(".errorlist").count() >= 2
     assert User.objects.count() == 1 and not mail.outbox
@@ -178,15 +178,15 @@ def test_the_second_factor_is_asked_for_and_recovery_codes_stand_in(walk):
     walk("/account/")
     assert page.url.endswith("/accounts/2fa/authenticate/")  # the password alone opens nothing
     page.fill("input[name=code]", codes[0])
-    press(page, "Sign In")
+    press(page, "Log in")
     page.wait_for_selector("details.menu")
     assert signed_in_as(page, "ada")
     log_out(page)
     log_in(walk, "ada", PASSWORD)
     page.fill("input[name=code]", codes[0])  # each is good once
-    press(page, "Sign In")
+    press(page, "Log in")
     page.locator(".errorlist").first.wait_for()
     page.fill("input[name=code]", code_for(secret, 1))  # the one before was used to set it up
-    press(page, "Sign In")
+    press(page, "Log in")
     page.wait_for_selector("details.menu")
     assert signed_in_as(page, "ada")
