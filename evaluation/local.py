@@ -12,8 +12,10 @@ from evaluation import runner
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary
 from evaluation.runner import MetricRequest, SampleScores
-from submissions.formats.wireframe import SUFFIXES, FormatError, Wireframe, load_folder
-from submissions.manifest import ITEM_ID, WIREFRAME_FORMATS, Item, Manifest, ManifestError
+from submissions.formats.errors import FormatError
+from submissions.formats.families import FAMILIES, Family
+from submissions.formats.guess import family_of
+from submissions.manifest import ITEM_ID, Bounds, Item, Manifest, ManifestError
 from submissions.validation import Verdict, validate
 
 SHOWN_SAMPLES = 40
@@ -80,9 +82,13 @@ def score(
     each sample is its own group and a missing sample gets the worst value. Raises CannotScore.
     """
     manifest = None if manifest_file is None else _manifest(manifest_file)
-    requests = requested(metrics, params, manifest)
-    references = _references(reference, manifest)
-    manifest = manifest or _plain_manifest(tuple(references))
+    for path, what in ((reference, "reference"), (prediction, "prediction")):
+        if not path.exists():
+            raise CannotScore(f"There is no {what} at {path}.")
+    family = _family(metrics, manifest, (reference, prediction))
+    requests = requested(metrics, params, manifest, family)
+    references = _references(reference, manifest, family)
+    manifest = manifest or _plain_manifest(tuple(references), family)
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:
         more = verdict.n_problems - len(verdict.problems)
@@ -105,12 +111,31 @@ def score(
     return Outcome(runner.finish(requests, [scores], ids, groups), warnings=verdict.warnings)
 
 
-def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest | None) -> list[MetricRequest]:
-    """The columns that `metrics` and `params` ask for; all of the manifest's, or all there are, if none is named."""
+def _family(metrics: Sequence[str], manifest: Manifest | None, paths: Sequence[Path]) -> Family:
+    """What is to be scored: the manifest says it, else the metrics that are asked for, else the files."""
+    if manifest is not None:
+        return manifest.kind
+    try:
+        asked = {registry.get(text.partition(":")[0]).family: text for text in metrics}
+    except registry.UnknownMetric as error:
+        raise CannotScore(str(error)) from error
+    if len(asked) > 1:
+        kinds = " and ".join(f"{text} of {FAMILIES[key].plural}" for key, text in asked.items())
+        raise CannotScore(f"These metrics are of different kinds of entry ({kinds}); ask for one kind at a time.")
+    if asked:
+        return FAMILIES[next(iter(asked))]
+    try:
+        return family_of(paths)
+    except FormatError as error:
+        raise CannotScore(f"The files cannot be read: {error}.") from error
+
+
+def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest | None, family: Family) -> list[MetricRequest]:
+    """The columns that `metrics` and `params` ask for; all of the manifest's, or of the family's, if none is named."""
     known = [MetricRequest(m.slug, m.key, m.params) for m in manifest.metrics] if manifest else []
     try:
         columns = [_column(text, known) for text in metrics] if metrics else known
-        columns = columns or [MetricRequest(key, key, {}) for key in registry.REGISTRY]
+        columns = columns or [MetricRequest(key, key, {}) for key, spec in registry.REGISTRY.items() if spec.family == family.key]
         slugs = [column.slug for column in columns]
         for slug in slugs:
             if slugs.count(slug) > 1:
@@ -163,31 +188,32 @@ def _manifest(path: Path) -> Manifest:
         raise CannotScore(str(error)) from error
 
 
-def _plain_manifest(item_ids: Sequence[str]) -> Manifest:
+def _plain_manifest(item_ids: Sequence[str], family: Family) -> Manifest:
     """What a phase with nothing special would expect of these items."""
     try:
         return Manifest(
             challenge="",
             phase="",
-            family="wireframe",
+            family=family.key,
             items=tuple(Item(item_id, item_id) for item_id in item_ids),
-            formats=WIREFRAME_FORMATS,
+            formats=family.formats,
             missing="worst",
             unit="m",
             unit_scale=1.0,
+            bounds=Bounds(max_file_bytes=family.max_file_bytes),
         )
     except ManifestError as error:
         raise CannotScore(f"The reference's file names cannot serve as ids. {error}") from error
 
 
-def _references(path: Path, manifest: Manifest | None) -> dict[str, Wireframe]:
-    _there(path, "reference")
+def _references(path: Path, manifest: Manifest | None, family: Family) -> dict[str, Any]:
     try:
-        references = load_folder(path)
+        references = family.load_folder(path)
     except FormatError as error:
         raise CannotScore(f"The reference cannot be read: {error}.") from error
     if not references:
-        raise CannotScore(f"The reference {path} holds no wireframe; files end in {', '.join(SUFFIXES)} or are S23DR tables.")
+        tables = " or are S23DR tables" if family.tables else ""
+        raise CannotScore(f"The reference {path} holds no {family.singular}; files end in {', '.join(family.suffixes)}{tables}.")
     absent = [item_id for item_id in manifest.item_ids if item_id not in references] if manifest else []
     if absent:
         raise CannotScore(f"The reference lacks {absent[0]}, which the manifest lists; {len(absent)} of its items are not there.")
@@ -196,8 +222,7 @@ def _references(path: Path, manifest: Manifest | None) -> dict[str, Wireframe]:
 
 def _verdict(path: Path, manifest: Manifest) -> Verdict:
     """The server's verdict on the prediction; where one file is set against one item, its name is free."""
-    _there(path, "prediction")
-    if len(manifest.items) > 1 or not path.is_file() or path.suffix.lower() not in SUFFIXES:
+    if len(manifest.items) > 1 or not path.is_file() or path.suffix.lower() not in manifest.kind.suffixes:
         return validate(path, manifest)
     item = manifest.items[0]
     if path.stem in (item.id, "submission"):
@@ -206,11 +231,6 @@ def _verdict(path: Path, manifest: Manifest) -> Verdict:
     renamed = dataclasses.replace(manifest, items=(dataclasses.replace(item, id=stem),))
     verdict = validate(path, renamed, name=stem + path.suffix)
     return dataclasses.replace(verdict, items={item.id: verdict.items[stem]} if verdict.items else {})
-
-
-def _there(path: Path, what: str) -> None:
-    if not path.exists():
-        raise CannotScore(f"There is no {what} at {path}.")
 
 
 def _interval(summary: Summary) -> list[float | None]:

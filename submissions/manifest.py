@@ -8,14 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FAMILIES = ("wireframe",)
-WIREFRAME_FORMATS = ("json", "obj", "npz", "s23dr")
+from submissions.formats.families import FAMILIES, Family
+
 MISSING_RULES = ("reject", "worst")
 ITEM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
-MAX_VERTICES = 20_000
-MAX_EDGES = 60_000
 MAX_MANIFEST_BYTES = 50_000_000
-_LEAST_BOUND = 100
 
 
 class ManifestError(ValueError):
@@ -24,12 +21,14 @@ class ManifestError(ValueError):
 
 @dataclass(frozen=True)
 class Item:
-    """One sample to be sent: its id, the group it is averaged in, and how large its wireframe may be."""
+    """One sample to be sent: its id, the group it is averaged in, and the most of its family's two sizes that it may have.
+
+    Without ``limits`` a manifest fills in the family's own.
+    """
 
     id: str
     group: str
-    max_vertices: int = MAX_VERTICES
-    max_edges: int = MAX_EDGES
+    limits: tuple[int, int] = ()  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -75,15 +74,23 @@ class Manifest:
     def __post_init__(self) -> None:
         _expect(self.family in FAMILIES, "family", f"one of {', '.join(FAMILIES)}", self.family)
         _expect(self.missing in MISSING_RULES, "missing", f"one of {', '.join(MISSING_RULES)}", self.missing)
-        unknown = [name for name in self.formats if name not in WIREFRAME_FORMATS]
-        _expect(bool(self.formats) and not unknown, "formats", f"some of {', '.join(WIREFRAME_FORMATS)}", self.formats)
+        known = self.kind.formats
+        unknown = [name for name in self.formats if name not in known]
+        _expect(bool(self.formats) and not unknown, "formats", f"some of {', '.join(known)}", self.formats)
         scale_ok = math.isfinite(self.unit_scale) and self.unit_scale > 0
         _expect(scale_ok, "unit_scale", "metres per unit, a number above 0", self.unit_scale)
         for name, value in dataclasses.asdict(self.bounds).items():
             _expect(value > 0, f"bounds.{name}", "a whole number above 0", value)
-        _check_items(self.items)
+        items = tuple(item if item.limits else dataclasses.replace(item, limits=self.kind.most) for item in self.items)
+        object.__setattr__(self, "items", items)
+        _check_items(self.items, self.kind)
         slugs = [metric.slug for metric in self.metrics]
         _expect(len(set(slugs)) == len(slugs), "metrics", "a different slug for each metric", slugs)
+
+    @property
+    def kind(self) -> Family:
+        """What is sent."""
+        return FAMILIES[self.family]
 
     @property
     def item_ids(self) -> tuple[str, ...]:
@@ -102,7 +109,7 @@ class Manifest:
             "reference_version": self.reference_version,
             "bounds": dataclasses.asdict(self.bounds),
             "metrics": [{"slug": m.slug, "key": m.key, "params": dict(m.params)} for m in self.metrics],
-            "items": [dataclasses.asdict(item) for item in self.items],
+            "items": [{"id": item.id, "group": item.group, **_sizes(item, self.kind)} for item in self.items],
         }
 
     @classmethod
@@ -110,11 +117,13 @@ class Manifest:
         """Reads what ``to_dict`` wrote. Unknown keys are left alone, so that older clients read newer manifests."""
         read = _Reader(data, "")
         bounds = _Reader(read.get("bounds", dict, {}), "bounds.")
+        family = read.get("family", str)
+        _expect(family in FAMILIES, "family", f"one of {', '.join(FAMILIES)}", family)
         return cls(
             challenge=read.get("challenge", str),
             phase=read.get("phase", str),
-            family=read.get("family", str),
-            items=tuple(_item(entry, n) for n, entry in enumerate(read.get("items", list))),
+            family=family,
+            items=tuple(_item(entry, n, FAMILIES[family]) for n, entry in enumerate(read.get("items", list))),
             formats=tuple(read.strings("formats")),
             missing=read.get("missing", str, "reject"),
             unit=read.get("unit", str, "m"),
@@ -138,12 +147,6 @@ class Manifest:
             raise
         except (ValueError, RecursionError) as error:
             raise ManifestError(f"The manifest is not a JSON file ({error}); download it again from the phase's page.") from None
-
-
-def item_bounds(n_vertices: int, n_edges: int, factor: int = 10) -> tuple[int, int]:
-    """How large a prediction may be for a reference of that size: ``factor`` times, at least 100, within the caps."""
-    most = [max(_LEAST_BOUND, factor * n) for n in (n_vertices, n_edges)]
-    return min(MAX_VERTICES, most[0]), min(MAX_EDGES, most[1])
 
 
 _REQUIRED = object()
@@ -176,15 +179,16 @@ class _Reader:
         return values
 
 
-def _item(entry: object, number: int) -> Item:
+def _item(entry: object, number: int, family: Family) -> Item:
     read = _Reader(entry, f"items[{number}].")
     name = read.get("id", str)
-    return Item(
-        name,
-        read.get("group", str, name),
-        read.get("max_vertices", int, MAX_VERTICES),
-        read.get("max_edges", int, MAX_EDGES),
-    )
+    first, second = (read.get(f"max_{size}", int, most) for size, most in zip(family.sizes, family.most, strict=True))
+    return Item(name, read.get("group", str, name), (first, second))
+
+
+def _sizes(item: Item, family: Family) -> dict[str, int]:
+    """``max_vertices`` and ``max_edges`` of a wireframe, and so on."""
+    return {f"max_{size}": most for size, most in zip(family.sizes, item.limits, strict=True)}
 
 
 def _metric(entry: object, number: int) -> MetricEntry:
@@ -193,7 +197,7 @@ def _metric(entry: object, number: int) -> MetricEntry:
     return MetricEntry(read.get("slug", str, key), key, read.get("params", dict, {}))
 
 
-def _check_items(items: tuple[Item, ...]) -> None:
+def _check_items(items: tuple[Item, ...], family: Family) -> None:
     _expect(bool(items), "items", "at least one item", items)
     seen: dict[str, str] = {}
     for item in items:
@@ -203,8 +207,8 @@ def _check_items(items: tuple[Item, ...]) -> None:
         folded = item.id.casefold()
         _expect(folded not in seen, "items.id", "ids that differ by more than case", f"{seen.get(folded)}, {item.id}")
         seen[folded] = item.id
-        _expect(0 < item.max_vertices <= MAX_VERTICES, f"{item.id}.max_vertices", "1 to 20000", item.max_vertices)
-        _expect(0 < item.max_edges <= MAX_EDGES, f"{item.id}.max_edges", "1 to 60000", item.max_edges)
+        for (name, given), most in zip(_sizes(item, family).items(), family.most, strict=True):
+            _expect(0 < given <= most, f"{item.id}.{name}", f"1 to {most}", given)
 
 
 def _expect(holds: bool, key: str, expected: str, found: object) -> None:

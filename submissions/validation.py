@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from submissions.formats.errors import FormatError
+from submissions.formats.families import Family
 from submissions.formats.package import Package, PackageError, open_package
 from submissions.formats.s23dr import FILE_NAMES, judge_s23dr
-from submissions.formats.wireframe import SUFFIXES, Wireframe, file_limit, read_wireframe
 from submissions.manifest import Item, Manifest
 
 MAX_PROBLEMS = 100
 _COMPANIONS = (".txt", ".md", ".rst", ".pdf")
-_ANY_SUFFIX = {".json", ".obj", ".npz", ".parquet"}
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Problem:
 class Verdict:
     """What an upload holds and what is wrong with it.
 
-    ``items`` are the readable wireframes in manifest order, ``missing`` the ids without a file, ``problems`` the first
-    hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
+    ``items`` are the readable samples in manifest order, as the family's reader gives them, ``missing`` the ids without
+    a file, ``problems`` the first hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
     """
 
-    items: dict[str, Wireframe]
+    items: dict[str, Any]
     missing: tuple[str, ...]
     problems: tuple[Problem, ...]
     n_problems: int
@@ -78,7 +78,7 @@ def validate(
     raises for what the upload holds: every fault is a problem of the verdict.
     """
     notes = _Notes()
-    items: dict[str, Wireframe] = {}
+    items: dict[str, Any] = {}
     try:
         with open_package(path, manifest.bounds, name) as package:
             items = _read_package(package, manifest, notes, progress or (lambda done, total: None))
@@ -89,10 +89,10 @@ def validate(
     return _verdict(ordered, manifest, notes)
 
 
-def _verdict(items: dict[str, Wireframe], manifest: Manifest, notes: _Notes) -> Verdict:
-    empty = [name for name, frame in items.items() if not len(frame.edges)]
+def _verdict(items: dict[str, Any], manifest: Manifest, notes: _Notes) -> Verdict:
+    empty = [name for name, item in items.items() if not manifest.kind.size(item)[1]]
     if empty:
-        notes.warnings.append(f"{_some(empty)} without any edge; an OBJ needs l records for edges, faces do not count.")
+        notes.warnings.append(f"{_some(empty)} without {manifest.kind.nothing}.")
     if manifest.missing == "worst" and not items and not notes.count:
         notes.problem("", "", "holds none of the phase's samples; name each file after its sample")
     missing = tuple(name for name in manifest.item_ids if name not in items)
@@ -110,21 +110,21 @@ def _some(names: list[str]) -> str:
     return f"{shown} {'is' if len(names) == 1 else 'are'}"
 
 
-def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Wireframe]:
+def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Any]:
     for folder in sorted(package.folders):
-        if PurePosixPath(folder).suffix.lower() in _ANY_SUFFIX:
+        if PurePosixPath(folder).suffix.lower() in manifest.kind.singles:
             notes.problem(folder, "", "is a folder named like a file; put the file itself there")
     table = _table_name(package, manifest)
     if table is not None:
         return _read_table(package, table, manifest, notes, progress)
     sources = _sources(package, manifest, notes)
     notes.sent.update(item.id for item, _ in sources)
-    items: dict[str, Wireframe] = {}
+    items: dict[str, Any] = {}
     for done, (item, file) in enumerate(sources):
         progress(done, len(sources))
         try:
-            data = package.read(file, file_limit(item.max_vertices, item.max_edges))
-            items[item.id] = read_wireframe(data, file, item.max_vertices, item.max_edges)
+            data = package.read(file, manifest.kind.file_limit(item.limits))
+            items[item.id] = manifest.kind.read(data, file, item.limits)
         except FormatError as error:
             notes.error(error)
     progress(len(sources), len(sources))
@@ -143,14 +143,12 @@ def _table_name(package: Package, manifest: Manifest) -> str | None:
     return None
 
 
-def _read_table(
-    package: Package, table: str, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]
-) -> dict[str, Wireframe]:
+def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Any]:
     for file in package.files:
-        if file.name != table and not _is_companion(file.name):
+        if file.name != table and not _is_companion(file.name, manifest.kind):
             notes.problem(file.name, "", f"stands beside {table}, which holds all samples; send one or the other")
     progress(0, 1)
-    limits = {item.id: (item.max_vertices, item.max_edges) for item in manifest.items}
+    limits = {item.id: item.limits for item in manifest.items}
     try:
         found, findings = judge_s23dr(package.read(table), table, limits)
         notes.sent.update(found)
@@ -172,13 +170,13 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
     passed: list[str] = []
     for file in package.files:
         name = PurePosixPath(file.name)
-        kind = SUFFIXES.get(name.suffix.lower())
+        kind = manifest.kind.suffixes.get(name.suffix.lower())
         if name.stem in items and kind in manifest.formats:
             if name.stem in taken:
                 notes.problem(file.name, "", f"is a second file for {name.stem}, after {taken[name.stem]}")
             else:
                 taken[name.stem] = file.name
-        elif _is_companion(file.name):
+        elif _is_companion(file.name, manifest.kind):
             passed.append(file.name)
         else:
             notes.problem(file.name, "", _stranger(name, kind, manifest))
@@ -187,13 +185,13 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
 
 
-def _is_companion(name: str) -> bool:
+def _is_companion(name: str, family: Family) -> bool:
     path = PurePosixPath(name)
-    return path.suffix.lower() in _COMPANIONS or path.stem.upper() in ("README", "LICENSE")
+    return path.suffix.lower() in (*_COMPANIONS, *family.companions) or path.stem.upper() in ("README", "LICENSE")
 
 
 def _stranger(name: PurePosixPath, kind: str | None, manifest: Manifest) -> str:
-    wanted = ", ".join(f".{kind}" for kind in manifest.formats if kind != "s23dr")
+    wanted = manifest.kind.wanted(manifest.formats)
     if "s23dr" in manifest.formats:
         wanted += f"{', ' if wanted else ''}{' or '.join(FILE_NAMES)}"
     if kind not in manifest.formats:

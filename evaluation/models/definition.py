@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -13,8 +14,8 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from submissions import storage
 from submissions.errors import Refused
-from submissions.formats.wireframe import Wireframe, pack
-from submissions.manifest import Bounds, Item, Manifest, MetricEntry, item_bounds
+from submissions.formats.families import FAMILIES, Family
+from submissions.manifest import Bounds, Item, Manifest, MetricEntry
 from submissions.models import Phase
 
 COLUMN = RegexValidator(r"\A[a-z0-9][a-z0-9_@-]{0,62}\Z", "Use lower-case letters, digits, _, @ and hyphens, at most 63.")
@@ -81,7 +82,7 @@ class Reference(models.Model):
     sha256 = models.CharField(max_length=64)
     item_ids = models.JSONField()
     groups = models.JSONField()  # one per item, in the same order
-    bounds = models.JSONField()  # [[vertices, edges], ...] of the items, for the manifest
+    bounds = models.JSONField()  # the two sizes of each item, [[vertices, edges], ...] say, for the manifest
     note = models.CharField(max_length=240, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
@@ -95,7 +96,7 @@ class Reference(models.Model):
 
     @classmethod
     def add(
-        cls, phase: Phase, items: Mapping[str, Wireframe], *, groups: Mapping[str, str] | None = None, actor=None, note: str = ""
+        cls, phase: Phase, items: Mapping[str, Any], *, groups: Mapping[str, str] | None = None, actor=None, note: str = ""
     ) -> Reference:
         """Store a new version. Nothing is scored under it until a batch is started with it.
 
@@ -103,13 +104,13 @@ class Reference(models.Model):
         workers. Raises `Refused` for a reference no entry could
         be measured against (`degenerate_gt`).
         """
+        family = FAMILIES[phase.challenge.family]
         if not items:
-            raise Refused("The reference holds no item; give at least one wireframe.", "degenerate_gt")
+            raise Refused(f"The reference holds no item; give at least one {family.singular}.", "degenerate_gt")
         for name, item in items.items():
-            ends = item.vertices[item.edges] if len(item.edges) else None
-            if ends is None or not (abs(ends[:, 0] - ends[:, 1]).max(axis=1) > 1e-9).any():
-                raise Refused(f"{name}: the reference needs at least one edge with a length; mend or leave out this item.", "degenerate_gt")
-        data = pack({name: items[name] for name in sorted(items)})
+            if family.is_degenerate(item):
+                raise Refused(f"{name}: the reference needs {family.needs}; mend or leave out this item.", "degenerate_gt")
+        data = family.pack({name: items[name] for name in sorted(items)})
         group_of = {name: (groups or {}).get(name, name) for name in items}
         ids = sorted(items, key=lambda name: (group_of[name], name))
         digest = hashlib.sha256(data).hexdigest()
@@ -121,23 +122,32 @@ class Reference(models.Model):
             return cls.objects.create(
                 phase=phase, version=version, key=key, sha256=digest, item_ids=ids,
                 groups=[group_of[name] for name in ids],
-                bounds=[[len(items[name].vertices), len(items[name].edges)] for name in ids],
+                bounds=[family.size(items[name]) for name in ids],
                 note=note[:240], created_by=actor,
             )  # fmt: skip
 
+    @property
+    def family(self) -> Family:
+        """What its items are."""
+        return FAMILIES[self.phase.challenge.family]
+
+    def items(self) -> dict[str, Any]:
+        """The items themselves, by id."""
+        return self.family.unpack(storage.store().read(self.key))
+
     def manifest(self, metrics: list[dict]) -> Manifest:
         """What an upload to the phase must hold under this reference."""
-        phase = self.phase
+        phase, family = self.phase, self.family
         # One bound for all items, and a round one: everybody reads the manifest, and ten times an
         # item's own numbers would tell how large each hidden item is.
-        largest = (_rounded_up(max(column)) for column in zip(*self.bounds, strict=True))
-        most_vertices, most_edges = item_bounds(*largest, phase.size_factor)
-        items = [Item(name, group, most_vertices, most_edges) for name, group in zip(self.item_ids, self.groups, strict=True)]
+        largest = tuple(_rounded_up(max(column)) for column in zip(*self.bounds, strict=True))
+        limits = family.bounds(largest, phase.size_factor)
+        items = [Item(name, group, limits) for name, group in zip(self.item_ids, self.groups, strict=True)]
         return Manifest(
-            challenge=phase.challenge.slug, phase=phase.slug, family=phase.challenge.family, items=tuple(items),
-            formats=("json", "obj", "npz", "s23dr"), missing=phase.missing, unit=phase.unit, unit_scale=phase.unit_scale,
+            challenge=phase.challenge.slug, phase=phase.slug, family=family.key, items=tuple(items),
+            formats=family.formats, missing=phase.missing, unit=phase.unit, unit_scale=phase.unit_scale,
             metrics=tuple(MetricEntry(slug=m["slug"], key=m["key"], params=m["params"]) for m in metrics),
-            bounds=Bounds(max_archive_bytes=phase.max_archive_bytes), reference_version=self.version,
+            bounds=Bounds(max_archive_bytes=phase.max_archive_bytes, max_file_bytes=family.max_file_bytes), reference_version=self.version,
         )  # fmt: skip
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-
-from submissions.formats.wireframe import Wireframe
+from typing import Any
 
 # The plain columns of each model, in the order in which they are written and shown.
 CHALLENGE_FIELDS = (
@@ -50,7 +49,7 @@ class ReferenceDef:
     item_ids: tuple[str, ...]
     groups: tuple[tuple[str, str], ...]
     note: str
-    load: Callable[[], dict[str, Wireframe]] = field(compare=False, repr=False)
+    load: Callable[[], dict[str, Any]] = field(compare=False, repr=False)
     version: int | None = field(default=None, compare=False)  # of a stored one
 
 

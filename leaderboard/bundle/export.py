@@ -14,7 +14,7 @@ from leaderboard.bundle.folder import name_fault
 from leaderboard.bundle.moments import moment_text
 from leaderboard.bundle.parse import FILE
 from submissions.errors import Refused
-from submissions.formats.wireframe import write_json
+from submissions.formats.families import FAMILIES, Family
 
 FOLDERS = {"input": "inputs", "example": "examples"}
 _HEAD = "# Written by `manage.py challenge export`. The documentation's page on bundles explains every key.\n"
@@ -66,11 +66,11 @@ def _challenge(definition: ChallengeDef, folder: Path) -> dict[str, object]:
         for news in definition.announcements
     ]
     data |= _files(definition.files, folder, "")
-    data["phases"] = [_phase(phase, folder) for phase in definition.phases]
+    data["phases"] = [_phase(phase, folder, FAMILIES[definition.family]) for phase in definition.phases]
     return data
 
 
-def _phase(phase: PhaseDef, folder: Path) -> dict[str, object]:
+def _phase(phase: PhaseDef, folder: Path, family: Family) -> dict[str, object]:
     zone = ZoneInfo(phase.time_zone)
     data: dict[str, object] = {"slug": phase.slug}
     for name in PHASE_FIELDS:
@@ -79,7 +79,7 @@ def _phase(phase: PhaseDef, folder: Path) -> dict[str, object]:
             data[name] = moment_text(value, zone) if name in ("opens_at", "closes_at", "board_at") else value
     data["metrics"] = [_metric(metric) for metric in phase.metrics]
     if phase.reference is not None:
-        data["reference"] = _reference(phase.reference, folder, f"phases/{phase.slug}/reference")
+        data["reference"] = _reference(phase.reference, folder, f"phases/{phase.slug}/reference", family)
     return data | _files(phase.files, folder, f"phases/{phase.slug}/")
 
 
@@ -92,13 +92,12 @@ def _metric(metric: MetricDef) -> dict[str, object]:
     return data | {"weight": metric.weight, "primary": metric.is_primary, "in_ranking": metric.in_ranking}
 
 
-def _reference(reference: ReferenceDef, folder: Path, path: str) -> dict[str, object]:
-    """One JSON file an item: readable, comparable line by line, and exact (Python writes the shortest
-    text that reads back as the same float64)."""
+def _reference(reference: ReferenceDef, folder: Path, path: str, family: Family) -> dict[str, object]:
+    """One file an item, in the family's form that reads back bit for bit."""
     target = folder / path
     target.mkdir(parents=True)
     for name, item in reference.load().items():
-        (target / f"{name}.json").write_bytes(write_json(item) + b"\n")
+        (target / f"{name}.{family.exact}").write_bytes(family.write(item, family.exact))
     data: dict[str, object] = {"path": path}
     if reference.note:
         data["note"] = reference.note

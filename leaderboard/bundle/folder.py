@@ -6,12 +6,12 @@ import hashlib
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from evaluation.metrics.wireframe.canon import segments
 from leaderboard.bundle.definition import FileDef, ReferenceDef
 from leaderboard.bundle.document import Reader
 from submissions.formats.errors import FormatError
-from submissions.formats.wireframe import Wireframe, load_folder, pack
+from submissions.formats.families import Family
 from submissions.manifest import ITEM_ID
 
 MAX_TEXT_BYTES = 1_000_000
@@ -66,8 +66,8 @@ class Folder:
             reader.fault(file_key, f"expected a text; {path.name} holds NUL characters")
         return text
 
-    def reference(self, reader: Reader | None) -> ReferenceDef | None:
-        """The wireframes that `path` names (a folder, a .zip or one file) with their `groups` and `note`."""
+    def reference(self, reader: Reader | None, family: Family) -> ReferenceDef | None:
+        """The items that `path` names (a folder, a .zip or one file) with their `groups` and `note`."""
         if reader is None:
             return None
         path = self.find(reader, "path")
@@ -77,16 +77,16 @@ class Folder:
         if path is None:
             return None
         try:
-            items = load_folder(path)
+            items = family.load_folder(path)
         except FormatError as error:
             for fault in error.all():
-                reader.fault("path", f"expected readable wireframes; {fault}")
+                reader.fault("path", f"expected readable {family.plural}; {fault}")
             return None
-        for fault in reference_faults(items):
+        for fault in reference_faults(items, family):
             reader.fault("path", fault)
         groups = _groups(groups_reader, items)
         return ReferenceDef(
-            sha256=hashlib.sha256(pack(items)).hexdigest(), item_ids=tuple(items), groups=groups, note=note, load=lambda: items
+            sha256=hashlib.sha256(family.pack(items)).hexdigest(), item_ids=tuple(items), groups=groups, note=note, load=lambda: items
         )
 
     def files(self, reader: Reader, key: str, kind: str) -> tuple[FileDef, ...]:
@@ -124,10 +124,10 @@ def name_fault(name: str) -> str:
     return ""
 
 
-def reference_faults(items: Mapping[str, Wireframe]) -> list[str]:
+def reference_faults(items: Mapping[str, Any], family: Family) -> list[str]:
     """Why no entry could be measured against these items; nothing where one can."""
     if not items:
-        return ["expected wireframes (.obj, .json, .npz), one file per item; found none"]
+        return [f"expected {family.plural} ({family.wanted(family.formats)}), one file per item; found none"]
     faults, folded = [], {}
     for name, item in items.items():
         if not ITEM_ID.fullmatch(name):
@@ -136,12 +136,12 @@ def reference_faults(items: Mapping[str, Wireframe]) -> list[str]:
             )
         elif folded.setdefault(name.casefold(), name) != name:
             faults.append(f"{name}: expected names that differ by more than case; there is {folded[name.casefold()]} too")
-        if not len(item.edges) or not len(segments(item.vertices, item.edges)):
-            faults.append(f"{name}: expected at least one edge with a length; mend or leave out this item")
+        if family.is_degenerate(item):
+            faults.append(f"{name}: expected {family.needs}; mend or leave out this item")
     return faults
 
 
-def _groups(reader: Reader | None, items: Mapping[str, Wireframe]) -> tuple[tuple[str, str], ...]:
+def _groups(reader: Reader | None, items: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     if reader is None:
         return ()
     found = {}

@@ -22,7 +22,7 @@ from evaluation.models import PhaseMetric
 from leaderboard.bundle.definition import PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef
 from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
 from leaderboard.bundle.folder import Folder
-from submissions.manifest import FAMILIES
+from submissions.formats.families import FAMILIES
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase
 from submissions.models.phase import RESERVED_SLUGS
 
@@ -108,7 +108,7 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
         **moments,
         **{name: _column(reader, Phase, name) for name in plain},
         metrics=_metrics(reader, family),
-        reference=folder.reference(reader.reader("reference")),
+        reference=folder.reference(reader.reader("reference"), FAMILIES[family]),
         files=_files(reader, folder),
     )
     reader.close()
@@ -144,7 +144,7 @@ def _metric(reader: Reader, family: str) -> MetricDef:
         except registry.UnknownMetric as error:
             reader.fault("key", f"expected a metric; {error}")
     if spec is not None and spec.family != family:
-        reader.fault("key", f"expected a metric of {family}s; {key} is one of {spec.family}s")
+        reader.fault("key", f"expected a metric of {FAMILIES[family].plural}; {key} is one of {FAMILIES[spec.family].plural}")
     definition = MetricDef(
         slug=_column(reader, PhaseMetric, "slug", key),
         key=key,

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-import numpy as np
-
 from evaluation.metrics import registry
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
@@ -24,7 +22,7 @@ from leaderboard.bundle.definition import (
     ReferenceDef,
 )
 from leaderboard.bundle.moments import moment_text
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.families import FAMILIES, same
 from submissions.models import Challenge, Phase
 
 CREATE, CHANGE, REMOVE = "create", "change", "remove"
@@ -144,7 +142,7 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
 
 def _settled(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> ChallengeDef:
     """`after` with the stored reference kept where none is given, or where the given one holds the
-    same numbers (packed by another machine, equal wireframes may differ in their bytes); and with
+    same numbers (packed by another machine, equal items may differ in their bytes); and with
     the version of a reference that is stored already."""
     phases = []
     for phase in after.phases:
@@ -164,15 +162,9 @@ def _kept(old: ReferenceDef, new: ReferenceDef | None) -> ReferenceDef:
         return old
     if new.sha256 != old.sha256 and new.item_ids == old.item_ids:
         ours, theirs = old.load(), new.load()
-        if all(same_wireframe(ours[name], theirs[name]) for name in ours):
+        if all(same(ours[name], theirs[name]) for name in ours):
             new = replace(new, sha256=old.sha256)
     return new
-
-
-def same_wireframe(a: Wireframe, b: Wireframe) -> bool:
-    """Whether all numbers are the same, bit for bit."""
-    pairs = ((a.vertices, b.vertices), (a.edges, b.edges), (a.edge_score, b.edge_score))
-    return all((x is None) == (y is None) and (x is None or np.array_equal(x, y)) for x, y in pairs)
 
 
 # --- the changes, from the outside in
@@ -244,7 +236,7 @@ def reference_difference(before: ReferenceDef, after: ReferenceDef) -> str:
     counts = {
         "added": len(theirs.keys() - both),
         "removed": len(ours.keys() - both),
-        "changed": sum(not same_wireframe(ours[name], theirs[name]) for name in both),
+        "changed": sum(not same(ours[name], theirs[name]) for name in both),
     }
     which = f"version {after.version}" if after.version else "a new version"
     return f"{which}, {len(theirs)} items ({', '.join(f'{n} {what}' for what, n in counts.items() if n) or 'the same items'})"
@@ -339,8 +331,11 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
         return
     if before.organizers and not after.organizers:
         yield "A challenge keeps at least one organizer; name one."
-    if before.family != after.family and any(it.entries for it in facts.phases.values()):
-        yield f"The challenge has entries, so it stays one of {before.family}s; make another challenge for {after.family}s."
+    if before.family != after.family:
+        held = [phase.slug for phase in before.phases if phase.reference is not None]
+        if held or any(it.entries for it in facts.phases.values()):
+            what, ours, theirs = "a reference" if held else "entries", FAMILIES[before.family].plural, FAMILIES[after.family].plural
+            yield f"The challenge has {what}, so it stays one of {ours}; make another challenge for {theirs}."
     for phase in before.phases:
         known = facts.phases.get(phase.slug, PhaseFacts())
         new = after.phase(phase.slug)

@@ -16,7 +16,6 @@ from leaderboard.bundle.definition import (
     ReferenceDef,
 )
 from submissions import storage
-from submissions.formats.wireframe import unpack
 from submissions.models import Challenge, ChallengeFile, Phase
 
 
@@ -72,7 +71,7 @@ def reference_definition(row: Reference) -> ReferenceDef:
     own = sorted(zip(row.item_ids, row.groups, strict=True))
     return ReferenceDef(
         sha256=row.sha256, item_ids=tuple(item for item, _ in own), groups=tuple((item, group) for item, group in own if group != item),
-        note=row.note, load=lambda: unpack(storage.store().read(row.key)), version=row.version,
+        note=row.note, load=row.items, version=row.version,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -15,7 +16,7 @@ from leaderboard.bundle.apply import drop_bytes, remove_phase
 from leaderboard.bundle.folder import reference_faults
 from leaderboard.bundle.state import reference_in_force
 from submissions.errors import Refused
-from submissions.formats.wireframe import Wireframe, unpack
+from submissions.formats.families import Family
 from submissions.models import AuditEntry, Challenge, Phase, Submission
 from submissions.models.entered import checked_file_name
 
@@ -65,8 +66,8 @@ def _record_member(evaluation: Evaluation, actor, action: str, state: str) -> No
     )
 
 
-def read_reference(name: str, chunks: Iterable[bytes]) -> dict[str, Wireframe]:
-    """The wireframes of an uploaded file, parsed in a limited child process, soon or not at
+def read_reference(name: str, chunks: Iterable[bytes], family: Family) -> dict[str, Any]:
+    """The items of an uploaded file, parsed in a limited child process, soon or not at
     all, for a web process waits. Raises `Refused` with every fault."""
     name = checked_file_name(name)
     child = Sandbox()
@@ -76,21 +77,22 @@ def read_reference(name: str, chunks: Iterable[bytes]) -> dict[str, Wireframe]:
             file.parent.mkdir()
             with file.open("wb") as target:
                 target.writelines(chunks)
-            found = child.run(folder, {"kind": "reference", "file": f"upload/{name}"}, lambda: True, settings.READ_SECONDS)
-            items = {} if found["faults"] else unpack((folder / "artifact.npz").read_bytes())
+            job = {"kind": "reference", "family": family.key, "file": f"upload/{name}"}
+            found = child.run(folder, job, lambda: True, settings.READ_SECONDS)
+            items = {} if found["faults"] else family.unpack((folder / "artifact.npz").read_bytes())
     except JobFailed as failed:
         log.warning("A reference could not be read: %s", failed.detail)
         raise Refused(f"The file could not be read. {failed.sentence} Send a smaller or simpler one.", "unreadable") from None
     finally:
         child.stop()
         atexit.unregister(child.stop)
-    faults = found["faults"] or reference_faults(items)
+    faults = found["faults"] or reference_faults(items, family)
     if faults:
         raise Refused(" · ".join(faults[:20]), "bad_reference")
     return items
 
 
-def store_reference(phase: Phase, items: Mapping[str, Wireframe], groups: Mapping[str, str], note: str, actor) -> Reference:
+def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str, str], note: str, actor) -> Reference:
     """Keep a new version; nothing is scored under it before it is put in force."""
     unknown = sorted(groups.keys() - items.keys())
     if unknown:

@@ -13,7 +13,7 @@ from django.core.validators import validate_email
 from leaderboard.bundle.definition import PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
 from leaderboard.console.fields import Lines, LongText, MomentField
-from submissions.manifest import FAMILIES
+from submissions.formats.families import FAMILIES, Family
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
 from submissions.models.phase import RESERVED_SLUGS, validate_time_zone
 
@@ -33,7 +33,7 @@ class PhaseChoice(forms.ModelChoiceField):
 class NewChallengeForm(forms.ModelForm):
     """The little that a challenge begins with; it is a draft until its visibility is changed."""
 
-    family = forms.ChoiceField(choices=[(name, f"{name.capitalize()}s") for name in FAMILIES], label="What teams send")
+    family = forms.ChoiceField(choices=[(family.key, family.title) for family in FAMILIES.values()], label="What teams send")
 
     class Meta:
         model = Challenge
@@ -120,7 +120,7 @@ class PhaseForm(forms.ModelForm):
             "slug": "The last part of the phase's address; it stays as it is.",
             "limit_per_day": "Empty: no limit. Days are the phase's own.",
             "limit_total": "Empty: no limit.", "limit_at_once": "In progress at the same time. Empty: no limit.",
-            "size_factor": "An item may have this many times the vertices and edges of the reference's largest.",
+            "size_factor": "An item may have this many times the size of the reference's largest.",
             "max_archive_bytes": "Bytes.",
             "unit": "Of the coordinates: m, cm, unitless, …", "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
         }  # fmt: skip
@@ -209,11 +209,18 @@ class FileForm(forms.Form):
 class ReferenceForm(forms.Form):
     """A new version of the reference."""
 
-    file = forms.FileField(label="Wireframes", help_text="A .zip with one .obj, .json or .npz per item; the file's name is the item's.")
+    file = forms.FileField()
     note = forms.CharField(max_length=240, required=False, help_text="What is new in this version.")
     groups = Lines(
         required=False, rows=4, help_text="Only where items belong together: one item and its group a line, such as “house_01 north”."
     )
+
+    def __init__(self, family: Family, *args: object) -> None:
+        super().__init__(*args)
+        file = self.fields["file"]
+        file.label = family.title
+        file.help_text = f"A .zip with one file per item ({family.wanted(family.formats)}); the file's name is the item's."
+        file.widget.attrs["accept"] = family.accept
 
     def clean_file(self) -> object:
         file = self.cleaned_data["file"]

@@ -113,5 +113,5 @@ def _header(text: str, file: str, name: str) -> tuple[np.dtype[Any], bool, tuple
         raise FormatError(file, name, f"has the type {kind}{width}; save floats or whole numbers of at most 8 bytes")
     sizes = [size.strip() for size in shape[1].split(",") if size.strip()]
     if len(sizes) > 4 or not all(size.isdigit() and len(size) <= 18 for size in sizes):
-        raise FormatError(file, name, "claims a shape no wireframe has")
+        raise FormatError(file, name, "claims a shape that no array here has")
     return np.dtype(f"{byte_order}{kind}{width}"), order[1] == "True", tuple(map(int, sizes))

@@ -17,9 +17,10 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Self
 
 from submissions.formats.errors import Findings, FormatError, shown, size_text
+from submissions.formats.families import FAMILIES
 from submissions.manifest import Bounds
 
-SINGLE_FILE_SUFFIXES = (".json", ".obj", ".npz", ".parquet")
+SINGLE_FILE_SUFFIXES = tuple(dict.fromkeys(suffix for family in FAMILIES.values() for suffix in family.singles))
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 JUNK_NAMES = ("__MACOSX", ".DS_Store", "Thumbs.db")
 MAX_NAME_LENGTH = 240
@@ -29,7 +30,7 @@ _SMALL_PACKED = 4096
 # One entry of a central directory is 46 bytes, a name and extras; real ones stay well under this.
 _DIRECTORY_BYTES_PER_ENTRY = 46 + 256
 _CHUNK = 1 << 16
-DEFAULT_BOUNDS = Bounds()
+DEFAULT_BOUNDS = Bounds(max_file_bytes=max(family.max_file_bytes for family in FAMILIES.values()))
 _UNREADABLE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
@@ -96,7 +97,7 @@ class Package:
 
 
 def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None = None) -> Package:
-    """Opens a zip archive, a folder or a single wireframe file, and checks every name and claimed size.
+    """Opens a zip archive, a folder or the file of a single sample, and checks every name and claimed size.
 
     ``name`` is what the participant called the file, where ``path`` is called otherwise. Raises ``PackageError``.
     """

@@ -6,9 +6,10 @@ from typing import Any
 
 from submissions.formats.arrays import Wireframe, counted_from_zero, scores, table, wireframe
 from submissions.formats.errors import Findings, FormatError, shown
+from submissions.formats.families import WIREFRAME
 from submissions.formats.parquet import read_rows
 from submissions.formats.text import parse_json
-from submissions.manifest import ITEM_ID, MAX_EDGES, MAX_VERTICES
+from submissions.manifest import ITEM_ID
 
 ID_COLUMNS = ("order_id", "sample_id", "__key__")
 FILE_NAMES = ("submission.json", "submission.parquet")
@@ -65,7 +66,7 @@ def _wireframes(
         if fault:
             findings.add(f"row {number}{f' ({shown(sample)})' if sample else ''}", fault)
             continue
-        most = (MAX_VERTICES, MAX_EDGES) if limits is None else limits[sample]
+        most = WIREFRAME.most if limits is None else limits[sample]
         found[sample] = _row(row, f"row {number} ({sample})", most, findings)
     return found, findings
 

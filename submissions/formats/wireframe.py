@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from submissions.formats.arrays import MAX_COORDINATE, Wireframe, counted_from_zero, scores, table, wireframe
 from submissions.formats.errors import Findings, FormatError, size_text
+from submissions.formats.families import WIREFRAME
 from submissions.formats.npz import read_npz
 from submissions.formats.npz import write_npz as write_arrays
 from submissions.formats.obj import read_obj, write_obj
 from submissions.formats.package import open_package
 from submissions.formats.s23dr import read_s23dr
 from submissions.formats.text import parse_json
-from submissions.manifest import MAX_EDGES, MAX_VERTICES
 
 __all__ = [
     "MAX_COORDINATE",
@@ -34,7 +34,8 @@ __all__ = [
     "write_obj",
 ]
 
-SUFFIXES = {".json": "json", ".obj": "obj", ".npz": "npz"}
+SUFFIXES = WIREFRAME.suffixes
+MAX_VERTICES, MAX_EDGES = WIREFRAME.most
 _MAX_ARTIFACT_BYTES = 4_000_000_000
 _ARTIFACT = ("ids", "vertex_counts", "edge_counts", "vertices", "edges", "scored", "edge_score")
 
@@ -108,11 +109,11 @@ def _shaped(values: NDArray[Any] | None, columns: int, most: int, label: str, fi
 
 
 def write_json(frame: Wireframe) -> bytes:
-    """JSON text; every number reads back bit for bit."""
+    """One line of JSON text; every number reads back bit for bit, because Python writes the shortest text that does."""
     record = {"vertices": frame.vertices.tolist(), "edges": frame.edges.tolist()}
     if frame.edge_score is not None:
         record["edge_score"] = frame.edge_score.tolist()
-    return json.dumps(record, allow_nan=False).encode()
+    return json.dumps(record, allow_nan=False).encode() + b"\n"
 
 
 def write_npz(frame: Wireframe) -> bytes:

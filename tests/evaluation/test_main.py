@@ -207,7 +207,7 @@ def test_a_metric_named_on_the_command_line_takes_the_manifests_parameters():
     phase = Manifest("c", "p", "wireframe", items, ("obj",), "reject", "m", 1.0, entries)
 
     def columns(*metrics, params=()):
-        return {request.slug: request.params for request in local.requested(metrics, params, phase)}
+        return {request.slug: request.params for request in local.requested(metrics, params, phase, phase.kind)}
 
     assert columns("hss")["hss"]["vert_thresh"] == 0.4
     assert columns("f1_tight")["f1_tight"]["tau"] == 0.2
@@ -217,7 +217,7 @@ def test_a_metric_named_on_the_command_line_takes_the_manifests_parameters():
     assert columns("corner_recall")["corner_recall"]["tau"] == 0.5
     twice = dataclasses.replace(phase, metrics=(*entries, MetricEntry("f1_wide", "corner_f1", {"tau": 2.0})))
     with pytest.raises(local.CannotScore, match="has corner_f1 more than once; name one of f1_tight, f1_wide"):
-        local.requested(["corner_f1"], [], twice)
+        local.requested(["corner_f1"], [], twice, twice.kind)
 
 
 @pytest.mark.parametrize(

@@ -15,5 +15,5 @@ def test_the_manifest_does_not_tell_how_large_each_hidden_item_is(challenge):
     items = gables(2) | {"triangle": Wireframe(one.vertices[:3], one.edges[:2], None)}
     phase = PhaseFactory(challenge=challenge, size_factor=50)
     give_reference(phase, items)
-    bounds = {(item.max_vertices, item.max_edges) for item in phase.manifest.items}
+    bounds = {item.limits for item in phase.manifest.items}
     assert bounds == {(16 * 50, 32 * 50)}, "the largest has 10 vertices and 17 edges"

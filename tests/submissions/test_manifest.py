@@ -3,13 +3,13 @@ import json
 
 import pytest
 
-from submissions.manifest import Bounds, Item, Manifest, ManifestError, MetricEntry, item_bounds
+from submissions.manifest import Bounds, Item, Manifest, ManifestError, MetricEntry
 
 MANIFEST = Manifest(
     challenge="rooflines",
     phase="final",
     family="wireframe",
-    items=(Item("house_01", "street_a", 880, 900), Item("house-02.v1", "street_a")),
+    items=(Item("house_01", "street_a", (880, 900)), Item("house-02.v1", "street_a")),
     formats=("obj", "json"),
     missing="worst",
     unit="cm",
@@ -36,7 +36,7 @@ def test_item_ids_keep_the_reference_order() -> None:
 def test_a_short_manifest_gets_the_defaults() -> None:
     least = {"challenge": "c", "phase": "p", "family": "wireframe", "formats": ["obj"], "items": [{"id": "a"}]}
     manifest = Manifest.from_dict(least)
-    assert manifest.items == (Item("a", "a", 20_000, 60_000),)
+    assert manifest.items == (Item("a", "a", (20_000, 60_000)),)
     assert (manifest.missing, manifest.unit, manifest.unit_scale, manifest.bounds) == ("reject", "m", 1.0, Bounds())
 
 
@@ -47,7 +47,7 @@ def test_keys_of_a_newer_server_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"family": "cloud"}, "The manifest's family must be one of wireframe, not 'cloud'."),
+        ({"family": "cloud"}, "The manifest's family must be one of wireframe, mesh, not 'cloud'."),
         ({"formats": []}, "formats must be some of json, obj, npz, s23dr"),
         ({"formats": ["obj", "stl"]}, "formats must be some of"),
         ({"formats": "obj"}, "formats must be a list"),
@@ -84,10 +84,3 @@ def test_a_file_that_is_no_manifest_is_one_sentence(data: bytes) -> None:
 def test_constructing_checks_as_reading_does() -> None:
     with pytest.raises(ManifestError, match="missing must be"):
         dataclasses.replace(MANIFEST, missing="ignore")
-
-
-def test_bounds_grow_with_the_reference_between_floor_and_cap() -> None:
-    assert item_bounds(5, 8) == (100, 100)
-    assert item_bounds(88, 120) == (880, 1200)
-    assert item_bounds(88, 120, factor=2) == (176, 240)
-    assert item_bounds(10_000, 10_000) == (20_000, 60_000)

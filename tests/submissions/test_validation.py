@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from submissions.formats.families import WIREFRAME
 from submissions.formats.wireframe import Wireframe, load_folder, write_json, write_npz, write_obj
-from submissions.manifest import Item, Manifest, item_bounds
+from submissions.manifest import Item, Manifest
 from submissions.validation import Verdict, validate
 
 IDS = ("house_01", "house_02", "house_03")
@@ -17,7 +18,7 @@ MANIFEST = Manifest(
     challenge="rooflines",
     phase="one",
     family="wireframe",
-    items=tuple(Item(name, name, 100, 100) for name in IDS),
+    items=tuple(Item(name, name, (100, 100)) for name in IDS),
     formats=("json", "obj", "npz", "s23dr"),
     missing="reject",
     unit="m",
@@ -161,7 +162,7 @@ def test_a_thousand_samples_are_judged_in_seconds(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = Wireframe(rng.uniform(6.5e6, 6.6e6, (50, 3)), rng.integers(0, 50, (75, 2)))
     names = [f"s{n:04}" for n in range(1000)]
-    manifest = dataclasses.replace(MANIFEST, items=tuple(Item(name, name, 500, 750) for name in names))
+    manifest = dataclasses.replace(MANIFEST, items=tuple(Item(name, name, (500, 750)) for name in names))
     start = time.perf_counter()
     verdict = judge(tmp_path, {f"{name}.obj": write_obj(frame) for name in names}, manifest)
     assert verdict.accepted and time.perf_counter() - start < 10
@@ -185,7 +186,7 @@ def test_damaged_bytes_give_a_verdict_and_never_an_exception(tmp_path: Path, suf
 
 def test_the_real_roofs_are_accepted_as_they_are(data_folder: Path, tmp_path: Path) -> None:
     roofs = load_folder(data_folder / "building3d")
-    items = tuple(Item(name, name, *item_bounds(len(roof.vertices), len(roof.edges))) for name, roof in roofs.items())
+    items = tuple(Item(name, name, WIREFRAME.bounds(WIREFRAME.size(roof))) for name, roof in roofs.items())
     verdict = validate(data_folder / "building3d", dataclasses.replace(MANIFEST, items=items))
     assert verdict.accepted, said(verdict)
     assert all(verdict.items[name].vertices.tobytes() == roof.vertices.tobytes() for name, roof in roofs.items())

@@ -126,7 +126,7 @@ def test_a_wider_limit_rewrites_the_manifest_without_scoring_anew(small):
     assert EvaluationBatch.objects.count() == 1
     manifest = Phase.objects.get().manifest
     assert manifest.missing == "worst"
-    assert manifest.items[0].max_vertices == 640
+    assert manifest.items[0].limits[0] == 640
 
 
 @pytest.mark.parametrize("change", ["reference", "params", "metric", "unit"])

@@ -14,6 +14,7 @@ from leaderboard.bundle.moments import moment_text
 from leaderboard.console.forms import MOMENTS, PhaseForm
 from submissions import storage
 from submissions.errors import Refused
+from submissions.formats.families import WIREFRAME
 from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase
 from tests.factories import archive, gables, received
 
@@ -322,7 +323,7 @@ def test_a_reference_may_have_the_name_of_a_file_that_the_job_itself_uses(name):
     house = gables(1)["house_01"]
     data = {"job.json": write_json(house), "result.json": write_json(house), "artifact.npz": pack({"x": house})}.get(name, b"words")
     try:
-        assert list(read_reference(name, [data])) == [name.partition(".")[0]]
+        assert list(read_reference(name, [data], WIREFRAME)) == [name.partition(".")[0]]
     except Refused as refused:
         assert name in refused.sentence or "wireframe" in refused.sentence
 
@@ -339,7 +340,7 @@ def test_a_reference_that_takes_long_to_read_is_stopped_and_says_so(monkeypatch,
 
     monkeypatch.setattr(Sandbox, "run", slow)
     with pytest.raises(Refused, match="within the 1 s one job may take"):
-        read_reference("house.obj", [b"v 0 0 0\n"])
+        read_reference("house.obj", [b"v 0 0 0\n"], WIREFRAME)
     assert limits_given == [1]
 
 

@@ -60,7 +60,7 @@ CASES.files(
     {"npz_overflowing_shape": npz_raw(npy(_SHAPE % "(4294967296, 4294967296, 3)", bytes(48)))},
 )
 CASES.files(
-    r"vertices: claims a shape no wireframe has",
+    r"vertices: claims a shape that no array here has",
     "house_01.npz",
     {
         "npz_many_dimensions": npz_raw(npy(_SHAPE % f"({'1,' * 50})", bytes(8))),

@@ -1,0 +1,26 @@
+"""Whether an item holds nothing that an entry could be measured against, a function for each kind of entry."""
+
+import numpy as np
+
+from submissions.formats.arrays import Mesh, Wireframe
+
+SHORTEST = 1e-9  # of an edge, in the file's own unit
+SMALLEST = 1e-14  # of a face, over the square of the diagonal of the faces' bounding box
+
+
+def wireframe(frame: Wireframe) -> bool:
+    """No edge with a length."""
+    ends = frame.vertices[frame.edges].reshape(-1, 2, 3)
+    return not (np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1) > SHORTEST).any()
+
+
+def mesh(item: Mesh) -> bool:
+    """No face with three corners and an area."""
+    corners = item.vertices[item.faces].reshape(-1, 3, 3)
+    if not len(corners):
+        return True
+    corners = corners - corners[0, 0]  # projected coordinates are large, faces small
+    flat = corners.reshape(-1, 3)
+    diagonal = np.linalg.norm(flat.max(axis=0) - flat.min(axis=0))
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    return not (areas > SMALLEST * diagonal**2).any()

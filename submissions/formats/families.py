@@ -1,0 +1,155 @@
+"""The kinds of entry there are, a row each: what they are called, which files may be sent, how large, and who reads them.
+
+A new kind is a row here, a module of readers under the names that `Family` calls, a sentence in `degenerate.py`, and a
+pair for its metrics in `evaluation/runner.py`. Nothing heavy is imported: readers load when the first file is read.
+"""
+
+import dataclasses
+import importlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Family:
+    """One kind of entry.
+
+    ``formats`` are the names a manifest uses, ``suffixes`` the format that each suffix means; ``tables`` are suffixes of
+    files that hold all samples at once. ``sizes`` names the two numbers that say how large an item is (attributes of it);
+    ``most`` bounds them anywhere, ``least`` is what every phase allows. Files that end in one of ``companions`` may
+    stand beside the items' own and are not read. ``exact`` is the form that reads back bit for bit, ``example`` the
+    one that people like to look at.
+    """
+
+    key: str
+    singular: str
+    plural: str
+    formats: tuple[str, ...]
+    suffixes: Mapping[str, str]
+    sizes: tuple[str, str]
+    most: tuple[int, int]
+    least: tuple[int, int]
+    max_file_bytes: int
+    readers: str
+    exact: str
+    example: str
+    needs: str  # what an item of a reference has at least
+    nothing: str  # what an empty item lacks, and how files come to lack it
+    tables: tuple[str, ...] = ()
+    companions: tuple[str, ...] = ()
+    also: str = ""  # what may be sent instead of an archive
+
+    @property
+    def title(self) -> str:
+        return self.plural.capitalize()
+
+    @property
+    def singles(self) -> tuple[str, ...]:
+        """Suffixes of files that can be an upload of their own."""
+        return (*self.suffixes, *self.tables)
+
+    @property
+    def accept(self) -> str:
+        """What a browser's file dialog offers."""
+        return ",".join((".zip", *self.singles))
+
+    def wanted(self, formats: Collection[str]) -> str:
+        """The suffixes of these formats, for sentences."""
+        return ", ".join(suffix for suffix, kind in self.suffixes.items() if kind in formats)
+
+    def bounds(self, size: tuple[int, int], factor: int = 10) -> tuple[int, int]:
+        """How large a prediction may be for a reference of that size: ``factor`` times, at least ``least``, at most ``most``."""
+        first, second = (min(most, max(least, factor * n)) for n, least, most in zip(size, self.least, self.most, strict=True))
+        return first, second
+
+    def size(self, item: Any) -> tuple[int, int]:
+        """The two numbers of an item."""
+        first, second = (n if isinstance(n, int) else len(n) for n in (getattr(item, name) for name in self.sizes))
+        return first, second
+
+    # --- what the module of readers does
+
+    def read(self, data: bytes, name: str, limits: tuple[int, int]) -> Any:
+        """One item from the file called ``name``. Raises ``FormatError`` with every fault."""
+        return self._reader(f"read_{self.key}")(data, name, *limits)
+
+    def file_limit(self, limits: tuple[int, int]) -> int:
+        """The most bytes that a file with an item of at most that size is given."""
+        return min(self.max_file_bytes, self._reader("file_limit")(*limits))
+
+    def load_folder(self, path: Path) -> dict[str, Any]:
+        """All items of a folder, an archive or a file, by name. Raises ``FormatError``."""
+        return self._reader("load_folder")(path)
+
+    def pack(self, items: Mapping[str, Any]) -> bytes:
+        """Many items as the bytes that are stored, every number kept bit for bit."""
+        return self._reader("pack")(items)
+
+    def unpack(self, data: bytes) -> dict[str, Any]:
+        """The inverse of ``pack``. Raises ``FormatError``."""
+        return self._reader("unpack")(data)
+
+    def write(self, item: Any, form: str) -> bytes:
+        """The item as a file of that form: ``exact`` or ``example``."""
+        return self._reader(f"write_{form}")(item)
+
+    def is_degenerate(self, item: Any) -> bool:
+        """Whether nothing can be measured against the item, so that it cannot be in a reference."""
+        module = importlib.import_module("submissions.formats.degenerate")
+        return getattr(module, self.key)(item)
+
+    def _reader(self, name: str) -> Any:
+        return getattr(importlib.import_module(self.readers), name)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two items are of one kind and hold the same numbers, bit for bit."""
+    import numpy as np
+
+    if type(a) is not type(b):
+        return False
+    pairs = [(getattr(a, field.name), getattr(b, field.name)) for field in dataclasses.fields(a)]
+    return all((x is None) == (y is None) and (x is None or np.array_equal(x, y)) for x, y in pairs)
+
+
+WIREFRAME = Family(
+    key="wireframe",
+    singular="wireframe",
+    plural="wireframes",
+    formats=("json", "obj", "npz", "s23dr"),
+    suffixes=MappingProxyType({".json": "json", ".obj": "obj", ".npz": "npz"}),
+    sizes=("vertices", "edges"),
+    most=(20_000, 60_000),
+    least=(100, 100),
+    max_file_bytes=50_000_000,
+    readers="submissions.formats.wireframe",
+    exact="json",
+    example="obj",
+    needs="at least one edge with a length",
+    nothing="any edge; an OBJ needs l records for edges, faces do not count",
+    tables=(".parquet",),
+    also="or a single submission.json or .parquet",
+)
+MESH = Family(
+    key="mesh",
+    singular="mesh",
+    plural="meshes",
+    formats=("glb", "obj", "ply", "stl", "off"),
+    suffixes=MappingProxyType({".glb": "glb", ".gltf": "glb", ".obj": "obj", ".ply": "ply", ".stl": "stl", ".off": "off"}),
+    sizes=("vertices", "faces"),
+    most=(2_000_000, 4_000_000),
+    # An STL repeats each corner for each face, and a remeshed cube may have many.
+    least=(600_000, 200_000),
+    max_file_bytes=250_000_000,
+    readers="submissions.formats.mesh",
+    exact="ply",
+    example="obj",
+    needs="at least one face with an area",
+    nothing="any face; points and lines are no surface",
+    companions=(".mtl", ".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".webp", ".gif"),
+    also="or a single file where the phase has one sample",
+)
+FAMILIES: Mapping[str, Family] = MappingProxyType({family.key: family for family in (WIREFRAME, MESH)})

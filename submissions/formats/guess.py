@@ -1,0 +1,44 @@
+"""Which kind of entry files hold, where nobody says it: by their suffixes, and for OBJ, which several kinds share, by their records."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from submissions.formats.families import FAMILIES, MESH, WIREFRAME, Family
+from submissions.formats.package import open_package
+
+_LINE = re.compile(rb"^[ \t]*l[ \t]", re.MULTILINE)
+_FACE = re.compile(rb"^[ \t]*f[ \t]", re.MULTILINE)
+
+
+def family_of(paths: Iterable[Path]) -> Family:
+    """The kind that most files tell, in the first of ``paths`` that tells any; wireframes where none does.
+
+    Raises ``FormatError`` where a path is no readable package.
+    """
+    for path in paths:
+        votes = _votes(path)
+        if votes:
+            return FAMILIES[votes.most_common(1)[0][0]]
+    return WIREFRAME
+
+
+def _votes(path: Path) -> Counter[str]:
+    votes: Counter[str] = Counter()
+    with open_package(path) as package:
+        for file in package.files:
+            suffix = PurePosixPath(file.name).suffix.lower()
+            kinds = [family.key for family in FAMILIES.values() if suffix in family.singles]
+            if len(kinds) == 1:
+                votes[kinds[0]] += 1
+        if not votes:
+            files = [file.name for file in package.files if file.name.lower().endswith(".obj")]
+            for name in files[:10]:
+                data = package.read(name)
+                # A wireframe's OBJ may carry faces, which it does not read; a mesh's seldom carries lines.
+                if _LINE.search(data):
+                    votes[WIREFRAME.key] += 1
+                elif _FACE.search(data):
+                    votes[MESH.key] += 1
+    return votes
