@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
-from leaderboard import boards
+from leaderboard import boards, rows
 from submissions.models import Phase
 
 
@@ -38,6 +38,7 @@ class Snapshot(models.Model):
     revision = models.PositiveBigIntegerField(help_text="Phase.board_revision it was made from.")
     n_entries = models.PositiveIntegerField()
     n_teams = models.PositiveIntegerField()
+    lead = models.JSONField(default=dict, help_text="Who is first, for lists of challenges; empty where nobody is.")
     payload = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -124,7 +125,7 @@ class Snapshot(models.Model):
             phase=phase, audience=audience, digest=digest,
             defaults={
                 "batch": batch, "revision": phase.board_revision, "n_entries": payload["n_entries"],
-                "n_teams": payload["n_teams"], "payload": zlib.compress(data),
+                "n_teams": payload["n_teams"], "lead": rows.lead(payload), "payload": zlib.compress(data),
             },
         )  # fmt: skip
         if not made:

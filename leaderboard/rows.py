@@ -178,6 +178,17 @@ class BoardRows:
         )  # fmt: skip
 
 
+def lead(content: dict) -> dict[str, Any]:
+    """Who is first overall, with the value in the primary metric; empty where nobody is ranked."""
+    overall = content["overall"]
+    first = next((i for i in overall["order"] if overall["rank"][i] == 1), None)
+    if first is None:
+        return {}
+    metric = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
+    entry = {name: content["entries"][first][name] for name in ("id", "name", "team")}
+    return entry | {"metric": metric["title"], "value": cell(metric, first).text}
+
+
 def cell(metric: dict, index: int) -> Cell:
     """One entry's value in one metric, ready to be drawn."""
     value, low, high = metric["value"][index], metric["ci_low"][index], metric["ci_high"][index]

@@ -12,7 +12,6 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from leaderboard.models import Snapshot
-from leaderboard.rows import cell
 from leaderboard.views.board import page_numbers
 from leaderboard.views.places import whole, words
 from submissions.models import Challenge, Phase
@@ -30,9 +29,7 @@ class Card:
     phase: Phase | None
     when: str  # running, upcoming or past
     others: list[Phase]
-    leader: dict | None
-    value: str
-    metric: dict | None
+    lead: dict  # see rows.lead
     n_teams: int
     n_entries: int
 
@@ -96,17 +93,12 @@ def main_phase(phases: list[Phase], now: datetime, ranked: set[int]) -> tuple[Ph
 
 
 def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapshot | None) -> Card:
-    leader = metric = None
-    value = ""
+    lead: dict = {}
     if snapshot is not None:
         if phase is not None and snapshot.revision < phase.board_revision:
             snapshot.withhold(phase)
-        content = snapshot.content
-        first = next((i for i in content["overall"]["order"] if content["overall"]["rank"][i] == 1), None)
-        if first is not None and content["entries"][first]["id"] not in snapshot.withheld:
-            leader = content["entries"][first]
-            metric = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
-            value = cell(metric, first).text
+        if snapshot.lead and snapshot.lead["id"] not in snapshot.withheld:
+            lead = snapshot.lead
     others = [it for it in challenge.phases.all() if phase is None or it.pk != phase.pk]
     n_teams, n_entries = (snapshot.n_teams, snapshot.n_entries) if snapshot else (0, 0)
-    return Card(challenge, phase, when, others, leader, value, metric, n_teams, n_entries)
+    return Card(challenge, phase, when, others, lead, n_teams, n_entries)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.contrib.staticfiles import finders
 from django.test import Client
 from django.utils import timezone
 
 from evaluation.metrics.registry import REGISTRY
+from leaderboard.models import Snapshot, decode
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.docs import TITLES
 from submissions.models import Challenge, Phase, Submission
@@ -123,6 +126,18 @@ class TestPages:
         page = text(client.get("/"))
         assert page.index("Running") < page.index("Upcoming") < page.index("Not yet") < page.index("Past") < page.index("Long ago")
         assert "ridge-net" in page and "0.900" in page and "<b>2</b> <span>teams" in page
+
+    def test_the_front_page_opens_no_ranking(self, client, two):
+        """A board of thousands takes a while to decode, and the front page may show dozens."""
+        decode.cache_clear()
+        assert "ridge-net" in text(client.get("/")) and "ridge-net" in text(client.get("/challenges/"))
+        assert decode.cache_info().misses == 0
+
+    def test_rankings_kept_by_an_older_version_are_given_their_first_entry(self, client, two):
+        Snapshot.objects.update(lead={})
+        assert "ridge-net" not in text(client.get("/"))
+        import_module("leaderboard.migrations.0003_snapshot_lead").fill(apps, None)
+        assert "ridge-net" in text(client.get("/")) and "0.900" in text(client.get("/"))
 
     def test_an_empty_service_says_what_will_be_there(self, client, db):
         assert "No challenge is open to you yet" in text(client.get("/"))
