@@ -1,4 +1,4 @@
-"""From loose numbers to the arrays of a wireframe: shapes, finiteness, ranges and indices, each fault by element."""
+"""From loose numbers to the arrays of a wireframe or a mesh: shapes, finiteness, ranges and indices, each fault by element."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,12 +42,13 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Naming:
-    """How one format speaks of its elements: places of vertices, edges and scores, and the number it counts from."""
+    """How one format speaks of its elements: places of vertices, edges or faces, and scores, and what it counts from."""
 
     vertex: Callable[[int], str]
     edge: Callable[[int], str]
     score: Callable[[int], str]
     base: int = 0
+    element: str = "edge"
 
 
 def counted_from_zero(prefix: str = "") -> Naming:
@@ -94,6 +95,37 @@ def wireframe(
     """Numeric arrays [V, 3], [E, 2] and [E] as a checked wireframe; None, with findings, where one is wrong."""
     before = findings.count
     vertices = vertices.astype(np.float64)
+    _check_coordinates(vertices, naming, findings)
+    _check_indices(edges, len(vertices), naming, findings)
+    if edge_score is not None:
+        edge_score = _checked_scores(edge_score, len(edges), naming, findings)
+    if findings.count > before:
+        return None
+    return Wireframe(vertices, edges.astype(np.int64), edge_score)
+
+
+def mesh(
+    vertices: NDArray[Any],
+    faces: NDArray[Any],
+    face_colours: NDArray[np.uint8] | None,
+    naming: Naming,
+    findings: Findings,
+) -> Mesh:
+    """Numeric arrays [V, 3], [F, 3] and uint8 [F, 3] as a checked mesh; raises what was found where one is wrong."""
+    vertices = np.ascontiguousarray(vertices, dtype=np.float64)
+    _check_coordinates(vertices, naming, findings)
+    _check_indices(faces, len(vertices), naming, findings)
+    findings.raise_if_any()
+    return Mesh(vertices, np.ascontiguousarray(faces, dtype=np.int64), face_colours)
+
+
+def _check_coordinates(vertices: NDArray[np.float64], naming: Naming, findings: Findings) -> None:
+    # Honest files pass by two reductions; only a file with a fault pays for finding out where.
+    if vertices.size and not (vertices.min() >= -MAX_COORDINATE and vertices.max() <= MAX_COORDINATE):
+        _describe_coordinates(vertices, naming, findings)
+
+
+def _describe_coordinates(vertices: NDArray[np.float64], naming: Naming, findings: Findings) -> None:
     _each(~np.isfinite(vertices).all(axis=1), findings, naming.vertex, lambda n: "has a coordinate that is not finite")
     with np.errstate(invalid="ignore"):
         large = np.abs(vertices)
@@ -105,15 +137,11 @@ def wireframe(
         naming.vertex,
         lambda n: f"has the coordinate {vertices[n][large[n].argmax()]:.6g}, the limit is ±{MAX_COORDINATE:.0f}",
     )
-    _check_indices(edges, len(vertices), naming, findings)
-    if edge_score is not None:
-        edge_score = _checked_scores(edge_score, len(edges), naming, findings)
-    if findings.count > before:
-        return None
-    return Wireframe(vertices, edges.astype(np.int64), edge_score)
 
 
 def _check_indices(edges: NDArray[Any], n_vertices: int, naming: Naming, findings: Findings) -> None:
+    if edges.dtype.kind in "iu" and (not edges.size or (edges.min() >= 0 and edges.max() < n_vertices)):
+        return
     whole = np.ones(edges.shape, dtype=bool)
     if edges.dtype.kind == "f":
         whole = np.isfinite(edges) & (np.floor(np.where(np.isfinite(edges), edges, 0)) == edges)
@@ -128,7 +156,7 @@ def _check_indices(edges: NDArray[Any], n_vertices: int, naming: Naming, finding
     def fault(n: int) -> str:
         named = int(edges[n][outside[n]][0]) + naming.base
         counting = "" if naming.base else ", counted from 0"
-        return f"edge names vertex {named}, there are {n_vertices}{counting}"
+        return f"{naming.element} names vertex {named}, there are {n_vertices}{counting}"
 
     _each(outside.any(axis=1), findings, naming.edge, fault)
 

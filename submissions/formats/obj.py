@@ -7,7 +7,8 @@ from array import array
 import numpy as np
 
 from submissions.formats.arrays import Naming, Wireframe, wireframe
-from submissions.formats.errors import Findings, shown
+from submissions.formats.errors import Findings
+from submissions.formats.lines import number_fault, word_text
 from submissions.formats.text import decode_text
 
 # Everything else the format knows; none of it bears on a wireframe.
@@ -15,8 +16,6 @@ IGNORED_RECORDS = frozenset(
     b"vt vn vp vc f fo p g o s mg usemtl mtllib usemap maplib bevel c_interp d_interp lod shadow_obj trace_obj deg "
     b"bmat step cstype curv curv2 surf parm trim hole scrv sp end con call csh ctech stech bzp bsp cdc cdp res".split()
 )
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_NOT_FINITE = re.compile(rb"[+-]?(?:nan(?:\(.*\))?|inf|infinity)", re.IGNORECASE)
 # A line's vertex may carry a texture coordinate: 3/1 or 3/.
 _INDEX = re.compile(rb"([+-]?\d{1,18})(?:/(?:[+-]?\d{1,18})?)?")
 
@@ -39,7 +38,7 @@ class _Reader:
             elif words[0] == b"l":
                 self._polyline(number, words[1:])
             elif words[0] not in IGNORED_RECORDS:
-                self.findings.add(f"line {number}", f'begins with "{_text(words[0])}", which is no OBJ record')
+                self.findings.add(f"line {number}", f'begins with "{word_text(words[0])}", which is no OBJ record')
             if self.findings.full:
                 self.findings.raise_if_any()
 
@@ -47,12 +46,11 @@ class _Reader:
         if len(self.vertex_lines) == self.max_vertices:
             self._too_many(number, "vertices", self.max_vertices)
         # x y z, or with a weight, a colour, or both.
-        wrong = [word for word in words[:3] if not _NUMBER.fullmatch(word)]
+        wrong = [fault for fault in map(number_fault, words[:3]) if fault]
         if len(words) not in (3, 4, 6, 7):
             self.findings.add(f"line {number}", f"vertex has {len(words)} numbers, there must be 3")
-        for word in wrong:
-            kind = "is not finite" if _NOT_FINITE.fullmatch(word) else "is not a number"
-            self.findings.add(f"line {number}", f'coordinate "{_text(word)}" {kind}')
+        for fault in wrong:
+            self.findings.add(f"line {number}", f"coordinate {fault}")
         # A faulty vertex still counts, so that edges further down are judged against the right number.
         good = not wrong and len(words) >= 3
         self.coordinates.extend(map(float, words[:3]) if good else (0.0, 0.0, 0.0))
@@ -74,7 +72,7 @@ class _Reader:
     def _index(self, number: int, word: bytes) -> int | None:
         match = _INDEX.fullmatch(word)
         if not match:
-            self.findings.add(f"line {number}", f'"{_text(word)}" is not a vertex number')
+            self.findings.add(f"line {number}", f'"{word_text(word)}" is not a vertex number')
             return None
         value = int(match[1])
         if value > 0:
@@ -119,7 +117,3 @@ def write_obj(frame: Wireframe) -> bytes:
     lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in frame.vertices.tolist()]
     lines += [f"l {i + 1} {j + 1}" for i, j in frame.edges.tolist()]
     return ("\n".join(lines) + "\n").encode()
-
-
-def _text(word: bytes) -> str:
-    return shown(word[:60].decode("utf-8", "replace"))
