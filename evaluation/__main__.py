@@ -1,4 +1,4 @@
-"""`python -m evaluation`: list the metrics, or score files on one's own machine as the server does.
+"""`python -m evaluation`: list the metrics, score files on one's own machine as the server does, damage wireframes, measure metrics.
 
 Exit codes: 0 done; 1 the prediction is not acceptable, its problems are on stderr; 2 the command
 cannot be carried out as given (an unknown metric, a file that is not there), in one sentence.
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.metrics.registry import REGISTRY, MetricSpec
+from evaluation.properties import options as properties
 
 LISTED = ("key", "title", "family", "higher_is_better", "bounds", "unit", "params", "weights", "version")
 
@@ -25,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "metrics":
             return _metrics(options)
+        if options.command in properties.COMMANDS:
+            return properties.run(options, _progress)
         return _score(options)
     except KeyboardInterrupt:
         return 130
@@ -54,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--json", action="store_true", help="print the scores as JSON")
     score.add_argument("prediction", type=Path, metavar="PREDICTION", help="file, folder or zip")
     score.add_argument("reference", type=Path, metavar="REFERENCE", help="file, folder or zip")
+    properties.add_to(commands)
     return parser
 
 

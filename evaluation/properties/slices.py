@@ -11,11 +11,23 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.properties import measure, suite
+from evaluation.metrics import registry
+from evaluation.properties import datasets, measure, suite
 from evaluation.properties.suite import Dataset, Table
 from evaluation.properties.verdicts import Held
 
 Plain = dict[str, list[bool | None] | None]
+
+
+def one(key: str, params: Mapping[str, Any], outcomes: Sequence[Plain], seconds: float) -> dict[str, Any]:
+    """One slice on the family's main dataset, as plain JSON: the outcomes so far, the number of
+    models, and the table once that was the last slice."""
+    metric, family = (key, params, None), registry.get(key).family
+    dataset, items = datasets.main(family)
+    found = advance(metric, items, outcomes, seconds)
+    complete = is_complete(family, found, len(items))
+    finished = table(metric, dataset, found, measure.milliseconds(metric, items)).to_dict() if complete else None
+    return {"outcomes": found, "models": len(items), "table": finished}
 
 
 def advance(metric: measure.Metric, items: Mapping[str, Any], outcomes: Sequence[Plain], seconds: float) -> list[Plain]:
@@ -30,17 +42,22 @@ def advance(metric: measure.Metric, items: Mapping[str, Any], outcomes: Sequence
     tests = {test.id for test in suite.tests_of(family)}
     ready = procedures.prepared(items)
     found = [dict(outcome) for outcome in outcomes]
-    for item_id in list(ready)[max(0, len(found) - 1) :]:
-        number = list(ready).index(item_id)
+    for number in range(max(0, len(found) - 1), len(ready)):
+        item_id = list(ready)[number]
         if number == len(found):
             found.append({})
         if tests <= found[number].keys():
             continue
         size = procedures.size(ready[item_id])
-        for trial in procedures.all_trials(item_id, ready):
+        shared: dict[int, dict[str, Any]] = {}  # what the metric prepares for a reference, by its id
+        trials = procedures.all_trials(item_id, ready)  # all alive until the end, so ids are theirs alone
+        for trial in trials:
             if set(trial.tests) <= found[number].keys():
                 continue
-            distances = [column.distance(pair_type.of(prediction, reference, 1.0)) for prediction, reference in trial.pairs]
+            distances = [
+                column.distance(pair_type.of(prediction, reference, 1.0, shared.setdefault(id(reference), {})))
+                for prediction, reference in trial.pairs
+            ]
             found[number] |= _plain(measure.judged(trial, column.spec, distances, size))
             if time.monotonic() >= deadline:
                 return found

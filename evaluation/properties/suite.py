@@ -31,20 +31,21 @@ class Property:
 
 
 def _monotonic(name: str, title: str, families: tuple[str, ...], step: str) -> Property:
-    return Property(name, f"Monotonic ({title})", "Monotonic", families, f"The distance to the original never falls, {step}.")
+    doc = f"Each time that {step}, the distance to the original grows (where the metric is not bounded by 0 and 1: does not fall)."
+    return Property(name, f"Monotonic ({title})", "Monotonic", families, doc)
 
 
 WIRE, MESH = ("wireframe",), ("mesh",)
 TESTS = (
-    _monotonic("mono_wrong_edges", "wrong edges", WIRE, "ten times over, as one more wrong edge between existing corners is added"),
-    _monotonic("mono_deform_split", "deform/split", WIRE, "ten times over, as an edge is cut in two and the three corners are moved"),
-    _monotonic("mono_moving_vertex", "moving vertex", WIRE, "ten times over, as one more corner jumps by half the diameter"),
-    _monotonic("mono_disconnect_edges", "disconnect edges", WIRE, "ten times over, as one more edge gets a copy of a shared corner"),
-    _monotonic("mono_delete_vertices", "delete vertices", WIRE, "ten times over, as one more corner goes with its edges"),
-    _monotonic("mono_delete_edges", "delete edges", WIRE, "ten times over, as one more edge goes and all corners stay"),
-    _monotonic("mono_noise", "noise", MESH, "five times over, as the same noise on every vertex grows"),
-    _monotonic("mono_holes", "holes", MESH, "five times over, as one more hole is cut into the surface"),
-    _monotonic("mono_smoothing", "smoothing", MESH, "five times over, as the surface is smoothed further"),
+    _monotonic("mono_wrong_edges", "wrong edges", WIRE, "one more of ten wrong edges between existing corners is added"),
+    _monotonic("mono_deform_split", "deform/split", WIRE, "one more of ten edges is cut in two and its three corners are moved"),
+    _monotonic("mono_moving_vertex", "moving vertex", WIRE, "one more of ten corners jumps by half the diameter"),
+    _monotonic("mono_disconnect_edges", "disconnect edges", WIRE, "one more of ten edges gets a copy of a corner that it shared"),
+    _monotonic("mono_delete_vertices", "delete vertices", WIRE, "one more of ten corners goes with its edges"),
+    _monotonic("mono_delete_edges", "delete edges", WIRE, "one more of ten edges goes and all corners stay"),
+    _monotonic("mono_noise", "noise", MESH, "the noise on all vertices grows, in five steps"),
+    _monotonic("mono_holes", "holes", MESH, "one more of five holes is cut into the surface"),
+    _monotonic("mono_smoothing", "smoothing", MESH, "the surface is smoothed further, in five steps"),
     Property("identity", "Identity of indiscernibles", "Identity", BOTH, "The distance of a model to itself is exactly 0."),
     Property(
         "near_identity",

@@ -1,0 +1,118 @@
+"""`python -m evaluation properties`: what metrics satisfy, measured on one's own models or on procedural ones."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.local import CannotScore, requested
+from evaluation.metrics import registry
+from evaluation.properties import suite
+from evaluation.properties.suite import Dataset, Table
+from submissions.formats.errors import FormatError
+from submissions.formats.families import FAMILIES
+
+
+def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str:
+    """Measure what the options ask for; the tables as text, or as JSON with --json. Raises CannotScore."""
+    family, items, dataset = _models(options)
+    columns = requested(options.metric, options.param, None, FAMILIES[family])
+    for column in columns:
+        if registry.get(column.key).family != family:
+            raise CannotScore(f"{column.key} does not measure {FAMILIES[family].plural}; leave it out, or give it its own kind of model.")
+    if options.jobs < 1:
+        raise CannotScore("--jobs must be at least 1.")
+    bar = progress("measuring", len(items))
+    try:
+        tables = suite.run_all(
+            [(column.key, column.params, None) for column in columns],
+            items,
+            dataset,
+            progress=lambda done, total: bar.update(1),
+            jobs=min(options.jobs, len(items)),
+        )
+    finally:
+        bar.close()
+    if options.tables:
+        _keep(tables, options.tables)
+    if options.json:
+        return json.dumps([{"slug": c.slug, **t.to_dict()} for c, t in zip(columns, tables, strict=True)], indent=1, allow_nan=False)
+    return as_text([column.slug for column in columns], tables)
+
+
+def as_text(slugs: Sequence[str], tables: Sequence[Table]) -> str:
+    """A row per metric, a numbered column per test, and what the numbers stand for."""
+    tests = [test for test in suite.TESTS if test.id in tables[0].tests]
+    rows = [("metric", *(str(n) for n in range(1, len(tests) + 1)), "passed")]
+    rows += [
+        (slug, *(_cell(table, test.id) for test in tests), f"{table.passed} of {table.of}")
+        for slug, table in zip(slugs, tables, strict=True)
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [f"{row[0]:<{widths[0]}} " + " ".join(f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True)) for row in rows]
+    legend = [f"{n:>3}  {test.title}: {test.doc}" for n, test in enumerate(tests, start=1)]
+    skipped = max((rate.skipped for rate in tables[0].tests.values()), default=0)
+    data = tables[0].dataset
+    head = f"Share of {data.n} models for which each test holds ({data.title}); {suite.PASS:.2f} passes, - does not apply."
+    if skipped:
+        head += f" Up to {skipped} models were too small for some tests."
+    return "\n".join([head, "", *lines, "", *legend])
+
+
+def _cell(table: Table, test: str) -> str:
+    rate = table.tests[test].rate
+    return "-" if rate is None else f"{rate:.2f}"
+
+
+def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
+    """(family, models by id, what to call them)"""
+    if options.houses is not None:
+        from evaluation.synthetic.houses import houses
+
+        return "wireframe", houses(_count(options.houses)), _made_up("houses", "procedural houses", options.houses)
+    if options.shapes is not None:
+        from evaluation.synthetic.meshes import meshes
+
+        return "mesh", meshes(_count(options.shapes)), _made_up("shapes", "procedural meshes", options.shapes)
+    family = "wireframe" if options.wireframes else "mesh"
+    path: Path = options.wireframes or options.meshes
+    if not path.exists():
+        raise CannotScore(f"There is nothing at {path}.")
+    kind = FAMILIES[family]
+    try:
+        items = kind.load_folder(path)
+    except FormatError as error:
+        raise CannotScore(f"The {kind.plural} cannot be read: {error}.") from error
+    if not items:
+        raise CannotScore(f"{path} holds no {kind.singular}; files end in {', '.join(kind.suffixes)}.")
+    for name, item in items.items():
+        if kind.is_degenerate(item):
+            raise CannotScore(f"{name} cannot be measured against; it needs {kind.needs}.")
+    title = options.title or path.resolve().name
+    key = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_") or family
+    return family, items, Dataset(key, title, len(items), made_up=False)
+
+
+def _made_up(stem: str, title: str, n: int) -> Dataset:
+    return Dataset(f"{stem}_{n}", f"{n} {title}", n, made_up=True)
+
+
+def _count(n: int) -> int:
+    if not 1 <= n <= 100_000:
+        raise CannotScore("The number of models must be from 1 to 100000.")
+    return n
+
+
+def _keep(tables: Sequence[Table], folder: Path) -> None:
+    """A file per table, by metric and dataset: the form in which tables ship."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for table in tables:
+            path = folder / f"{table.key}.{table.dataset.key}.json"
+            path.write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
+    except OSError as error:
+        raise CannotScore(f"The tables cannot be written to {folder}: {error.strerror or error}.") from error
