@@ -72,7 +72,14 @@ def reference(folder: Path, job: dict) -> dict:
     return {"faults": []}
 
 
-JOBS = {"validate": validate, "score": score, "reference": reference}
+def properties(folder: Path, job: dict) -> dict:
+    """A slice of the property suite; see `evaluation.properties.slices.one`."""
+    from evaluation.properties import slices
+
+    return slices.one(job["key"], job["params"], job["outcomes"], job["seconds"])
+
+
+JOBS = {"validate": validate, "score": score, "reference": reference, "properties": properties}
 
 
 def run_job(folder: Path, memory: int, seconds: int) -> None:
@@ -122,7 +129,7 @@ def preload() -> None:
     """Import what jobs use, once, before the first fork."""
     from evaluation.metrics.registry import REGISTRY
 
-    for name in ("submissions.validation", "evaluation.runner"):
+    for name in ("submissions.validation", "evaluation.runner", "evaluation.properties.slices"):
         importlib.import_module(name)
     for spec in REGISTRY.values():
         if spec.device == "cpu":

@@ -12,7 +12,7 @@ import structlog
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from evaluation.models import Evaluation, EvaluationBatch, Part
+from evaluation.models import Evaluation, EvaluationBatch, Part, PropertyRun
 from submissions import storage, wake
 from submissions.models import Status, Submission
 
@@ -25,13 +25,15 @@ def sweep() -> dict[str, int]:
         "expired_uploads": Submission.expire_uploads(),
         "orphans": _adopt_orphans(),
         "unclosed": _close_finished(),
+        "unmeasured": _tried(PropertyRun.request_missing),
     }
     now = timezone.now()
     cpu = Submission.objects.to_validate().unleased(now).count() + Part.objects.waiting("cpu").unleased(now).count()
     gpu = Part.objects.waiting("gpu").unleased(now).count()
     found |= {"cpu": cpu, "gpu": gpu}
-    if cpu:
-        wake.send("work", times=min(cpu, 4))
+    found["properties"] = PropertyRun.objects.waiting().unleased(now).count()
+    if cpu or found["properties"]:
+        wake.send("work", times=min(cpu + found["properties"], 4))
     if gpu:
         wake.send("gpu", times=min(gpu, 4))
     storage.clean_uploads()  # last, because the storage may be away

@@ -18,6 +18,7 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
+from evaluation import background
 from evaluation.models import Evaluation, Part
 from evaluation.sandbox import JobFailed, LeaseLost, job_folder, sandbox
 from submissions import storage, wake
@@ -61,7 +62,8 @@ def drain(device: str = "cpu") -> int:
 
 
 def work_once(device: str) -> bool:
-    """Claim one row and work on it: validation first, because it is short; False if there is none."""
+    """Claim one row and work on it: validation first, because it is short, and what nobody waits for
+    last; False if there is none."""
     if device == "cpu":
         submission = Submission.objects.to_validate().claim(name(), status=Status.CLAIMED)
         if submission is not None:
@@ -69,7 +71,7 @@ def work_once(device: str) -> bool:
             return True
     part = Part.objects.waiting(device).claim(name())
     if part is None:
-        return False
+        return device == "cpu" and background.measure_once(name())
     score(part)
     return True
 

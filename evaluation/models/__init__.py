@@ -3,6 +3,7 @@
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.models.evaluation import Evaluation, Part
+from evaluation.models.properties import PropertyRun
 from evaluation.models.score import Score
 
-__all__ = ["Evaluation", "EvaluationBatch", "Part", "PhaseMetric", "Reference", "Score"]
+__all__ = ["Evaluation", "EvaluationBatch", "Part", "PhaseMetric", "PropertyRun", "Reference", "Score"]

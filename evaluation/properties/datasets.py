@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.properties.suite import Dataset
 
-HOUSES = Dataset("houses", "procedural houses", 128, made_up=True)
+HOUSES = Dataset("houses_128", "128 procedural houses", 128, made_up=True)
 
 
 def main(family: str) -> tuple[Dataset, dict[str, Any]]:

@@ -1,0 +1,140 @@
+"""What a metric satisfies with parameters that no table ships for: measured here, in the background."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from evaluation.metrics import registry
+from evaluation.models.definition import PhaseMetric
+from evaluation.properties import shipped
+from evaluation.properties.suite import SUITE_VERSION, Table, tests_of
+from submissions import wake
+from submissions.leases import Leased, LeasedQuerySet
+
+
+class PropertyRunQuerySet(LeasedQuerySet):
+    def waiting(self) -> Self:
+        """Runs that want another slice, oldest first."""
+        return self.filter(state=PropertyRun.State.WAITING).order_by("id")
+
+
+class PropertyRun(Leased):
+    """One run of the property suite for one fingerprint.
+
+    A worker takes it slice by slice, when nothing else is to be done; what a slice has measured is
+    kept at its end, under the lease, so a worker that dies loses one slice at most.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Being measured"
+        DONE = "done", "Measured"
+        FAILED = "failed", "Failed"
+
+    fingerprint = models.CharField(max_length=64, unique=True)
+    key = models.CharField(max_length=63)  # in the registry
+    params = models.JSONField()  # all of them, as resolved
+    suite_version = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
+    outcomes = models.JSONField(default=list)  # as in evaluation.properties.slices; emptied when the table is there
+    done = models.PositiveIntegerField(default=0)  # tests of single models
+    total = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0.0)  # worked so far
+    passed = models.PositiveSmallIntegerField(null=True)  # k and n of "k of n"
+    of = models.PositiveSmallIntegerField(null=True)
+    table = models.JSONField(null=True)
+    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
+    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = PropertyRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.fingerprint[:12]} ({self.state})"
+
+    @classmethod
+    def request_missing(cls) -> int:
+        """A run for every metric of a phase that has neither a shipped table nor a run, and a new
+        start for runs of an older suite; how many. Doing it twice at once makes each row once."""
+        wanted = {}
+        for metric in PhaseMetric.objects.order_by("id"):
+            try:
+                fingerprint, params = metric.fingerprint, metric.resolved
+            except (registry.UnknownMetric, registry.ParamError):
+                continue  # of a metric, or a parameter, that is no more
+            if is_measurable(metric.spec) and not shipped.tables(fingerprint):
+                wanted[fingerprint] = (metric.key, params)
+        known = set(cls.objects.filter(fingerprint__in=wanted).values_list("fingerprint", flat=True))
+        missing = [
+            cls(fingerprint=fingerprint, key=key, params=params, suite_version=SUITE_VERSION)
+            for fingerprint, (key, params) in wanted.items()
+            if fingerprint not in known
+        ]
+        cls.objects.bulk_create(missing, ignore_conflicts=True)
+        stale = cls.objects.filter(fingerprint__in=wanted).exclude(suite_version=SUITE_VERSION)
+        again = sum(run.restart() for run in stale)
+        if missing or again:
+            wake.after_commit("work")
+        return len(missing) + again
+
+    def restart(self) -> bool:
+        """Measure anew from the start: under a newer suite, or after a failure that an operator has looked at."""
+        return bool(
+            type(self).objects.filter(pk=self.pk).unleased().update(
+                suite_version=SUITE_VERSION, state=self.State.WAITING, outcomes=[], done=0, total=0, seconds=0.0, passed=None, of=None,
+                table=None, failure="", failure_detail="", finished_at=None, attempts=0, lease_token=None, lease_until=None,
+            )
+        )  # fmt: skip
+
+    def keep(self, outcomes: list[dict], n_models: int, seconds: float) -> bool:
+        """A slice went well: keep what it measured and let go. False: the lease was lost, nothing was written."""
+        per_model = len(tests_of(registry.get(self.key).family))
+        return bool(
+            self.under_lease().filter(state=self.State.WAITING).update(
+                outcomes=outcomes, done=sum(map(len, outcomes)), total=n_models * per_model, seconds=self.seconds + seconds,
+                attempts=0, failure="", failure_detail="", lease_token=None, lease_until=None,
+            )
+        )  # fmt: skip
+
+    def finish(self, table: Table) -> bool:
+        """Keep the table, under the current token only; False where that was lost."""
+        return bool(
+            self.under_lease().filter(state=self.State.WAITING).update(
+                state=self.State.DONE, table=table.to_dict(), passed=table.passed, of=table.of, outcomes=[], done=models.F("total"),
+                finished_at=timezone.now(), lease_token=None, lease_until=None,
+            )
+        )  # fmt: skip
+
+    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
+        """A slice failed: leave it to the next worker, or fail the run after the last attempt at this slice."""
+        values = {"failure": sentence[:400], "failure_detail": detail, "lease_token": None}
+        if final or self.attempts >= settings.MAX_ATTEMPTS:
+            self.under_lease().update(state=self.State.FAILED, lease_until=None, finished_at=timezone.now(), **values)
+        else:
+            self.under_lease().update(lease_until=timezone.now() + timedelta(seconds=self.attempts), **values)
+
+    @property
+    def percent(self) -> float:
+        return 100.0 * self.done / self.total if self.total else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Work that is left, at the pace so far; None while that is unknown."""
+        return self.seconds * (self.total - self.done) / self.done if self.done else None
+
+    def as_table(self) -> Table | None:
+        """The table, once it is there."""
+        return Table.from_dict(self.table) if self.table else None
+
+
+def is_measurable(spec: registry.MetricSpec) -> bool:
+    """Whether workers run the suite for such a metric: it has tests, and needs no accelerator."""
+    return spec.device == "cpu" and bool(tests_of(spec.family))
