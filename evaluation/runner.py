@@ -18,7 +18,10 @@ from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import MetricResult, Status
 
 # What a metric of a family takes: one item's prediction and reference, with their shared work.
-PAIRS = {"wireframe": "evaluation.metrics.wireframe.pair.Pair"}
+PAIRS = {
+    "wireframe": "evaluation.metrics.wireframe.pair.Pair",
+    "mesh": "evaluation.metrics.mesh.pair.MeshPair",
+}
 
 Progress = Callable[[int, int], None]
 
@@ -186,8 +189,10 @@ def _worst(column: _Column, pair: Any) -> float:
     rule = column.spec.worst
     if rule == "tau":
         return float(column.params["tau"])
-    if rule == "gt_diagonal":
-        return float(pair.reference_diagonal)
+    if rule in ("gt_diagonal", "gt_diagonal_squared"):
+        normalize = column.params.get("normalize")
+        diagonal = float(pair.reference_diagonal if normalize is None else pair.diagonal(normalize))
+        return diagonal if rule == "gt_diagonal" else diagonal**2
     if rule == "empty_prediction":
         return float(column.function(pair.without_prediction(), **column.params).value)
     return float(rule)

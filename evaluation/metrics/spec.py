@@ -52,8 +52,9 @@ class MetricSpec:
     """Everything about a metric except its code.
 
     `worst` says how the value of a missing item, which is also the cap for ranking, is got:
-    "0", "1", "tau" (the parameter of that name), "gt_diagonal" (of the reference's bounding box,
-    in metres) or "empty_prediction" (the metric's own value for it).
+    "0", "1", "2", "tau" (the parameter of that name), "gt_diagonal" (of the reference's bounding
+    box, in metres, or in the frame of the parameter `normalize`), "gt_diagonal_squared" or
+    "empty_prediction" (the metric's own value for it).
     `version` is raised whenever any number can change.
     """
 

@@ -13,7 +13,9 @@ WORST = {
     "0": "0, the worst value there is",
     "1": "1, the worst value there is",
     "tau": "the threshold (tau)",
+    "2": "2, the worst value there is",
     "gt_diagonal": "the diagonal of the reference's bounding box",
+    "gt_diagonal_squared": "the squared diagonal of the reference's bounding box",
     "empty_prediction": "what an empty prediction gets for this reference",
 }
 FAMILIES = {"wireframe": "Wireframes", "mesh": "Meshes", "render": "Renders"}

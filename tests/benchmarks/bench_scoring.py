@@ -44,10 +44,11 @@ def main() -> int:
     sizes = np.mean([(len(reference.vertices), len(reference.edges)) for _, reference in samples.values()], axis=0)
     print(f"{count} samples of {sizes[0]:.0f} vertices and {sizes[1]:.0f} edges on average")
     few = dict(list(samples.items())[:EACH])
-    for key in REGISTRY:
+    keys = [key for key, spec in REGISTRY.items() if spec.family == "wireframe"]
+    for key in keys:
         seconds({"warm": samples["s00000"]}, [key])
         print(f"  {key:<18} {1000 * seconds(few, [key]) / len(few):8.2f} ms per sample")
-    total = seconds(samples, list(REGISTRY))
+    total = seconds(samples, keys)
     print(f"  {'all together':<18} {1000 * total / count:8.2f} ms per sample, {total:.1f} s in all")
     return 0 if total * 1000 / count <= LIMIT_SECONDS else 1
 

@@ -23,7 +23,12 @@ INDEX = {
     "jaccard_distance": (False, (0, 1), "", "1"),
     "ecd_chamfer": (False, (0, None), "m", "gt_diagonal"),
     "wf_hausdorff": (False, (0, None), "m", "gt_diagonal"),
+    "chamfer_l1": (False, (0, None), "", "gt_diagonal"),
+    "chamfer_l2": (False, (0, None), "", "gt_diagonal_squared"),
+    "mesh_fscore": (True, (0, 1), "", "0"),
+    "uhd": (False, (0, None), "", "gt_diagonal"),
 }
+SURFACE = {"n": 100_000, "normalize": "gt_unit", "align": "none", "seed0": 0}
 DEFAULTS = {
     "corner_f1": {"tau": 0.5, "matching": "hungarian_raw", "drop_isolated": False, "merge_tol": None},
     "edge_f1": {"tau_edge": 0.5, "hausdorff": "exact", "matching": "hungarian_raw", "merge_tol": None},
@@ -33,6 +38,8 @@ DEFAULTS = {
     },
     "ecd_chamfer": {"n": 10_000, "sampling": "stratified", "seed0": 0, "merge_tol": None, "one_sided": "off"},
     "wf_hausdorff": {"n": 10_000, "sampling": "stratified", "seed0": 0, "merge_tol": None},
+    "chamfer_l1": SURFACE,
+    "mesh_fscore": {"threshold": 0.05, **SURFACE},
 }  # fmt: skip
 
 
@@ -58,7 +65,7 @@ def test_every_function_is_there_and_takes_the_parameters_with_the_same_defaults
 
 @pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
 def test_every_spec_says_what_pages_need(spec):
-    assert spec.title and spec.doc and spec.paper and spec.family == "wireframe"
+    assert spec.title and spec.doc and spec.paper and spec.family in ("wireframe", "mesh")
     assert (spec.level, spec.device, spec.weights, spec.needs, spec.aggregation) == ("item", "cpu", None, ("reference",), "macro_mean")
     assert all(param.doc for param in spec.params)
     assert dataclasses.replace(spec, level="set", device="gpu", weights="alexnet").weights == "alexnet"

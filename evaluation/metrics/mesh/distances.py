@@ -1,0 +1,114 @@
+"""Distances between samples of two surfaces: chamfer, F-score and Hausdorff; and from samples to the surface itself.
+
+A is the prediction's sample, B the reference's; `a` are the distances from A to the nearest of B, `b` the other way.
+A prediction of points without faces takes its vertices as A (flag points_only); one without vertices gets the worst value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.metrics.mesh.pair import Cloud, MeshPair
+from evaluation.metrics.result import MetricResult, Status
+
+WORKERS = 2  # threads of a search; the numbers do not depend on it
+RELATIVE_TOLERANCE = 1e-9
+SPACING_STEPS = 4
+SAMPLES = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """`a` float64[A] and `b` float64[B] in the reference's frame, with the row of the nearest sample on the other side."""
+
+    a: np.ndarray
+    b: np.ndarray
+    a_nearest: np.ndarray
+    b_nearest: np.ndarray
+    flags: tuple[str, ...] = ()
+
+
+def nearest(points: np.ndarray, others: Cloud) -> tuple[np.ndarray, np.ndarray]:
+    """(distance float64[N], row int64[N]) of the nearest of `others` to each point."""
+    return others.tree.query(points, workers=WORKERS)
+
+
+def gaps(pair: MeshPair, n: int, seed0: int, align: str) -> Gaps | None:
+    """The distances between `n` samples of each side; None where the prediction has no vertex."""
+
+    def compute() -> Gaps | None:
+        pred = pair.prediction_cloud(n, seed0, align)
+        if pred is None:
+            return None
+        ref = pair.reference_cloud(n, seed0)
+        (a, a_nearest), (b, b_nearest) = nearest(pred.points, ref), nearest(ref.points, pred)
+        return Gaps(a, b, a_nearest, b_nearest, () if pred.faces is not None else ("points_only",))
+
+    return pair.once(("gaps", n, seed0, align), compute)
+
+
+def chamfer_l1(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
+    """(mean a + mean b) / 2; 0 for equal surfaces.
+
+    Parts: `accuracy` (mean a), `completeness` (mean b) and the means of their squares, from which every other
+    convention follows.
+    """
+    found = gaps(pair, n, seed0, align)
+    if found is None:
+        return empty(pair.diagonal(normalize))
+    parts = _means(found, pair.length(normalize))
+    value = (parts["accuracy"] + parts["completeness"]) / 2
+    return MetricResult(value, flags=found.flags, parts=parts | pair.alignment_parts(align, normalize))
+
+
+def chamfer_l2(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
+    """mean a^2 + mean b^2, a sum of squared lengths; parts as for chamfer_l1."""
+    found = gaps(pair, n, seed0, align)
+    if found is None:
+        return empty(pair.diagonal(normalize) ** 2)
+    parts = _means(found, pair.length(normalize))
+    value = parts["mean_a2"] + parts["mean_b2"]
+    return MetricResult(value, flags=found.flags, parts=parts | pair.alignment_parts(align, normalize))
+
+
+def mesh_fscore(
+    pair: MeshPair,
+    threshold: float = 0.05,
+    n: int = SAMPLES,
+    normalize: str = "gt_unit",
+    align: str = "none",
+    seed0: int = 0,
+) -> MetricResult:
+    """Harmonic mean of the share of a and the share of b within the threshold, in [0, 1]; 0 if both are 0."""
+    found = gaps(pair, n, seed0, align)
+    if found is None:
+        return empty(0.0)
+    tau = threshold / pair.length(normalize)
+    limit = tau + RELATIVE_TOLERANCE * max(tau, 1.0) + SPACING_STEPS * pair.spacing
+    precision, recall = float(np.mean(found.a <= limit)), float(np.mean(found.b <= limit))
+    value = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    parts = {"precision": precision, "recall": recall} | pair.alignment_parts(align, normalize)
+    return MetricResult(value, flags=found.flags, parts=parts)
+
+
+def uhd(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
+    """max b: how far the worst sample of the reference is missed; part `uhd_pred2gt` is max a."""
+    found = gaps(pair, n, seed0, align)
+    if found is None:
+        return empty(pair.diagonal(normalize))
+    length = pair.length(normalize)
+    parts = {"uhd_pred2gt": float(found.a.max()) * length} | pair.alignment_parts(align, normalize)
+    return MetricResult(float(found.b.max()) * length, flags=found.flags, parts=parts)
+
+
+def empty(worst: float) -> MetricResult:
+    """What a valid prediction gets that has nothing in it the metric looks at."""
+    return MetricResult(worst, Status.EMPTY_PRED)
+
+
+def _means(found: Gaps, length: float) -> dict[str, float]:
+    a, b = found.a * length, found.b * length
+    means = {"accuracy": a, "completeness": b, "mean_a2": a**2, "mean_b2": b**2}
+    return {name: float(np.mean(values)) for name, values in means.items()}

@@ -1,0 +1,108 @@
+"""A mesh made ready for the network: weighted points in a frame of its own, free of place, turn and size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+MOST_POINTS = 10_000
+FEWEST_POINTS = 4
+_DEGENERATE = 1e-14  # of the squared diagonal; faces of less area count for nothing
+_SMALLEST = 1e-9  # share of the largest coordinate; a mesh whose mean radius is less is a point
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Aligned vertices float64[N, 3] of mean norm 1 and their shares of the surface float64[N], which sum to 1."""
+
+    points: np.ndarray
+    weights: np.ndarray
+
+
+def shape(vertices: np.ndarray, faces: np.ndarray, most: int = MOST_POINTS) -> Shape | None:
+    """The aligned points of a mesh, or None where it is degenerate: fewer than 4 different vertices, or no size.
+
+    The order of the given vertices and faces changes nothing, not even the last bit.
+    """
+    points, faces = merged(vertices, faces)
+    if len(points) < FEWEST_POINTS:
+        return None
+    points, weights = thinned(points, vertex_weights(points, faces), most)
+    centred = points - points.mean(axis=0)
+    if not np.linalg.norm(centred, axis=1).mean() > _SMALLEST * np.abs(centred).max(initial=0.0) or len(points) < FEWEST_POINTS:
+        return None
+    return Shape(aligned(points), weights)
+
+
+def merged(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points at exactly the same place made one and only those that a face uses kept, in lexicographic order.
+
+    Faces without area are dropped; the others come turned to their smallest vertex and sorted.
+    """
+    empty = np.empty((0, 3)), np.empty((0, 3), dtype=np.int64)
+    if len(vertices) == 0 or len(faces) == 0:
+        return empty
+    points, number = np.unique(vertices + 0.0, axis=0, return_inverse=True)  # + 0.0 makes -0.0 the same as 0.0
+    faces = number.reshape(-1)[faces]
+    a, b, c = points[faces].transpose(1, 0, 2)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    faces = faces[area > _DEGENERATE * (np.ptp(points, axis=0) ** 2).sum()]
+    if len(faces) == 0:
+        return empty
+    used, number = np.unique(faces, return_inverse=True)
+    faces = number.reshape(-1, 3)
+    first = faces.argmin(axis=1)[:, None]
+    faces = np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
+    return points[used], faces[np.lexsort(faces.T[::-1])]
+
+
+def vertex_weights(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """A third of the area of the faces around each point, as a share of the whole."""
+    a, b, c = points[faces].transpose(1, 0, 2)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    weights = np.bincount(faces.ravel(), np.repeat(area, 3), len(points))
+    return weights / weights.sum()
+
+
+def thinned(points: np.ndarray, weights: np.ndarray, most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """At most `most` points: one in each cell of the finest grid that has no more occupied cells.
+
+    The point nearest to the middle of its cell stays (the first of several) and takes the weight of the whole cell.
+    """
+    if len(points) <= most:
+        return points, weights
+    low, extent = points.min(axis=0), float(np.ptp(points, axis=0).max())
+    fine, coarse = 0.0, extent * 1.001
+    for _ in range(40):
+        size = (fine + coarse) / 2
+        fine, coarse = (fine, size) if len(np.unique(_cells(points, low, size))) <= most else (size, coarse)
+    _, cell = np.unique(_cells(points, low, coarse), return_inverse=True)
+    middle = (np.floor((points - low) / coarse) + 0.5) * coarse + low
+    away = ((points - middle) ** 2).sum(axis=1)
+    order = np.lexsort((np.arange(len(points)), away, cell))
+    kept = np.sort(order[np.unique(cell[order], return_index=True)[1]])
+    return points[kept], np.bincount(cell, weights)[cell[kept]]
+
+
+def aligned(points: np.ndarray) -> np.ndarray:
+    """The points turned to their principal axes, longest first, about their mean, scaled to mean norm 1.
+
+    The first two axes point to where the sum of cubes is positive, the third makes the frame right-handed.
+    """
+    centred = points - points.mean(axis=0)
+    centred = centred / np.linalg.norm(centred, axis=1).mean()
+    _, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+    axes = axes[:, ::-1]
+    turned = centred @ axes
+    signs = np.where((turned**3).sum(axis=0) >= 0, 1.0, -1.0)
+    signs[2] = 1.0
+    signs[2] = np.sign(np.linalg.det(axes * signs))
+    turned = turned * signs
+    return turned / np.linalg.norm(turned, axis=1).mean()
+
+
+def _cells(points: np.ndarray, low: np.ndarray, size: float) -> np.ndarray:
+    """One number for the grid cell of every point."""
+    place = np.minimum(np.floor((points - low) / size), 2**20).astype(np.int64)
+    return (place[:, 0] << 42) | (place[:, 1] << 21) | place[:, 2]

@@ -1,0 +1,134 @@
+"""The network of LoCaSE: an encoder of patches, and a head that compares two encodings.
+
+Tensors are float32. The attention can be computed as it is defined or folded, where keys and values are never
+formed for each neighbour: q·(W f) = (Wᵀ q)·f and Σ a W f = W Σ a f. Both give the same numbers up to rounding;
+folded takes a third of the multiplications.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from evaluation.metrics.mesh.locase.patches import CHANNELS
+
+RANK, ALPHA = 8, 16.0
+WIDTH, HEADS, EMBEDDING = 96, 4, 256
+
+
+class Linear(nn.Linear):
+    """A linear layer that can carry a low-rank adapter: W + (alpha / rank) B A, with B = 0 at first."""
+
+    down: Tensor | None = None
+    up: Tensor | None = None
+
+    def adapt(self, generator: torch.Generator) -> None:
+        """Add an adapter and freeze what is below it."""
+        self.requires_grad_(False)
+        start = torch.randn(RANK, self.in_features, generator=generator) / math.sqrt(self.in_features)
+        self.down = nn.Parameter(start)
+        self.up = nn.Parameter(torch.zeros(self.out_features, RANK))
+
+    def merge(self) -> None:
+        """Make the adapter part of the weight."""
+        if self.up is not None:
+            with torch.no_grad():
+                self.weight.copy_(self.effective)
+            self.down = self.up = None
+
+    @property
+    def effective(self) -> Tensor:
+        """The weight with its adapter."""
+        return self.weight if self.up is None else self.weight + (ALPHA / RANK) * self.up @ self.down
+
+    def forward(self, values: Tensor) -> Tensor:
+        return functional.linear(values, self.effective, self.bias)
+
+
+class Attention(nn.Module):
+    """The middle of a patch asks its neighbours: f [N, 64, 96] -> [N, 96]."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value, self.out = (Linear(WIDTH, WIDTH) for _ in range(4))
+
+    def forward(self, features: Tensor, folded: bool = True) -> Tensor:
+        n, depth = len(features), WIDTH // HEADS
+        query = self.query(features[:, 0]).view(n, HEADS, depth) / math.sqrt(depth)
+        mixed = self._folded(features, query) if folded else self._plain(features, query)
+        return self.out(mixed.reshape(n, WIDTH)) + features[:, 0]
+
+    def _plain(self, features: Tensor, query: Tensor) -> Tensor:
+        shape = (*features.shape[:2], HEADS, WIDTH // HEADS)
+        key, value = self.key(features).view(shape).transpose(1, 2), self.value(features).view(shape).transpose(1, 2)
+        share = torch.softmax(query[:, :, None] @ key.transpose(2, 3), dim=-1)
+        return (share @ value)[:, :, 0]
+
+    def _folded(self, features: Tensor, query: Tensor) -> Tensor:
+        # The key's bias adds the same to all neighbours and leaves the softmax as it is.
+        shape = (HEADS, WIDTH // HEADS, WIDTH)
+        asked = torch.matmul(query.transpose(0, 1), self.key.effective.view(shape)).transpose(0, 1)
+        share = torch.softmax(torch.bmm(asked, features.transpose(1, 2)), dim=-1)
+        mixed = torch.bmm(share, features).transpose(0, 1)
+        mixed = torch.matmul(mixed, self.value.effective.view(shape).transpose(1, 2)).transpose(0, 1)
+        return mixed + self.value.bias.view(HEADS, -1)
+
+
+class Encoder(nn.Module):
+    """Patches [N, 64, 7] -> one description of each vertex [N, 256]."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.first_norm = Linear(CHANNELS, 64), nn.LayerNorm(64)
+        self.second, self.second_norm = Linear(64, WIDTH), nn.LayerNorm(WIDTH)
+        self.attention = Attention()
+        self.wide, self.narrow = Linear(WIDTH, 330), Linear(330, EMBEDDING)
+
+    def forward(self, patches: Tensor, folded: bool = True) -> Tensor:
+        features = functional.relu(self.first_norm(self.first(patches)))
+        features = functional.relu(self.second_norm(self.second(features)))
+        return self.narrow(functional.relu(self.wide(self.attention(features, folded))))
+
+
+class Head(nn.Module):
+    """Encodings of the damaged mesh and of the reference [M, 512] -> scores [M] between 1 and 5."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(8 * EMBEDDING, 256), nn.ReLU(), nn.Linear(256, 64), nn.ReLU(), nn.Linear(64, 1))
+
+    def forward(self, damaged: Tensor, reference: Tensor) -> Tensor:
+        both = torch.cat([damaged, reference, (damaged - reference).abs(), damaged * reference], dim=-1)
+        return 1 + 4 * torch.sigmoid(self.layers(both)[..., 0])
+
+
+class LoCaSE(nn.Module):
+    """Encoder and head; the encoder's weights are shared by the two meshes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder, self.head = Encoder(), Head()
+
+    def adapt(self, seed: int) -> None:
+        """Freeze the encoder and give each of its linear layers an adapter; the head stays free."""
+        generator = torch.Generator().manual_seed(seed)
+        self.encoder.requires_grad_(False)
+        for layer in self._linear():
+            layer.adapt(generator)
+
+    def merge(self) -> LoCaSE:
+        """Make the adapters part of the weights."""
+        for layer in self._linear():
+            layer.merge()
+        return self
+
+    def _linear(self) -> list[Linear]:
+        return [module for module in self.encoder.modules() if isinstance(module, Linear)]
+
+
+def pooled(described: Tensor, weights: Tensor) -> Tensor:
+    """Weighted mean and maximum over the vertices: [..., N, 256], [..., N] -> [..., 512]."""
+    return torch.cat([(described * weights[..., None]).sum(dim=-2), described.amax(dim=-2)], dim=-1)

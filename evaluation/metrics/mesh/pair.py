@@ -1,0 +1,186 @@
+"""One item's predicted and reference mesh, made ready for the metrics, with the work they share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from evaluation.metrics.mesh import alignment
+from evaluation.metrics.mesh.alignment import Similarity
+from evaluation.metrics.mesh.sampling import morton_order, samples
+from evaluation.metrics.mesh.surface import AREA_TOLERANCE, Surface, cross, distinct, surface
+from evaluation.metrics.shared import Arrays, SharedWork
+
+if TYPE_CHECKING:
+    from submissions.formats.arrays import Mesh
+
+SHORTEST_SIDE = 1e-30  # a reference whose longest side is no longer has no frame
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """Points that stand for one side: `points` float64[N, 3] and the face of each, int32[N], or None without faces."""
+
+    points: np.ndarray
+    faces: np.ndarray | None
+    tree: cKDTree
+
+
+class MeshPair(SharedWork):
+    """A prediction and its reference.
+
+    `pred_vertices`, `pred_faces`, `ref_vertices`, `ref_faces` are in the given order and in the reference's frame: the
+    centre of the reference's bounding box is the origin and its longest side is 1 (float64; the box is that of the
+    reference's surface). The same transform is applied to the prediction, so nothing is lost at projected coordinates.
+    With `normalize="none"` lengths come out in metres, with "gt_unit" in the frame: `length` says how long 1 is.
+
+    A reference without a face that has an area cannot be measured against (ValueError, "degenerate_gt"), and arrays
+    that are not finite meshes are a programming error (ValueError too); files are checked where they are parsed.
+    """
+
+    def __init__(
+        self,
+        pred_vertices: Any,
+        pred_faces: Any,
+        ref_vertices: Any,
+        ref_faces: Any,
+        unit_scale: float = 1.0,
+        prepared: MutableMapping[str, Arrays] | None = None,
+    ) -> None:
+        super().__init__(prepared)
+        if not (math.isfinite(unit_scale) and unit_scale > 0):
+            raise ValueError(f"unit_scale must be a positive number, got {unit_scale}")
+        self.unit_scale = float(unit_scale)
+        pred_vertices, self.pred_faces = _checked(pred_vertices, pred_faces, "prediction")
+        ref_vertices, self.ref_faces = _checked(ref_vertices, ref_faces, "reference")
+        frame, *arrays = self.reference_once("mesh surface", lambda: _reference(ref_vertices, self.ref_faces))
+        self.reference = Surface(*arrays)
+        self.centre, self.longest_side = frame[:3], float(frame[3])
+        self.pred_vertices = (pred_vertices - self.centre) / self.longest_side
+        self.ref_vertices = (ref_vertices - self.centre) / self.longest_side
+        magnitude = max((float(np.abs(points).max()) for points in (pred_vertices, ref_vertices) if len(points)), default=0.0)
+        # How far rounding alone may move a coordinate of the frame.
+        self.spacing = float(np.spacing(magnitude)) / self.longest_side
+
+    @classmethod
+    def of(
+        cls,
+        prediction: Mesh | None,
+        reference: Mesh,
+        unit_scale: float = 1.0,
+        prepared: MutableMapping[str, Arrays] | None = None,
+    ) -> MeshPair:
+        """The pair of two meshes; a prediction of None is taken as the empty one."""
+        vertices, faces = ((), ()) if prediction is None else (prediction.vertices, prediction.faces)
+        return cls(vertices, faces, reference.vertices, reference.faces, unit_scale, prepared)
+
+    def length(self, normalize: str) -> float:
+        """How long the reference's longest side is in the frame that `normalize` names: 1, or its length in metres."""
+        return 1.0 if normalize == "gt_unit" else self.longest_side * self.unit_scale
+
+    def diagonal(self, normalize: str) -> float:
+        """Diagonal of the bounding box of the reference's surface in that frame."""
+        return float(np.linalg.norm(np.ptp(self.reference.points, axis=0))) * self.length(normalize)
+
+    @property
+    def reference_diagonal(self) -> float:
+        """The same in metres."""
+        return self.diagonal("none")
+
+    def prediction(self, align: str = "none") -> Surface:
+        """The prediction's surface, moved onto the reference if `align` asks for it; it may have no faces."""
+        return self.once(("prediction", align), lambda: self._prediction(align))
+
+    def vertices(self, align: str = "none") -> np.ndarray:
+        """float64[V, 3]: the prediction's vertices in the given order, moved if `align` asks for it."""
+        return self.pred_vertices if align == "none" else self.alignment(align).apply(self.pred_vertices)
+
+    def alignment(self, align: str) -> Similarity:
+        """What `align` does to the prediction, in the reference's frame: nothing, or the similarity found by ICP."""
+        if align == "none" or not len(self.pred_vertices):
+            return alignment.IDENTITY
+        return self.once(("alignment", align), lambda: alignment.similarity_icp(self._plain_cloud(), self._reference_points()))
+
+    def alignment_parts(self, align: str, normalize: str) -> dict[str, float]:
+        """The transform as parts of a result: `x -> align_scale * R x + align_t`; {} where `align` is none."""
+        return {} if align == "none" else self.alignment(align).parts(self.length(normalize))
+
+    def reference_cloud(self, n: int, seed0: int = 0) -> Cloud:
+        """`n` points of the reference's surface."""
+        points, faces = self.reference_once(f"mesh samples n={n} seed0={seed0}", lambda: samples(self.reference, n, seed0))
+        return self.once(("reference cloud", n, seed0), lambda: Cloud(points, faces, tree(points)))
+
+    def prediction_cloud(self, n: int, seed0: int = 0, align: str = "none") -> Cloud | None:
+        """`n` points of the prediction's surface; all its vertices where it has no face; None where it has none of these."""
+        return self.once(("prediction cloud", n, seed0, align), lambda: self._prediction_cloud(n, seed0, align))
+
+    def _prediction(self, align: str) -> Surface:
+        limit = AREA_TOLERANCE * self.diagonal("gt_unit") ** 2
+        return surface(self.vertices(align), self.pred_faces, limit)
+
+    def _prediction_cloud(self, n: int, seed0: int, align: str) -> Cloud | None:
+        found = self.prediction(align)
+        if len(found):
+            points, faces = samples(found, n, seed0)
+        elif len(self.pred_vertices):
+            points, faces = self.vertices(align), None
+            points = points[np.lexsort(points.T[::-1])]
+            points = points[morton_order(points)]
+        else:
+            return None
+        return Cloud(points, faces, tree(points))
+
+    def _plain_cloud(self) -> np.ndarray:
+        cloud = self.prediction_cloud(alignment.POINTS)
+        return cloud.points
+
+    def _reference_points(self) -> np.ndarray:
+        return self.reference_cloud(alignment.POINTS).points
+
+
+def tree(points: np.ndarray) -> cKDTree:
+    """A search tree over points in Morton order, which needs no balancing."""
+    return cKDTree(points, balanced_tree=False)
+
+
+def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:
+    """(frame float64[4]: centre and longest side of the surface's box, then the arrays of its Surface in that frame)."""
+    faces = faces[distinct(faces)]
+    kept = faces
+    if len(faces):
+        corners = vertices[np.unique(faces)]
+        middle, limit = corners.mean(axis=0), AREA_TOLERANCE * float(np.sum(np.ptp(corners, axis=0) ** 2))
+        kept = faces[np.linalg.norm(cross(vertices - middle, faces), axis=1) / 2 > limit]
+    if not len(kept):
+        raise ValueError("degenerate_gt: the reference has no face with an area")
+    corners = vertices[np.unique(kept)]
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    centre, longest = (low + high) / 2, float((high - low).max())
+    if longest <= SHORTEST_SIDE:
+        raise ValueError("degenerate_gt: the reference is too small to be measured against")
+    found = surface((vertices - centre) / longest, kept, 0.0)
+    return np.append(centre, longest), found.points, found.faces, found.sign, found.areas
+
+
+def _checked(vertices: Any, faces: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """`vertices` as float64[V, 3] and `faces` as int64[F, 3]; ValueError if they are not."""
+    points = np.asarray(vertices, dtype=np.float64)
+    triples = np.asarray(faces)
+    if points.size == 0:
+        points = np.empty((0, 3))
+    if triples.size == 0:
+        triples = np.empty((0, 3), dtype=np.int64)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"the {name}'s vertices must have the shape [V, 3], got {points.shape}")
+    if triples.ndim != 2 or triples.shape[1] != 3 or not np.issubdtype(triples.dtype, np.integer):
+        raise ValueError(f"the {name}'s faces must be whole numbers of the shape [F, 3]")
+    if not np.isfinite(points).all():
+        raise ValueError(f"the {name} has a coordinate that is not finite")
+    if len(triples) and (triples.min() < 0 or triples.max() >= len(points)):
+        raise ValueError(f"the {name} has a face that names a vertex it does not have")
+    return points, triples.astype(np.int64)
