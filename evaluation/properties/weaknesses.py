@@ -1,0 +1,51 @@
+"""Known weaknesses of metrics, each as a small drawing with the numbers the metric gives on it.
+
+The sentences hold no numbers of their own: `values()` computes them, `told()` puts them in.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from evaluation.metrics import registry
+from evaluation.runner import PAIRS
+
+SHOWN = {"wireframe": "evaluation.properties.wireframe_weaknesses", "mesh": "evaluation.properties.mesh_weaknesses"}
+
+
+@dataclass(frozen=True, eq=False)
+class Weakness:
+    """One example: predictions, each under a label, beside one reference, all in metres.
+
+    `sentence` says what people would expect and what the metric says, with {0}, {1}, ... (and a
+    format, as in {0:.2f}) where the values of the predictions belong.
+    """
+
+    key: str
+    title: str
+    sentence: str
+    reference: Any
+    predictions: tuple[tuple[str, Any], ...]
+
+    def values(self, params: Mapping[str, Any] | None = None) -> tuple[float, ...]:
+        """The metric's own value for each prediction, with default parameters unless others are given."""
+        spec = registry.get(self.key)
+        module, name = PAIRS[spec.family].rsplit(".", 1)
+        pair_type = getattr(importlib.import_module(module), name)
+        function, settings = spec.load(), registry.resolve_params(self.key, params or {})
+        return tuple(function(pair_type.of(model, self.reference, 1.0), **settings).value for _, model in self.predictions)
+
+    def told(self, values: tuple[float, ...] | None = None) -> str:
+        """The sentence with its numbers."""
+        return self.sentence.format(*(self.values() if values is None else values))
+
+
+@cache
+def of(key: str) -> tuple[Weakness, ...]:
+    """The examples for a metric; none for one that nobody has written any for."""
+    examples = importlib.import_module(SHOWN[registry.get(key).family]).EXAMPLES
+    return tuple(Weakness(key, *example) for example in examples.get(key, ()))

@@ -1,0 +1,303 @@
+"""Drawn examples of where wireframe metrics go wrong (see `weaknesses`). Lengths in metres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from submissions.formats.arrays import Wireframe
+
+
+def _frame(vertices: Sequence[Sequence[float]], edges: Sequence[tuple[int, int]], score: Sequence[float] | None = None) -> Wireframe:
+    return Wireframe(
+        np.array(vertices, dtype=np.float64).reshape(-1, 3),
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
+        None if score is None else np.array(score, dtype=np.float64),
+    )
+
+
+def _without(frame: Wireframe, *edges: int) -> Wireframe:
+    return Wireframe(frame.vertices, np.delete(frame.edges, edges, axis=0))
+
+
+def _moved(frame: Wireframe, *by: float) -> Wireframe:
+    return Wireframe(frame.vertices + np.array(by), frame.edges)
+
+
+def _with_edges(frame: Wireframe, edges: Sequence[tuple[int, int]]) -> Wireframe:
+    return Wireframe(frame.vertices, np.concatenate([frame.edges, np.array(edges, dtype=np.int64)]))
+
+
+def _joined(*frames: Wireframe) -> Wireframe:
+    starts = np.cumsum([0, *(len(frame.vertices) for frame in frames[:-1])])
+    edges = [frame.edges + start for frame, start in zip(frames, starts, strict=True)]
+    return Wireframe(np.concatenate([frame.vertices for frame in frames]), np.concatenate(edges))
+
+
+def _apart(frame: Wireframe) -> Wireframe:
+    """The same lines, with corners of its own for every edge."""
+    return Wireframe(frame.vertices[frame.edges].reshape(-1, 3), np.arange(2 * len(frame.edges)).reshape(-1, 2))
+
+
+def _split(frame: Wireframe, pieces: int = 2) -> Wireframe:
+    """The same lines, every edge cut into equal pieces."""
+    vertices, edges = [*frame.vertices], []
+    for a, b in frame.edges:
+        cuts = [a, *range(len(vertices), len(vertices) + pieces - 1), b]
+        vertices += [frame.vertices[a] + k / pieces * (frame.vertices[b] - frame.vertices[a]) for k in range(1, pieces)]
+        edges += pairwise(cuts)
+    return _frame(vertices, edges)
+
+
+def _turned_square(x: float, degrees: float, side: float) -> Wireframe:
+    cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    flat = side / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) @ np.array([[cos, sin], [-sin, cos]])
+    return _frame([(x + a, b, 0) for a, b in flat], [(0, 1), (1, 2), (2, 3), (3, 0)])
+
+
+SQUARE = _frame([(0, 0, 0), (4, 0, 0), (4, 3, 0), (0, 3, 0)], [(0, 1), (1, 2), (2, 3), (3, 0)])
+HOUSE = _frame(
+    [(0, 0, 0), (8, 0, 0), (8, 6, 0), (0, 6, 0), (0, 0, 3), (8, 0, 3), (8, 6, 3), (0, 6, 3), (0, 3, 5), (8, 3, 5)],
+    [
+        (0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7),
+        (4, 8), (7, 8), (5, 9), (6, 9), (8, 9),
+    ],
+)  # fmt: skip
+BLANK = _frame(HOUSE.vertices, [])
+TANGLED = _frame(HOUSE.vertices, [(0, 6), (1, 7), (2, 4), (3, 5), (0, 2), (1, 3), (4, 6), (5, 7), (0, 9), (1, 8), (2, 8), (3, 9)])
+ALL_EDGES = _frame(HOUSE.vertices, [(a, b) for a in range(10) for b in range(a + 1, 10)])
+NEARLY = _moved(HOUSE, 0.49, 0, 0)
+BEYOND = _moved(HOUSE, 0.51, 0, 0)
+FAR = _moved(HOUSE, 40, 0, 0)
+# Three corners near three others, where the smallest total distance pairs them the wrong way.
+CLOSE_CORNERS = _frame([(1.2, 0.7, 0), (0.8, 1.8, 0), (0.5, 1.2, 0)], [(0, 1), (1, 2)])
+FOUND_CORNERS = _frame([(1.9, 0.7, 0), (1, 1.8, 0), (1.1, 0.6, 0)], [(0, 1), (1, 2)])
+TWO_SQUARES = _joined(_turned_square(0, 0, 4), _turned_square(12, 45, 4))
+SPUR = _frame([(0, 0, 0), (1, 0.5, 0), (0.5, 1, 0), (0, 0, 1)], [(0, 1), (0, 2), (0, 3)])
+SPURS = _joined(SQUARE, *(_moved(SPUR, *corner) for corner in SQUARE.vertices))
+LEANING = _frame([(0, 0, 0), (4, 0, 0), (6.4, 1.8, 0), (2.4, 1.8, 0)], SQUARE.edges)
+FOLDED = _frame([(0, 0, 0), (4, 0, 0), (4, 0, 3), (0, 0, 3)], SQUARE.edges)
+SPLIT_ONCE = _frame([(0, 0, 0), (2, 0, 0), (4, 0, 0), (4, 3, 0), (0, 3, 0)], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])
+THREE_SIDES = _without(SQUARE, 3)
+SPECK = _joined(HOUSE, _frame([(30, 30, 0), (30.1, 30, 0)], [(0, 1)]))
+ONE_CORNER_FAR = _frame([(0, 0, 0), (4, 0, 0), (4, 3, 0), (-20, 3, 0)], SQUARE.edges)
+ONE_CORNER_LESS = _frame([(0, 0, 0), (4, 0, 0), (4, 3, 0)], [(0, 1), (1, 2)])
+LOOSE_POINTS = _joined(HOUSE, _frame([(x, y, 8) for x in range(0, 9, 2) for y in range(0, 7, 2)], []))
+ONE_CORNER_RIGHT = _frame([(0, 0, 0), (20, 0, 0), (20, 15, 0)], [(0, 1), (1, 2)])
+ALL_CORNERS_OFF = _moved(SQUARE, 0, 0, 0.2)
+TWO_HOUSES = _joined(HOUSE, _moved(HOUSE, 20, 0, 0))
+SCORED = _frame([*SQUARE.vertices, (2, 6, 0)], [*map(tuple, SQUARE.edges), (2, 4)], (0.9, 0.9, 0.9, 0.9, 0.1))
+WRONG_FIRST = _frame(SCORED.vertices, [*map(tuple, SCORED.edges)], (0.5, 0.5, 0.5, 0.5, 0.9))
+
+Example = tuple[str, str, Any, tuple[tuple[str, Any], ...]]
+
+_EDGES_UNSEEN: Example = (
+    "It does not look at edges",
+    "All corners are right but no edge is, and people would call both entries useless; the metric says {0:.2f} and {1:.2f}.",
+    HOUSE,
+    (("no edges", BLANK), ("wrong edges", TANGLED)),
+)
+_CLIFF: Example = (
+    "Two centimetres decide everything",
+    "Both entries are the right house, moved a little to the side; after 0.49 m it scores {0:.2f}, after 0.51 m {1:.2f}, as an empty one does.",
+    HOUSE,
+    (("moved 0.49 m", NEARLY), ("moved 0.51 m", BEYOND)),
+)
+_LOST_HITS: Example = (
+    "The matching can lose hits",
+    "Two corners could be paired within the threshold, but the pairing of least total distance keeps fewer: the score is {0:.2f}.",
+    CLOSE_CORNERS,
+    (("three corners", FOUND_CORNERS),),
+)
+_CUT: Example = (
+    "Cutting edges in two costs, though nothing moves",
+    "Every line lies where it should, and people see no difference; with each edge cut in two the score is {0:.2f}.",
+    SQUARE,
+    (("each edge in two", _split(SQUARE)),),
+)
+_FAR_IS_FAR: Example = (
+    "Beside it is as bad as far away",
+    "A house 2.4 m off is a near miss for people, one 40 m off is not; the metric gives {0:.2f} and {1:.2f}.",
+    HOUSE,
+    (("moved 2.4 m", _moved(HOUSE, 1.3, 1.4, 1.5)), ("moved 40 m", FAR)),
+)
+_CONNECTION_UNSEEN: Example = (
+    "It does not see what is connected",
+    "No two edges of this entry share a corner, so it has no faces and no roof; the lines lie right, and the metric says {0:.4g}.",
+    HOUSE,
+    (("nothing connected", _apart(HOUSE)),),
+)
+_SPLIT_OR_LOST: Example = (
+    "A needless corner can cost more than a lost edge",
+    "Cutting one edge in two leaves the drawing as it was, leaving out an edge does not; the metric charges {0:.2f} and {1:.2f}.",
+    SQUARE,
+    (("an edge cut in two", SPLIT_ONCE), ("an edge left out", THREE_SIDES)),
+)
+_WORSE_THAN_NOTHING: Example = (
+    "Handing in nothing can be better",
+    "An entry with all corners, all right edges and many wrong ones costs {0:.2f}, an empty one {1:.2f}.",
+    HOUSE,
+    (("every pair joined", ALL_EDGES), ("nothing", _frame([], []))),
+)
+_STRAY_MATCHED: Example = (
+    "A stray corner is dragged across",
+    "A corner 20 m off is worse than no corner to a metric that must pair them: {0:.2f} with the stray corner, {1:.2f} without it.",
+    SQUARE,
+    (("one corner 20 m off", ONE_CORNER_FAR), ("that corner left out", ONE_CORNER_LESS)),
+)
+_POSE_UNSEEN: Example = (
+    "It does not see where anything is",
+    "Moved away by 40 m, or standing upright where it should lie flat: people call both wrong, the metric says {0:.4g} and {1:.4g}.",
+    SQUARE,
+    (("moved 40 m", _moved(SQUARE, 40, 0, 0)), ("stood upright", FOLDED)),
+)
+_SHEAR_UNSEEN: Example = (
+    "It sees lengths, not angles",
+    "The rectangle has become a leaning parallelogram with sides of the same lengths, and the metric says {0:.4g}.",
+    SQUARE,
+    (("leaning", LEANING),),
+)
+_TILT: Example = (
+    "The same mistake does not cost the same on a turned building",
+    "In both entries one of two equal squares lacks an edge; on the straight one the score is {0:.3f}, on the turned one {1:.3f}.",
+    TWO_SQUARES,
+    (("straight square open", _without(TWO_SQUARES, 3)), ("turned square open", _without(TWO_SQUARES, 7))),
+)
+
+EXAMPLES: dict[str, tuple[Example, ...]] = {
+    "corner_precision": (
+        _EDGES_UNSEEN,
+        (
+            "One right corner is enough",
+            "A single corner in the right place is a poor entry; all that it claims is right, so the score is {0:.2f}.",
+            HOUSE,
+            (("one corner", _frame(HOUSE.vertices[:1], [])),),
+        ),
+    ),
+    "corner_recall": (
+        _EDGES_UNSEEN,
+        (
+            "Any number of wrong corners is free",
+            "Twenty loose points above the roof are nonsense to people; all right corners are there, so the score is {0:.2f}.",
+            HOUSE,
+            (("twenty loose points", LOOSE_POINTS),),
+        ),
+    ),
+    "corner_f1": (_EDGES_UNSEEN, _LOST_HITS),
+    "corner_offset": (
+        (
+            "It rewards finding less",
+            "Only hits are measured: one right corner among wrong ones gives {0:.2f} m, a whole outline 20 cm off gives {1:.2f} m.",
+            SQUARE,
+            (("one corner right", ONE_CORNER_RIGHT), ("all corners 20 cm off", ALL_CORNERS_OFF)),
+        ),
+        (
+            "It does not look at edges",
+            "All corners are right but no edge is, and people would call the entry useless; the metric says {0:.2f} m, its best.",
+            HOUSE,
+            (("wrong edges", TANGLED),),
+        ),
+    ),
+    "edge_precision": (
+        (
+            "One right edge is enough",
+            "A single edge in the right place is a poor entry; all that it claims is right, so the score is {0:.2f}.",
+            HOUSE,
+            (("one edge", _without(HOUSE, *range(1, 17))),),
+        ),
+        _CUT,
+    ),
+    "edge_recall": (
+        (
+            "Any number of wrong edges is free",
+            "Every pair of corners is joined, which people call a tangle; all right edges are among them, so the score is {0:.2f}.",
+            HOUSE,
+            (("every pair joined", ALL_EDGES),),
+        ),
+        _CUT,
+    ),
+    "edge_f1": (_CUT, _CLIFF),
+    "hss": (_TILT, _CLIFF),
+    "hss_exact": (_CLIFF, _EDGES_UNSEEN),
+    "jaccard_distance": (_FAR_IS_FAR, _CONNECTION_UNSEEN),
+    "ecd_chamfer": (
+        _CONNECTION_UNSEEN,
+        (
+            "A few wrong long edges hide in the average",
+            "Two diagonals across the walls are a plain mistake for people, a shift of 0.5 m hardly is; the metric says {0:.2f} m and {1:.2f} m.",
+            HOUSE,
+            (("two wrong diagonals", _with_edges(HOUSE, [(0, 5), (3, 6)])), ("moved 0.5 m", _moved(HOUSE, 0, 0.5, 0))),
+        ),
+    ),
+    "ecd_emd": (
+        (
+            "What is missing here is paid for there",
+            "Four roof edges of the left house are missing; as all points must be paired, the right house, which is untouched, pays as well: "
+            "{0:.2f} m, while both houses moved by 0.5 m cost {1:.2f} m.",
+            TWO_HOUSES,
+            (
+                ("four edges of the left house missing", _without(TWO_HOUSES, 12, 13, 14, 15)),
+                ("all moved 0.5 m", _moved(TWO_HOUSES, 0, 0.5, 0)),
+            ),
+        ),
+        _CONNECTION_UNSEEN,
+    ),
+    "wf_hausdorff": (
+        (
+            "The worst point is all that counts",
+            "A perfect house with a speck of 10 cm far off is nearly perfect to people and costs {0:.1f} m; a tangle of wrong edges costs {1:.1f} m.",
+            HOUSE,
+            (("a speck far away", SPECK), ("wrong edges", TANGLED)),
+        ),
+        _CONNECTION_UNSEEN,
+    ),
+    "wed_prereg": (
+        (
+            "Wrong place and wrong size are forgiven",
+            "The entry is laid onto the reference before anything is measured: moved by 40 m it costs {0:.2g}, twice as large {1:.2g}.",
+            HOUSE,
+            (("moved 40 m", FAR), ("twice as large", _frame(HOUSE.vertices * 2, HOUSE.edges))),
+        ),
+        _SPLIT_OR_LOST,
+    ),
+    "wed_mnn": (_SPLIT_OR_LOST, _WORSE_THAN_NOTHING),
+    "wed_hungarian": (_SPLIT_OR_LOST, _STRAY_MATCHED),
+    "wed_nearest": (
+        (
+            "Clutter around a corner collapses for nothing",
+            "Three spurs of about a metre stick out of every corner; all fall back onto it and no edge is charged, so the entry costs {0:.2f}; "
+            "an empty one costs {1:.2f}.",
+            SQUARE,
+            (("twelve spurs", SPURS), ("nothing", _frame([], []))),
+        ),
+        _WORSE_THAN_NOTHING,
+    ),
+    "wed_ap": (
+        (
+            "Loose corners are free",
+            "Twenty points above the roof that no edge uses are nonsense to people; the metric says {0:.4g}, its best.",
+            HOUSE,
+            (("twenty loose points", LOOSE_POINTS),),
+        ),
+        _SPLIT_OR_LOST,
+    ),
+    "spectral_l1": (_POSE_UNSEEN, _SHEAR_UNSEEN),
+    "spectral_l2": (_POSE_UNSEEN, _SHEAR_UNSEEN),
+    "sap3d": (
+        (
+            "The same drawing, two scores",
+            "Both entries draw the same right edges and one wrong one; where that is rated lowest the score is {0:.2f}, rated highest {1:.2f}.",
+            SQUARE,
+            (("wrong edge rated lowest", SCORED), ("wrong edge rated highest", WRONG_FIRST)),
+        ),
+        (
+            "Cutting edges in two costs, though nothing moves",
+            "Every line lies where it should, and people see no difference; with each edge cut in two the score is {0:.2f}.",
+            SQUARE,
+            (("each edge in two", Wireframe(_split(SQUARE).vertices, _split(SQUARE).edges, np.ones(8))),),
+        ),
+    ),
+}
