@@ -8,7 +8,7 @@ from typing import Any
 from submissions.formats.errors import FormatError, shown
 from submissions.formats.text import parse_json
 
-MAX_JSON_VALUES = 1_000_000
+MAX_JSON_VALUES = 400_000
 _MAGIC, _JSON, _BIN = b"glTF", 0x4E4F534A, 0x004E4942
 _EMBED = "send it as .glb, or with its buffers embedded"
 # Whatever else a file requires bears on light and material only, or is refused by its name.
@@ -146,7 +146,7 @@ def _chunks(data: bytes, file: str) -> tuple[bytes, bytes | None]:
     if found[0][0] != _JSON:
         raise FormatError(file, "chunk 0", "must be JSON")
     binary = found[1][1] if len(found) > 1 and found[1][0] == _BIN else None
-    return found[0][1], binary
+    return found[0][1].rstrip(b"\0 "), binary
 
 
 def _refuse_extensions(document: Document) -> None:

@@ -1,8 +1,9 @@
-"""Text formats in blocks of lines: numbers are read many at a time, and only a block with a fault is looked at again."""
+"""Text formats in blocks of lines: numbers are read many at a time, and only a block with a fault is looked at by line."""
 
 import codecs
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,37 +12,83 @@ from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatEr
 
 MAX_LINE_BYTES = 1_000_000
 _BLOCK = 1 << 20
-WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _BLANK = re.compile(rb"\s*")
-_IN_NUMBERS, _IN_WHOLE = b"0123456789+-.eE \t\r\n\f\v", b"0123456789+- \t\r\n\f\v"
+_COMMENT = re.compile(rb"#[^\n]*")
+_IN_NUMBERS, _IN_WHOLE = b"0123456789+-.eE \t\n\f\v", b"0123456789+- \t\n\f\v"
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan(?:\(.*\))?|inf|infinity)", re.IGNORECASE)
+_NEWLINE, _SPACE = 10, 32
 
 
-def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1) -> Iterator[tuple[int, list[bytes]]]:
-    """Lines of about a megabyte at a time, from byte ``start``, each time with the number of the first one.
+class Block:
+    """Some whole lines of a file: ``text`` ends each with a newline, and ``first`` is the number of the first."""
+
+    def __init__(self, first: int, text: bytes) -> None:
+        self.first, self.text = first, text
+        self.letters = np.frombuffer(text, np.uint8)
+        self.ends = np.flatnonzero(self.letters == _NEWLINE)
+        self.starts = np.concatenate([[0], self.ends[:-1] + 1])
+
+    @cached_property
+    def word_starts(self) -> NDArray[np.int64]:
+        """Where each word of the block begins."""
+        black = self.letters > _SPACE
+        black[1:] &= self.letters[:-1] <= _SPACE
+        return np.flatnonzero(black)
+
+    @cached_property
+    def first_words(self) -> NDArray[np.int64]:
+        """The number of the first word of each line, or of the next one that has any."""
+        return np.searchsorted(self.word_starts, self.starts)
+
+    @cached_property
+    def words(self) -> NDArray[np.int64]:
+        """How many words each line has."""
+        return np.diff(self.first_words, append=len(self.word_starts))
+
+    def text_of(self, lines: NDArray[np.bool_]) -> bytes:
+        """The chosen lines alone."""
+        return self.letters[np.repeat(lines, self.ends - self.starts + 1)].tobytes()
+
+    def split(self) -> list[bytes]:
+        return self.text[:-1].split(b"\n")
+
+
+def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1) -> Iterator[Block]:
+    """Lines of about a megabyte at a time, from byte ``start``.
 
     Only what a format reads must be ASCII, so comments and names may be in any encoding that keeps ASCII as it is.
     Raises ``FormatError`` where the file is empty, UTF-16, binary, or has a line of more than a megabyte.
     """
-    if _BLANK.fullmatch(data):
-        raise FormatError(file, "", "is empty")
-    if data.startswith(WIDE):
+    if is_wide(data):
         raise FormatError(file, "", "is UTF-16 or UTF-32 text; save it as UTF-8")
     if start == 0 and data.startswith(codecs.BOM_UTF8):
         start = len(codecs.BOM_UTF8)
+    if start == 0 and _BLANK.fullmatch(data):
+        raise FormatError(file, "", "is empty")
     while start < len(data):
         end = data.find(b"\n", start + _BLOCK) + 1 or len(data)
-        block = data[start:end]
-        lines = block.splitlines()
-        if b"\0" in block:
-            at = next(n for n, line in enumerate(lines) if b"\0" in line)
+        text = data[start:end]
+        if b"\r" in text:
+            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        block = Block(first_line, text if text.endswith(b"\n") else text + b"\n")
+        if b"\0" in text:
+            at = text.count(b"\n", 0, text.index(b"\0"))
             raise FormatError(file, f"line {first_line + at}", "holds a zero byte; is it a binary file, or UTF-16 text?")
-        if len(block) > MAX_LINE_BYTES and max(map(len, lines)) > MAX_LINE_BYTES:
-            at = next(n for n, line in enumerate(lines) if len(line) > MAX_LINE_BYTES)
-            raise FormatError(file, f"line {first_line + at}", f"is longer than {size_text(MAX_LINE_BYTES)}")
-        yield first_line, lines
-        first_line, start = first_line + len(lines), end
+        lengths = block.ends - block.starts
+        if len(text) > MAX_LINE_BYTES and lengths.max() > MAX_LINE_BYTES:
+            raise FormatError(file, f"line {first_line + lengths.argmax()}", f"is longer than {size_text(MAX_LINE_BYTES)}")
+        yield block
+        first_line, start = first_line + len(block.ends), end
+
+
+def is_wide(data: bytes) -> bool:
+    """Whether a file says by its first bytes that it is UTF-16 or UTF-32 text."""
+    return data.startswith(_WIDE)
+
+
+# --- numbers
 
 
 def numbers(text: bytes) -> NDArray[np.float64] | None:
@@ -55,35 +102,38 @@ def whole_numbers(text: bytes) -> NDArray[np.int64] | None:
 
 
 def _parsed(text: bytes, kind: np.dtype) -> NDArray | None:
+    # Two numbers that touch ("1-2", "1.5.2") are read as two, so callers compare the count with the words'.
     try:
-        values = np.fromstring(text, dtype=kind, sep=" ")
+        return np.fromstring(text, dtype=kind, sep=" ") if text else np.zeros(0, kind)
     except ValueError:
         return None
-    # Two numbers that touch ("1-2", "1.5.2") are read as two.
-    return values if len(values) == len(text.split()) else None
 
 
 def number_fault(word: bytes) -> str:
-    """Why a word is no coordinate, or nothing."""
+    """Why a word is no number, or nothing."""
     if _NUMBER.fullmatch(word):
         return ""
     return f'"{word_text(word)}" is not {"finite" if _NOT_FINITE.fullmatch(word) else "a number"}'
 
 
-def note_number_faults(rows: Sequence[Sequence[bytes]], place: Sequence[int], findings: Findings) -> None:
-    """Notes every word of the rows that is no number, by the line it stands in."""
-    for line, words in zip(place, rows, strict=True):
+def note_number_faults(places: Sequence[int], rows: Sequence[Sequence[bytes]], findings: Findings) -> None:
+    """Notes every word of the rows that is no number, by the line it stands in, and raises where there is any."""
+    for place, words in zip(places, rows, strict=True):
         for word in words:
             fault = number_fault(word)
             if fault:
-                findings.add(f"line {line}", fault)
+                findings.add(f"line {place}", fault)
         if findings.full:
-            findings.raise_if_any()
+            break
+    findings.raise_if_any()
 
 
 def word_text(word: bytes) -> str:
     """A word of a file, short and safe to print."""
     return shown(word[:60].decode("utf-8", "replace"))
+
+
+# --- rows of numbers
 
 
 class Rows:
@@ -92,60 +142,61 @@ class Rows:
     def __init__(self, data: bytes, file: str, start: int = 0, first_line: int = 1, comments: bool = False) -> None:
         self.file, self.comments = file, comments
         self._blocks = text_blocks(data, file, start, first_line)
-        self._places: list[int] = []
-        self._lines: list[bytes] = []
-        self._at = 0
+        self._block = Block(1, b"\n")
+        self._lines = np.zeros(0, np.int64)
 
-    def take(self, count: int, what: str) -> Iterator[tuple[list[int], list[bytes]]]:
-        """The next ``count`` lines in pieces, with the number of each; ``FormatError`` where the file ends before."""
+    def take(self, count: int, what: str) -> Iterator["Piece"]:
+        """The next ``count`` lines in pieces; ``FormatError`` where the file ends before."""
         left = count
         while left:
-            if self._at == len(self._lines) and not self._next_block():
+            if not len(self._lines) and not self._next_block():
                 raise FormatError(self.file, "", f"ends after {count - left} of {count} {what}; is it cut short?")
-            end = min(len(self._lines), self._at + left)
-            yield self._places[self._at : end], self._lines[self._at : end]
-            left -= end - self._at
-            self._at = end
+            taken, self._lines = self._lines[:left], self._lines[left:]
+            left -= len(taken)
+            text = self._block.text[self._block.starts[taken[0]] : self._block.ends[taken[-1]]]
+            yield Piece(taken + self._block.first, text, self._block.words[taken])
 
     def _next_block(self) -> bool:
-        for first, lines in self._blocks:
-            if self.comments:
-                lines = [line.partition(b"#")[0] if b"#" in line else line for line in lines]
-            kept = [(number, line) for number, line in enumerate(lines, first) if line and not line.isspace()]
-            if kept:
-                self._places, self._lines, self._at = [n for n, _ in kept], [line for _, line in kept], 0
+        for block in self._blocks:
+            if self.comments and b"#" in block.text:
+                block = Block(block.first, _COMMENT.sub(b"", block.text))
+            self._block, self._lines = block, np.flatnonzero(block.words)
+            if len(self._lines):
                 return True
         return False
 
 
-def ragged(places: list[int], lines: list[bytes], findings: Findings) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """All numbers of the lines, one line after the other, and how many each line has. Raises what is no number."""
-    values = numbers(b"\n".join(lines))
-    words = list(map(bytes.split, lines))
-    if values is None:
-        note_number_faults(words, places, findings)
+class Piece:
+    """Lines that each have a word or more: the number of each, their text and how many words each has."""
+
+    def __init__(self, places: NDArray[np.int64], text: bytes, words: NDArray[np.int64]) -> None:
+        self.places, self.text, self.words = places, text, words
+
+    def numbers(self, findings: Findings) -> NDArray[np.float64]:
+        """All numbers of the lines in a row. Raises, by line, what is none."""
+        values = numbers(self.text)
+        if values is None or len(values) != self.words.sum():
+            rows = [line.split() for line in self.text.split(b"\n")]
+            note_number_faults(self.places.tolist(), [row for row in rows if row], findings)
+        assert values is not None
+        return values
+
+    def table(self, columns: int, findings: Findings) -> NDArray[np.float64]:
+        """The numbers of lines that all have ``columns`` of them; raises faults by line."""
+        for at in np.flatnonzero(self.words != columns)[:MAX_FINDINGS_PER_FILE].tolist():
+            findings.add(f"line {self.places[at]}", f"has {self.words[at]} numbers, there must be {columns}")
         findings.raise_if_any()
-    assert values is not None
-    return values, np.fromiter(map(len, words), np.int64, len(words))
-
-
-def rectangular(places: list[int], lines: list[bytes], columns: int, findings: Findings) -> NDArray[np.float64]:
-    """The numbers of lines that all have ``columns`` of them; raises faults by line."""
-    values, sizes = ragged(places, lines, findings)
-    for at in np.flatnonzero(sizes != columns)[:MAX_FINDINGS_PER_FILE].tolist():
-        findings.add(f"line {places[at]}", f"has {sizes[at]} numbers, there must be {columns}")
-    findings.raise_if_any()
-    return values.reshape(-1, columns)
+        return self.numbers(findings).reshape(-1, columns)
 
 
 class Cursor:
-    """Reads ragged lines column by column, all lines at once: ``at`` is the next number of each."""
+    """Reads lines of different lengths column by column, all lines at once: ``at`` is the next number of each."""
 
-    def __init__(self, places: list[int], lines: list[bytes], findings: Findings) -> None:
-        self.places, self.findings = places, findings
-        self.values, sizes = ragged(places, lines, findings)
-        self.ends = np.cumsum(sizes)
-        self.at = self.ends - sizes
+    def __init__(self, piece: Piece, findings: Findings) -> None:
+        self.places, self.findings = piece.places, findings
+        self.values = piece.numbers(findings)
+        self.ends = np.cumsum(piece.words)
+        self.at = self.ends - piece.words
 
     def number(self, name: str) -> NDArray[np.float64]:
         """The next number of every line."""

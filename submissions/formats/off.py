@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
 from submissions.formats.errors import Findings, FormatError
-from submissions.formats.lines import Cursor, Rows, rectangular, spread, word_text
+from submissions.formats.lines import Cursor, Rows, spread, word_text
 from submissions.formats.polygons import PLAIN, bytes_of, fan, from_corners
 
 _HEADER = re.compile(rb"\s*(ST)?(C)?(N)?(4)?(n)?OFF(?![A-Za-z])")
@@ -33,7 +33,7 @@ def read_off(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
 
 def _header(rows: Rows, file: str) -> tuple[int, bool, int, int]:
     """Numbers per vertex before its colour, whether a colour follows, and the counts; the word OFF may share their line."""
-    (((place,), (line,)),) = rows.take(1, "lines of its header")
+    place, line = _line(rows)
     match = _HEADER.match(line)
     if not match:
         raise FormatError(file, f"line {place}", f'begins with "{word_text(line.strip()[:20])}", an OFF file begins with OFF')
@@ -42,7 +42,7 @@ def _header(rows: Rows, file: str) -> tuple[int, bool, int, int]:
     if fourth or any_size or b"BINARY" in rest:
         raise FormatError(file, f"line {place}", "is OFF in binary or other than 3 dimensions; write it as plain OFF text")
     if not rest.strip():
-        (((place,), (rest,)),) = rows.take(1, "lines of its header")
+        place, rest = _line(rows)
     counts = _COUNTS.fullmatch(rest)
     if not counts:
         raise FormatError(file, f"line {place}", "must give the numbers of vertices, faces and edges")
@@ -51,34 +51,39 @@ def _header(rows: Rows, file: str) -> tuple[int, bool, int, int]:
     return 6 if normals else 3, bool(colour), int(counts[1]), int(counts[2])
 
 
+def _line(rows: Rows) -> tuple[int, bytes]:
+    (piece,) = rows.take(1, "lines of its header")
+    return int(piece.places[0]), piece.text
+
+
 def _vertices(
     rows: Rows, count: int, columns: int, coloured: bool, findings: Findings
-) -> tuple[list[int], NDArray[np.float64], NDArray[np.uint8] | None]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.uint8] | None]:
     """Line numbers, coordinates and, where every vertex has one, colours."""
-    every_place: list[int] = []
+    places = [np.zeros(0, np.int64)]
     pieces: list[NDArray[np.float64]] = []
     width = 0
-    for places, lines in rows.take(count, "vertices"):
-        width = width or len(lines[0].split())
+    for piece in rows.take(count, "vertices"):
+        width = width or int(piece.words[0])
         if width != columns and width not in (columns + 3, columns + 4):
             expected = f"{columns}{f', {columns + 3} or {columns + 4}' if coloured else ''}"
-            raise FormatError(rows.file, f"line {places[0]}", f"has {width} numbers, there must be {expected}")
-        every_place += places
-        pieces.append(rectangular(places, lines, width, findings))
+            raise FormatError(rows.file, f"line {piece.places[0]}", f"has {width} numbers, there must be {expected}")
+        places.append(piece.places)
+        pieces.append(piece.table(width, findings))
     table = np.concatenate([np.zeros((0, width or columns)), *pieces])
     given = table[:, columns : columns + 3]
-    return every_place, table[:, :3], _colours(given) if given.shape[1] == 3 else None
+    return np.concatenate(places), table[:, :3], _colours(given) if given.shape[1] == 3 else None
 
 
 def _polygons(
     rows: Rows, count: int, max_faces: int, findings: Findings
-) -> tuple[list[int], NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8] | None]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8] | None]:
     """Line numbers, the corners of all polygons in a row, how many each has, and colours where any has one."""
-    every_place: list[int] = []
+    places = [np.zeros(0, np.int64)]
     corners, sizes, colours = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.uint8)]
     n_triangles, coloured = 0, False
-    for places, lines in rows.take(count, "faces"):
-        cursor = Cursor(places, lines, findings)
+    for piece in rows.take(count, "faces"):
+        cursor = Cursor(piece, findings)
         found, lengths = cursor.list("corners", least=3)
         n_triangles += int((lengths - 2).sum())
         if n_triangles > max_faces:
@@ -86,15 +91,16 @@ def _polygons(
         rest = cursor.rest()
         # One number is a place in a table of colours that the file does not hold.
         own = np.flatnonzero(rest >= 3)
-        block = np.full((len(places), 3), PLAIN, np.uint8)
+        block = np.full((len(rest), 3), PLAIN, np.uint8)
         if len(own):
             coloured = True
             block[own] = _colours(cursor.values[spread(cursor.at[own], np.full(len(own), 3))].reshape(-1, 3))
-        every_place += places
+        places.append(piece.places)
         corners.append(found)
         sizes.append(lengths)
         colours.append(block)
-    return every_place, np.concatenate(corners), np.concatenate(sizes), np.concatenate(colours) if coloured else None
+    every_colour = np.concatenate(colours) if coloured else None
+    return np.concatenate(places), np.concatenate(corners), np.concatenate(sizes), every_colour
 
 
 def _colours(given: NDArray[np.float64]) -> NDArray[np.uint8]:

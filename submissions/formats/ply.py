@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
 from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError
-from submissions.formats.lines import Cursor, Rows, rectangular, spread, word_text
+from submissions.formats.lines import Cursor, Piece, Rows, spread, word_text
 from submissions.formats.polygons import bytes_of, fan, from_corners
 
 MAX_HEADER_BYTES = 100_000
@@ -22,6 +22,7 @@ _KINDS = {
 _KIND_OF = {name: code for code, names in _KINDS.items() for name in names.split()}
 _UNPACK = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I"}
 _CORNERS = ("vertex_indices", "vertex_index")
+_NONE = np.zeros(0, np.int64)
 _COLOUR = ("red", "green", "blue")
 _END = re.compile(rb"^end_header[ \t]*(?:\r\n|\n|\r)", re.MULTILINE)
 
@@ -57,7 +58,7 @@ class _Table:
     columns: dict[str, NDArray]
     values: NDArray
     sizes: NDArray[np.int64]
-    places: list[int]
+    places: NDArray[np.int64]  # the lines of a text file; of none in a binary one
 
 
 def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
@@ -105,9 +106,9 @@ def _naming(vertex: _Table, face: _Table | None, polygon: NDArray[np.int64]) -> 
     def corner_place(n: int) -> str:
         assert face is not None
         row = int(polygon[n])
-        return f"line {face.places[row]}" if face.places else f"face {row}"
+        return f"line {face.places[row]}" if len(face.places) else f"face {row}"
 
-    return Naming(lambda n: f"line {vertex.places[n]}" if vertex.places else f"vertex {n}", corner_place, str, element="face")
+    return Naming(lambda n: f"line {vertex.places[n]}" if len(vertex.places) else f"vertex {n}", corner_place, str, element="face")
 
 
 def _colours(table: _Table) -> NDArray[np.uint8] | None:
@@ -193,23 +194,22 @@ def _read_text(rows: Rows, elements: list[Element], findings: Findings) -> dict[
     tables: dict[str, _Table] = {}
     for element in elements:
         kept = _corners_of(element) if element.name == "face" else None
-        pieces, places_of = [], []
-        for places, lines in rows.take(element.count, f'rows of "{element.name}"'):
+        pieces = []
+        for piece in rows.take(element.count, f'rows of "{element.name}"'):
             if element.name in ("vertex", "face"):
-                pieces.append(_text_piece(element, kept, places, lines, findings))
-                places_of += places
+                pieces.append(_text_piece(element, kept, piece, findings))
         if element.name in ("vertex", "face"):
-            tables[element.name] = _joined(element, pieces, places_of)
+            tables[element.name] = _joined(element, pieces)
     return tables
 
 
-def _text_piece(element: Element, kept: Property | None, places: list[int], lines: list[bytes], findings: Findings) -> _Table:
+def _text_piece(element: Element, kept: Property | None, piece: Piece, findings: Findings) -> _Table:
     columns: dict[str, NDArray] = {}
     values, sizes = np.zeros(0), np.zeros(0, np.int64)
     if not any(column.length for column in element.properties):
-        table = rectangular(places, lines, len(element.properties), findings)
-        return _Table({column.name: table[:, n] for n, column in enumerate(element.properties)}, values, sizes, places)
-    cursor = Cursor(places, lines, findings)
+        table = piece.table(len(element.properties), findings)
+        return _Table({column.name: table[:, n] for n, column in enumerate(element.properties)}, values, sizes, piece.places)
+    cursor = Cursor(piece, findings)
     for column in element.properties:
         if column is kept:
             values, sizes = cursor.list(column.name, least=3)
@@ -217,10 +217,10 @@ def _text_piece(element: Element, kept: Property | None, places: list[int], line
             cursor.list(column.name)
         else:
             columns[column.name] = cursor.number(column.name)
-    return _Table(columns, values, sizes, places)
+    return _Table(columns, values, sizes, piece.places)
 
 
-def _joined(element: Element, pieces: list[_Table], places: list[int]) -> _Table:
+def _joined(element: Element, pieces: list[_Table]) -> _Table:
     """The pieces of a text element as one, each column in the type that the header gives it."""
     plain = [column for column in element.properties if not column.length]
     columns: dict[str, NDArray] = {}
@@ -229,7 +229,8 @@ def _joined(element: Element, pieces: list[_Table], places: list[int]) -> _Table
         # Colours alone depend on the type; coordinates are kept as exactly as they are written.
         columns[column.name] = whole if column.kind[0] == "f" else np.clip(np.nan_to_num(whole), -(2**31), 2**32).astype(np.int64)
     values = np.concatenate([np.zeros(0), *(piece.values for piece in pieces)])
-    return _Table(columns, values, np.concatenate([np.zeros(0, np.int64), *(piece.sizes for piece in pieces)]), places)
+    sizes, places = (np.concatenate([_NONE, *(getattr(piece, name) for piece in pieces)]) for name in ("sizes", "places"))
+    return _Table(columns, values, sizes, places)
 
 
 # --- binary
@@ -244,7 +245,7 @@ def _read_binary(data: bytes, at: int, order: str, elements: list[Element], find
             kind = np.dtype([(column.name, order + column.kind) for column in element.properties])
             rows = np.frombuffer(data, kind, element.count, at)
             at += element.count * kind.itemsize
-            found = _Table({name: rows[name] for name in kind.names or ()}, np.zeros(0), np.zeros(0, np.int64), [])
+            found = _Table({name: rows[name] for name in kind.names or ()}, np.zeros(0), _NONE, _NONE)
         else:
             found, at = _binary_lists(data, at, order, element, findings)
         if element.name in ("vertex", "face"):
@@ -266,7 +267,7 @@ def _binary_lists(data: bytes, at: int, order: str, element: Element, findings: 
                 if kept:
                     _refuse_short(np.full(1, first[kept.name]), findings)
                     values, sizes = rows[kept.name].reshape(-1), np.full(element.count, first[kept.name], np.int64)
-                return _Table(columns, values, sizes, []), at + element.count * kind.itemsize
+                return _Table(columns, values, sizes, _NONE), at + element.count * kind.itemsize
     return _row_by_row(data, at, order, element, kept, findings)
 
 
@@ -332,7 +333,7 @@ def _row_by_row(data: bytes, at: int, order: str, element: Element, kept: Proper
     values = np.zeros(0)
     if kept:
         values = _gathered(data, np.array(lists, np.int64), lengths, np.dtype(order + kept.kind))
-    return _Table(_plain_columns(data, starts, lists, lengths, order, element, kept), values, lengths, []), at
+    return _Table(_plain_columns(data, starts, lists, lengths, order, element, kept), values, lengths, _NONE), at
 
 
 def _refuse_short(sizes: NDArray[np.int64], findings: Findings) -> None:

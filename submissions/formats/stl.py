@@ -8,16 +8,21 @@ from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
 from submissions.formats.errors import Findings, FormatError
-from submissions.formats.lines import WIDE, note_number_faults, numbers, text_blocks, word_text
+from submissions.formats.lines import Block, is_wide, note_number_faults, numbers, spread, text_blocks, word_text
 
 _HEADER, _TRIANGLE = 84, 50
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _TEXT = re.compile(rb"\s*solid\b[^\r\n]*\s*(?:facet|end\s*solid)\b", re.IGNORECASE)
-# One letter for each kind of line: a text file is a sentence of them.
-_LETTERS = {b"solid": "s", b"facet": "f", b"outer": "o", b"vertex": "v", b"endloop": "l", b"endfacet": "e", b"endsolid": "x"}
-_WORDS = {letter: word.decode() for word, letter in _LETTERS.items()}
+# One letter for each kind of line, known by the first five of its own: a text file is a sentence of them.
+_LETTERS = {b"solid": b"s", b"facet": b"f", b"outer": b"o", b"verte": b"v", b"endlo": b"l", b"endfa": b"e", b"endso": b"x"}
+_WORDS = {"s": "solid", "f": "facet", "o": "outer loop", "v": "vertex", "l": "endloop", "e": "endfacet", "x": "endsolid"}
 _FACET = "fovvvle"
 _SENTENCE = re.compile(r"(?:s(?:fovvvle)*+x)*+(?:s(?:fovvvle)*+)?+")
+_KNOWN = 5  # letters
+_CODES = np.array([int.from_bytes(word, "little") for word in _LETTERS])
+_ORDER = np.argsort(_CODES)
+_IN_ORDER = np.frombuffer(b"".join(_LETTERS.values()), np.uint8)[_ORDER]
+_VERTEX = len("vertex")
 
 
 def read_stl(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
@@ -27,7 +32,7 @@ def read_stl(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     """
     count = struct.unpack_from("<I", data, 80)[0] if len(data) >= _HEADER else 0
     fits = len(data) == _HEADER + _TRIANGLE * count
-    if not fits and (_TEXT.match(data[:10_000]) or data.startswith(WIDE) or not data):
+    if not fits and (_TEXT.match(data[:10_000]) or is_wide(data) or not data):
         return _read_text(data, file, max_vertices, max_faces)
     if len(data) < _HEADER:
         raise FormatError(file, "", "is no STL file: neither text with solid and facet nor as long as a binary header")
@@ -45,18 +50,35 @@ def _merged(corners: NDArray[np.floating], naming: Naming, findings: Findings, m
     """Three corners per facet as a mesh in which exactly equal corners are one vertex, in order of appearance."""
     apart = mesh(corners, np.arange(len(corners)).reshape(-1, 3), None, naming, findings)
     points = apart.vertices + 0.0  # so that -0 and 0 are one
-    order = np.lexsort(points.T)
-    new = np.ones(len(points), bool)
-    new[1:] = (points[order[1:]] != points[order[:-1]]).any(axis=1)
-    group = np.empty(len(points), np.int64)
-    group[order] = np.cumsum(new) - 1
-    first = order[new]  # lexsort is stable: the first of each group
-    rank = np.empty(len(first), np.int64)
-    by_appearance = np.argsort(first)
-    rank[by_appearance] = np.arange(len(first))
+    order, new = _sorted_groups(points)
+    first = np.minimum.reduceat(order, np.flatnonzero(new)) if len(points) else order
     if len(first) > max_vertices:
         raise FormatError(findings.file, "", f"has {len(first)} different corners, at most {max_vertices} are taken for this sample")
-    return Mesh(points[first[by_appearance]], rank[group].reshape(-1, 3))
+    by_appearance = np.argsort(first)
+    rank = np.empty(len(first), np.int64)
+    rank[by_appearance] = np.arange(len(first))
+    vertex = np.empty(len(points), np.int64)
+    vertex[order] = rank[np.cumsum(new) - 1]
+    return Mesh(points[first[by_appearance]], vertex.reshape(-1, 3))
+
+
+def _sorted_groups(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """An order that brings equal points together, and where in it each new point begins."""
+    bits = points.view(np.uint64).reshape(-1, 3)
+    mixed = bits[:, 0]
+    for column in (1, 2):
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15) + bits[:, column]
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    order = np.argsort(mixed)
+    new = _changes(points[order])
+    if (new[1:] != (np.diff(mixed[order]) != 0)).any():  # two points share a number: sort by the points themselves
+        order = np.lexsort(points.T)
+        new = _changes(points[order])
+    return order, new
+
+
+def _changes(points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.concatenate([np.ones(min(1, len(points)), bool), (points[1:] != points[:-1]).any(axis=1)])
 
 
 # --- text
@@ -64,91 +86,102 @@ def _merged(corners: NDArray[np.floating], naming: Naming, findings: Findings, m
 
 def _read_text(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     findings = Findings(file)
-    corners: list[NDArray[np.float64]] = []
-    sentence: list[str] = []
+    corners = [np.zeros(0)]
+    vertex_lines = [np.zeros(0, np.int64)]
+    sentence: list[bytes] = []
     n_faces = 0
-    for first, lines in text_blocks(data, file):
-        letters, rows, places = _kinds(first, lines, findings)
+    for block in text_blocks(data, file):
+        letters, values, lines = _whole_block(block) or _line_by_line(block, findings)
         sentence.append(letters)
-        corners.append(_corners(rows, places, findings))
-        n_faces += letters.count("e")
+        corners.append(values)
+        vertex_lines.append(lines)
+        n_faces += letters.count(b"e")
         if n_faces > max_faces:
             raise FormatError(file, "", f"has more than {max_faces} triangles, the most for this sample")
-    _check_order("".join(sentence), data, findings)
-    points = np.concatenate([np.zeros((0, 3)), *corners])
-    places_of: list[int] = []
-
-    def place(n: int) -> str:
-        if not places_of:
-            places_of.extend(line for first, lines in text_blocks(data, file) for line in _kinds(first, lines, findings)[2])
-        return f"line {places_of[n]}"
-
-    return _merged(points, Naming(place, str, str), findings, max_vertices)
+    _check_order(b"".join(sentence).decode(), data, file)
+    lines = np.concatenate(vertex_lines)
+    return _merged(np.concatenate(corners).reshape(-1, 3), Naming(lambda n: f"line {lines[n]}", str, str), findings, max_vertices)
 
 
-def _kinds(first: int, lines: list[bytes], findings: Findings) -> tuple[str, list[list[bytes]], list[int]]:
-    """The kinds of lines of a block as letters; the numbers of its vertices and the lines they stand in."""
-    letters: list[str] = []
+_Piece = tuple[bytes, NDArray[np.float64], NDArray[np.int64]]  # kinds of lines, coordinates, and the vertices' lines
+
+
+def _whole_block(block: Block) -> _Piece | None:
+    """A block read by its letters; None where any line asks for a closer look."""
+    filled = block.words > 0
+    starts = block.word_starts[block.first_words[filled]]
+    if not len(starts):
+        return b"", np.zeros(0), np.zeros(0, np.int64)
+    if starts[-1] + _VERTEX > len(block.letters):
+        return None
+    codes = np.zeros(len(starts), np.int64)
+    for n in range(_KNOWN):
+        codes |= (block.letters[starts + n].astype(np.int64) | 0x20) << (8 * n)
+    at = np.minimum(np.searchsorted(_CODES[_ORDER], codes), len(_CODES) - 1)
+    if (_CODES[_ORDER][at] != codes).any():
+        return None
+    kinds = _IN_ORDER[at]
+    vertex = kinds == ord("v")
+    lines = np.flatnonzero(filled)[vertex]
+    if (block.words[lines] != 4).any():
+        return None
+    # What is left of a vertex's line behind the word itself.
+    from_ = starts[vertex] + _VERTEX
+    values = numbers(block.letters[spread(from_, block.ends[lines] + 1 - from_)].tobytes())
+    if values is None or len(values) != 3 * len(lines):
+        return None
+    return kinds.tobytes(), values, lines + block.first
+
+
+def _line_by_line(block: Block, findings: Findings) -> _Piece:
+    letters: list[bytes] = []
     rows: list[list[bytes]] = []
     places: list[int] = []
-    for number, line in enumerate(lines, first):
-        words = line.split()
+    for line, text in enumerate(block.split(), block.first):
+        words = text.split()
         if not words:
             continue
-        word = words[0].lower()
-        if word == b"end" and len(words) > 1:
-            word += words[1].lower()
-        letter = _LETTERS.get(word)
+        joined = b"".join(words[:2]) if words[0].lower() == b"end" else words[0]
+        letter = _LETTERS.get(joined[:_KNOWN].lower())
         if letter is None:
-            findings.add(f"line {number}", f'begins with "{word_text(words[0])}", which is no line of an STL file')
-            if findings.full:
-                break
-            continue
-        letters.append(letter)
-        if letter == "v":
+            findings.add(f"line {line}", f'begins with "{word_text(words[0])}", which is no line of an STL file')
+        elif letter == b"v":
+            if len(words) != 4:
+                findings.add(f"line {line}", f"vertex has {len(words) - 1} numbers, there must be 3")
             rows.append(words[1:])
-            places.append(number)
+            places.append(line)
+        letters.append(letter or b"")
+        if findings.full:
+            break
     findings.raise_if_any()
-    return "".join(letters), rows, places
-
-
-def _corners(rows: list[list[bytes]], places: list[int], findings: Findings) -> NDArray[np.float64]:
-    if not set(map(len, rows)) <= {3}:
-        for row, place in zip(rows, places, strict=True):
-            if len(row) != 3:
-                findings.add(f"line {place}", f"vertex has {len(row)} numbers, there must be 3")
-        findings.raise_if_any()
     values = numbers(b" ".join([word for row in rows for word in row]))
-    if values is None:
-        note_number_faults(rows, places, findings)
-        findings.raise_if_any()
+    if values is None or len(values) != 3 * len(rows):
+        note_number_faults(places, rows, findings)
     assert values is not None
-    return values.reshape(-1, 3)
+    return b"".join(letters), values, np.array(places, np.int64)
 
 
-def _check_order(sentence: str, data: bytes, findings: Findings) -> None:
+def _check_order(sentence: str, data: bytes, file: str) -> None:
     """Raises where a line does not belong, or the file ends within a solid."""
     match = _SENTENCE.match(sentence)
     assert match is not None
     at = match.end()
     if at == len(sentence) and sentence.endswith("x"):
         return
-    rest = sentence[at : at + len(_FACET)]
-    good = next((n for n, (is_, should) in enumerate(zip(rest, _FACET, strict=False)) if is_ != should), len(rest))
+    expected = _FACET if "s" in sentence[:at] and sentence[at - 1] != "x" else "s"
+    rest = sentence[at : at + len(expected)]
+    good = next((n for n, (is_, should) in enumerate(zip(rest, expected, strict=False)) if is_ != should), len(rest))
     if at + good >= len(sentence):
-        raise FormatError(findings.file, "", "ends within a solid, without endsolid; is it cut short?")
-    line = _nth_line(data, findings.file, at + good)
-    expected = _WORDS[_FACET[good]] if sentence else "solid"
-    raise FormatError(findings.file, f"line {line}", f"is {_WORDS[sentence[at + good]]}, where {expected} should stand")
+        raise FormatError(file, "", "ends within a solid, without endsolid; is it cut short?")
+    line = _nth_line(data, file, at + good)
+    raise FormatError(file, f"line {line}", f"is {_WORDS[rest[good]]}, where {_WORDS[expected[good]]} should stand")
 
 
 def _nth_line(data: bytes, file: str, wanted: int) -> int:
-    """The line number of the line that is number ``wanted``, from 0, of those that are not blank."""
-    seen = 0
-    for first, lines in text_blocks(data, file):
-        for number, line in enumerate(lines, first):
-            if line.strip():
-                if seen == wanted:
-                    return number
-                seen += 1
+    """The number of line ``wanted``, from 0, among those that are not blank."""
+    for block in text_blocks(data, file):
+        filled = np.flatnonzero(block.words)
+        if wanted < len(filled):
+            return block.first + int(filled[wanted])
+        wanted -= len(filled)
     return 0
