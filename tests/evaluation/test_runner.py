@@ -19,7 +19,7 @@ PREDICTIONS = {
     "c": EMPTY,
     "d": moved(REFERENCES["d"], (900, 0, 0)),
 }
-CHEAP = {"jaccard_distance": {"n_samples": 500}, "ecd_chamfer": {"n": 100}, "wf_hausdorff": {"n": 100}}
+CHEAP = {"jaccard_distance": {"n_samples": 500}, "ecd_chamfer": {"n": 100}, "ecd_emd": {"n": 100}, "wf_hausdorff": {"n": 100}}
 KEYS = [key for key, spec in REGISTRY.items() if spec.family == "wireframe"]
 EVERYTHING = [MetricRequest(key, key, CHEAP.get(key, {})) for key in KEYS]
 IDS = tuple(REFERENCES)
@@ -43,7 +43,15 @@ def test_every_metric_is_scored_on_every_item_in_the_references_order():
         assert all(isinstance(value, float) for value in found.values)
 
 
-WORST = {"corner_offset": 0.5, "jaccard_distance": 1.0, "ecd_chamfer": 5.0, "wf_hausdorff": 5.0}
+WORST = {
+    "corner_offset": 0.5,
+    "jaccard_distance": 1.0,
+    **dict.fromkeys(("ecd_chamfer", "ecd_emd", "wf_hausdorff"), 5.0),
+    **dict.fromkeys(("wed_prereg", "wed_mnn", "wed_nearest", "wed_hungarian"), pytest.approx(24 / 14)),
+    "wed_ap": 1.0,
+    "spectral_l1": pytest.approx(7.0),
+    "spectral_l2": pytest.approx(74**0.5),
+}
 
 
 @pytest.mark.parametrize("key", KEYS)

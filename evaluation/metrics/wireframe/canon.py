@@ -7,6 +7,7 @@ arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -31,6 +32,11 @@ class Graph:
         """float64[E] of the graph's edges, or of others between its vertices."""
         ends = self.vertices[self.edges if edges is None else edges]
         return np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+
+    @cached_property
+    def diameter(self) -> float:
+        """The largest distance between two vertices; 0 for fewer than two."""
+        return diameter(self.vertices)
 
 
 @dataclass(frozen=True, eq=False)

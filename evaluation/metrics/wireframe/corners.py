@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy.spatial.distance import cdist
-
 from evaluation.metrics.result import MetricResult
 from evaluation.metrics.wireframe.matching import Matching, comes_first, match
 from evaluation.metrics.wireframe.pair import Pair
@@ -26,11 +24,12 @@ def match_corners(
     merge_tol: float | None = None,
 ) -> Matching:
     """The hits between the canonical corners of the pair (indices into `pair.corners`)."""
-    pred, ref = pair.corners(merge_tol, drop_isolated)
-    return pair.once(
-        ("corner matching", tau, matching, drop_isolated, merge_tol),
-        lambda: match(cdist(pred, ref), pair.limit(tau), matching, swap=not comes_first(pred, ref)),
-    )
+
+    def compute() -> Matching:
+        distance = pair.corner_distances(merge_tol, drop_isolated)
+        return match(distance, pair.limit(tau), matching, swap=not comes_first(*pair.corners(merge_tol, drop_isolated)))
+
+    return pair.once(("corner matching", tau, matching, drop_isolated, merge_tol), compute)
 
 
 def corner_precision(pair: Pair, **params: Any) -> MetricResult:

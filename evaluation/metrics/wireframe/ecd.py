@@ -1,7 +1,7 @@
-"""Distances between the edges of two wireframes as curves: chamfer and Hausdorff.
+"""Distances between the edges of two wireframes as curves: chamfer, earth mover's and Hausdorff.
 
-Both curves are sampled at n points and each point is taken to the nearest sample of the other.
-Isolated vertices play no part.
+Both curves are sampled at n points. Chamfer and Hausdorff take each point to the nearest sample of
+the other curve, the earth mover's distance matches them one to one. Isolated vertices play no part.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
 from evaluation.metrics.wireframe.canon import Segments
+from evaluation.metrics.wireframe.matching import assign, comes_first
 from evaluation.metrics.wireframe.pair import Pair
 
 
@@ -38,9 +40,10 @@ def ecd_chamfer(
     0 for equal geometry and for two wireframes without length; the bounding box diagonal of the
     other one if exactly one has no length.
     """
-    gaps = _gaps("ecd_chamfer", pair, n, sampling, seed0, merge_tol)
-    if isinstance(gaps, MetricResult):
-        return gaps
+    lengthless = _lengthless(pair, merge_tol)
+    if lengthless is not None:
+        return lengthless
+    gaps = _gaps(pair, n, _seed("ecd_chamfer", sampling, seed0), merge_tol)
     parts = {"pred2gt": float(gaps.pred2gt.mean()), "gt2pred": float(gaps.gt2pred.mean())}
     both = (parts["pred2gt"] + parts["gt2pred"]) / 2
     return MetricResult(both if one_sided == "off" else parts[one_sided], parts=parts)
@@ -57,11 +60,33 @@ def wf_hausdorff(
 
     Wireframes without length count as for ecd_chamfer.
     """
-    gaps = _gaps("wf_hausdorff", pair, n, sampling, seed0, merge_tol)
-    if isinstance(gaps, MetricResult):
-        return gaps
+    lengthless = _lengthless(pair, merge_tol)
+    if lengthless is not None:
+        return lengthless
+    gaps = _gaps(pair, n, _seed("wf_hausdorff", sampling, seed0), merge_tol)
     parts = {"pred2gt": float(gaps.pred2gt.max()), "gt2pred": float(gaps.gt2pred.max())}
     return MetricResult(max(parts.values()), parts=parts)
+
+
+def ecd_emd(
+    pair: Pair,
+    n: int = 1024,
+    sampling: str = "stratified",
+    seed0: int = 0,
+    merge_tol: float | None = None,
+) -> MetricResult:
+    """Mean distance in metres of the one-to-one matching of samples that makes it least (Wasserstein-1).
+
+    Wireframes without length count as for ecd_chamfer. Time grows with the cube of n, memory with
+    its square.
+    """
+    lengthless = _lengthless(pair, merge_tol)
+    if lengthless is not None:
+        return lengthless
+    samples = _samples(pair, n, _seed("ecd_emd", sampling, seed0), merge_tol)
+    first, second = samples if comes_first(*samples) else samples[::-1]
+    distance = cdist(first, second)
+    return MetricResult(pair.to_metres(distance[assign(distance)].mean()))
 
 
 def sample_points(edges: Segments, positions: np.ndarray) -> np.ndarray:
@@ -83,21 +108,36 @@ def stratified_positions(n: int) -> np.ndarray:
     return (np.arange(n) + 0.5) / n
 
 
-def _gaps(metric: str, pair: Pair, n: int, sampling: str, seed0: int, merge_tol: float | None) -> Gaps | MetricResult:
-    """The nearest-sample distances, or the result where a side has no length."""
+def _lengthless(pair: Pair, merge_tol: float | None) -> MetricResult | None:
+    """The result where a side has no length, else None."""
     pred, ref = pair.segments(merge_tol)
-    if not len(pred) and not len(ref):
-        return MetricResult(0.0, Status.EMPTY_PRED)
+    if len(pred) and len(ref):
+        return None
     if not len(pred):
-        return MetricResult(pair.reference_diagonal, Status.EMPTY_PRED)
-    if not len(ref):
-        return MetricResult(pair.prediction_diagonal)
-    seed = (metric, seed0) if sampling == "random" else None
+        return MetricResult(pair.reference_diagonal if len(ref) else 0.0, Status.EMPTY_PRED)
+    return MetricResult(pair.prediction_diagonal)
+
+
+def _seed(metric: str, sampling: str, seed0: int) -> tuple[str, int] | None:
+    """What seeds the generator; None for stratified sampling."""
+    return (metric, seed0) if sampling == "random" else None
+
+
+def _samples(pair: Pair, n: int, seed: tuple[str, int] | None, merge_tol: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Points on both curves, float64[n, 3] each; the reference's may have been prepared."""
+    pred, ref = pair.segments(merge_tol)
+    positions = stratified_positions(n) if seed is None else generator(*seed).random(n)
+    key = f"curve samples n={n} seed={seed} merge_tol={merge_tol}"
+    (on_ref,) = pair.reference_once(key, lambda: (sample_points(ref, positions),))
+    return sample_points(pred, positions), on_ref
+
+
+def _gaps(pair: Pair, n: int, seed: tuple[str, int] | None, merge_tol: float | None) -> Gaps:
+    """The nearest-sample distances; both sides must have a length."""
 
     def compute() -> Gaps:
-        positions = stratified_positions(n) if seed is None else generator(*seed).random(n)
-        a, b = sample_points(pred, positions), sample_points(ref, positions)
-        return Gaps(_nearest(pair, a, b), _nearest(pair, b, a))
+        on_pred, on_ref = _samples(pair, n, seed, merge_tol)
+        return Gaps(_nearest(pair, on_pred, on_ref), _nearest(pair, on_ref, on_pred))
 
     return pair.once(("sample gaps", n, seed, merge_tol), compute)
 

@@ -1,4 +1,4 @@
-"""Hybrid Structure Score, as the official scorer of S23DR 2025 and 2026 computes it.
+"""Hybrid Structure Score, as the official scorer of S23DR 2025 and 2026 computes it, and with true tubes.
 
 hss = 2 * f1 * iou / (f1 + iou): corner F1 by Hungarian matching, and the IoU of tubes around the
 edges. The official tubes are kept as they are: prisms whose cross axes are not orthonormal, so a
@@ -13,9 +13,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.wireframe.jaccard import exact_overlap
 from evaluation.metrics.wireframe.matching import match
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.tubes import Overlap, overlap, prisms, solids
+from evaluation.metrics.wireframe.tubes import Overlap, from_mesh, overlap, prisms, solids, union_mesh
 
 SHORTEST = 1e-6  # in the unit of the files, as in the official scorer
 NOTHING = Overlap(0.0, 0.0, 0.0)
@@ -27,15 +28,18 @@ def hss(pair: Pair, vert_thresh: float = 0.5, edge_thresh: float = 0.5, sections
     `vert_thresh` (corners) and `edge_thresh` (radius of the tubes) are in metres. F1 is 0 where
     either side has no vertex, IoU where either has no edge longer than 1e-6.
     """
-    f1 = pair.once(("hss f1", vert_thresh), lambda: _corner_f1(pair, vert_thresh))
     shared = pair.once(("hss tubes", edge_thresh, sections), lambda: _tubes(pair, edge_thresh, sections))
-    iou = min(max(shared.iou, 0.0), 1.0)
-    return MetricResult(
-        2 * f1 * iou / (f1 + iou) if f1 + iou else 0.0,
-        Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED,
-        ("pairwise_intersection",) if shared.pairwise else (),
-        {"hss_f1": f1, "hss_iou": iou},
-    )
+    return _score(pair, vert_thresh, shared)
+
+
+def hss_exact(pair: Pair, vert_thresh: float = 0.5, edge_thresh: float = 0.5) -> MetricResult:
+    """The same score of straight 64-sided tubes with the volume of true cylinders; parts `hss_f1`, `hss_iou`.
+
+    It does not depend on orientation. Its solids are those of the exact Jaccard distance. Where
+    either side has no edge longer than 1e-9 m, IoU is 0.
+    """
+    shared = exact_overlap(pair, edge_thresh) if all(map(len, pair.segments(None))) else NOTHING
+    return _score(pair, vert_thresh, shared)
 
 
 def sheared_axes(directions: np.ndarray) -> np.ndarray:
@@ -49,6 +53,18 @@ def sheared_axes(directions: np.ndarray) -> np.ndarray:
     axes[by_x, 1] = -np.cross(x, directions[by_x])
     axes[~by_x, 0] = np.cross(y, directions[~by_x])
     return axes
+
+
+def _score(pair: Pair, vert_thresh: float, shared: Overlap) -> MetricResult:
+    """The harmonic mean of corner F1 and the IoU of `shared`."""
+    f1 = pair.once(("hss f1", vert_thresh), lambda: _corner_f1(pair, vert_thresh))
+    iou = min(max(shared.iou, 0.0), 1.0)
+    return MetricResult(
+        2 * f1 * iou / (f1 + iou) if f1 + iou else 0.0,
+        Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED,
+        ("pairwise_intersection",) if shared.pairwise else (),
+        {"hss_f1": f1, "hss_iou": iou},
+    )
 
 
 def _corner_f1(pair: Pair, vert_thresh: float) -> float:
@@ -67,7 +83,9 @@ def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
     apart = (pred.max((0, 1)) < ref.min((0, 1))) | (pred.min((0, 1)) > ref.max((0, 1)))
     if apart.any():
         return NOTHING
-    return overlap(solids(pred), solids(ref))
+    key = f"hss solid radius={edge_thresh} sections={sections}"
+    ref_solids = solids(ref)
+    return overlap(solids(pred), ref_solids, from_mesh(*pair.reference_once(key, lambda: union_mesh(ref_solids))))
 
 
 def tube_corners(vertices: np.ndarray, edges: np.ndarray, radius: float, sections: int) -> np.ndarray:

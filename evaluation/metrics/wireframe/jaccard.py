@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from manifold3d import Manifold
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
 from evaluation.metrics.wireframe.canon import Segments
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.tubes import orthonormal, overlap, prisms, solids
+from evaluation.metrics.wireframe.tubes import Overlap, from_mesh, orthonormal, overlap, polyhedra, union_mesh
 
 TOLERANCE = 1e-9  # relative, on a tube's radius and on the interval along its axis
-EXACT_SIDES = 64
 BLOCK = 500_000  # point-tube pairs worked on at a time, which bounds memory
 CANDIDATE_MARGIN = 1e-6  # relative to the radius; candidates are chosen generously
 CANDIDATE_ROUNDING = 1e-9  # relative to the lengths and offsets at hand
@@ -68,11 +66,22 @@ def jaccard_distance(
         return MetricResult(0.0 if len(pred) == len(ref) else 1.0, Status.OK if len(pred) else Status.EMPTY_PRED)
     width = pair.to_file(radius)
     if method == "exact":
-        iou = overlap(_polyhedra(pred, width, primitive), _polyhedra(ref, width, primitive)).iou
+        iou = exact_overlap(pair, radius, primitive, merge_tol).iou
     else:
         iou = _sampled_iou(_tubes(pred, ref, width, primitive == "capsule"), n_samples, seed0)
     value = 1.0 - min(max(iou, 0.0), 1.0)
     return MetricResult(value, parts={"iou": 1.0 - value})
+
+
+def exact_overlap(pair: Pair, radius: float, primitive: str = "cylinder", merge_tol: float | None = None) -> Overlap:
+    """The volumes of both solids and what they share; both sides must have an edge. `radius` in metres."""
+
+    def compute() -> Overlap:
+        pred, ref = (polyhedra(side.ends, pair.to_file(radius), primitive) for side in pair.segments(merge_tol))
+        key = f"exact solid radius={radius} primitive={primitive} merge_tol={merge_tol}"
+        return overlap(pred, ref, from_mesh(*pair.reference_once(key, lambda: union_mesh(ref))))
+
+    return pair.once(("exact solids", radius, primitive, merge_tol), compute)
 
 
 def _tubes(pred: Segments, ref: Segments, radius: float, round_ends: bool) -> Tubes:
@@ -185,18 +194,3 @@ def _candidates(tubes: Tubes, tube: int) -> np.ndarray:
     nearest = np.clip(nearest, enter, leave)
     gap = side + nearest[:, None] * drift
     return np.flatnonzero(beside & ((gap * gap).sum(axis=1) <= (2 * radius + margin) ** 2))
-
-
-def _polyhedra(edges: Segments, radius: float, primitive: str) -> list[Manifold]:
-    """64-sided tubes with the volume of the true ones; round ends as balls of 64 segments."""
-    along = edges.ends[:, 1] - edges.ends[:, 0]
-    axes = orthonormal(along / np.linalg.norm(along, axis=1, keepdims=True))
-    step = 2 * np.pi / EXACT_SIDES
-    tubes = solids(prisms(edges.ends, axes, radius * np.sqrt(step / np.sin(step)), EXACT_SIDES))
-    if primitive == "cylinder":
-        return tubes
-    unit = Manifold.sphere(1.0, EXACT_SIDES)
-    size = radius * float(np.cbrt(4 / 3 * np.pi / unit.volume()))
-    ball = unit.scale((size, size, size))
-    ends = np.unique(edges.ends.reshape(-1, 3), axis=0)
-    return tubes + [ball.translate(tuple(end)) for end in ends.tolist()]

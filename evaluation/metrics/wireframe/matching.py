@@ -48,22 +48,30 @@ class Matching:
         return MetricResult(value, self.status, parts=self.parts)
 
 
+def assign(cost: np.ndarray, swap: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the one-to-one assignment of least total cost, float64[P, G], by Hungarian.
+
+    `swap` solves the transposed problem: a caller who sets it by the geometry alone gets the same
+    assignment whichever side is called the prediction, ties included.
+    """
+    if swap:
+        columns, rows = linear_sum_assignment(cost.T)
+        return rows, columns
+    return linear_sum_assignment(cost)
+
+
 def match(distance: np.ndarray, limit: float, rule: str, swap: bool = False) -> Matching:
     """Match rows (predicted) to columns (reference) of `distance`, float64[P, G], by Hungarian.
 
     `hungarian_raw` minimises the total distance and keeps the pairs within `limit` (inclusive);
     `hungarian_capped` maximises the number of pairs within it first, total distance second.
-    `swap` solves the transposed problem: a caller who sets it by the geometry alone gets the same
-    hits whichever side is called the prediction, ties included.
+    `swap` as for `assign`.
     """
     n_pred, n_ref = distance.shape
     cost = distance
     if rule == "hungarian_capped":
         cost = np.where(distance <= limit, distance, limit * (min(n_pred, n_ref) + 1) + 1)
-    if swap:
-        ref, pred = linear_sum_assignment(cost.T)
-    else:
-        pred, ref = linear_sum_assignment(cost)
+    pred, ref = assign(cost, swap)
     found = distance[pred, ref]
     kept = found <= limit
     return Matching(n_pred, n_ref, pred[kept], ref[kept], found[kept])

@@ -8,6 +8,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from evaluation.metrics.shared import Arrays, SharedWork
 from evaluation.metrics.wireframe import canon
@@ -90,9 +91,13 @@ class Pair(SharedWork):
         tau = self.to_file(tau)
         return tau + RELATIVE_TOLERANCE * max(tau, 1.0) + self.rounding
 
+    def slack(self, distance: Any) -> Any:
+        """How far off a distance may be for rounding alone; both in the unit of the files, one or an array."""
+        return RELATIVE_TOLERANCE * np.maximum(distance, 1.0) + self.rounding
+
     @property
     def rounding(self) -> float:
-        """What a distance (unit of the files) may be off because coordinates are as large as those given."""
+        """The part of it that the size of the coordinates given is behind."""
         return SPACING_STEPS * float(np.spacing(self.magnitude))
 
     @property
@@ -124,6 +129,10 @@ class Pair(SharedWork):
         """Canonical corners (predicted, reference), each float64[V, 3] in lexicographic order."""
         pred, ref = self.graphs(merge_tol, drop_isolated)
         return pred.vertices, ref.vertices
+
+    def corner_distances(self, merge_tol: float | None, drop_isolated: bool) -> np.ndarray:
+        """float64[P, G]: distances between the canonical corners, in the unit of the files."""
+        return self.once(("corner distances", merge_tol, drop_isolated), lambda: cdist(*self.corners(merge_tol, drop_isolated)))
 
     def segments(self, merge_tol: float | None) -> tuple[canon.Segments, canon.Segments]:
         """Canonical non-degenerate edges (predicted, reference) as sorted geometry; `corner` numbers the corners."""

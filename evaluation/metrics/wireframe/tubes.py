@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from manifold3d import Manifold, Mesh64, OpType
 
+EXACT_SIDES = 64
+
 
 @dataclass(frozen=True)
 class Overlap:
@@ -43,19 +45,49 @@ def solids(corners: np.ndarray) -> list[Manifold]:
     return [Manifold(Mesh64(vert_properties=points, tri_verts=faces)) for points in corners]
 
 
-def overlap(first: Sequence[Manifold], second: Sequence[Manifold]) -> Overlap:
-    """What the union of `first` and the union of `second` measure and share.
+def polyhedra(ends: np.ndarray, radius: float, primitive: str) -> list[Manifold]:
+    """64-sided tubes around segments[S, 2, 3] with the volume of the true ones; round ends as balls of 64 segments."""
+    along = ends[:, 1] - ends[:, 0]
+    axes = orthonormal(along / np.linalg.norm(along, axis=1, keepdims=True))
+    step = 2 * np.pi / EXACT_SIDES
+    tubes = solids(prisms(ends, axes, radius * np.sqrt(step / np.sin(step)), EXACT_SIDES))
+    if primitive == "cylinder":
+        return tubes
+    unit = Manifold.sphere(1.0, EXACT_SIDES)
+    size = radius * float(np.cbrt(4 / 3 * np.pi / unit.volume()))
+    ball = unit.scale((size, size, size))
+    places = np.unique(ends.reshape(-1, 3), axis=0)
+    return tubes + [ball.translate(tuple(place)) for place in places.tolist()]
+
+
+def union(parts: Sequence[Manifold]) -> Manifold:
+    """The union of solids."""
+    return Manifold.batch_boolean(parts, OpType.Add)
+
+
+def union_mesh(parts: Sequence[Manifold]) -> tuple[np.ndarray, np.ndarray]:
+    """The union of solids as arrays that can be kept: vertices float64[V, 3] and faces uint64[F, 3]."""
+    mesh = union(parts).to_mesh64()
+    return np.array(mesh.vert_properties), np.array(mesh.tri_verts)
+
+
+def from_mesh(vertices: np.ndarray, faces: np.ndarray) -> Manifold:
+    """The solid of a `union_mesh`."""
+    return Manifold(Mesh64(vert_properties=vertices.copy(), tri_verts=faces.copy()))  # it refuses arrays that are read only
+
+
+def overlap(first: Sequence[Manifold], second: Sequence[Manifold], second_union: Manifold | None = None) -> Overlap:
+    """What the union of `first` and the one of `second` (made unless it is given) measure and share.
 
     Where a union does not come out as a solid, the shared volume is that of the union of all
     intersections of one solid of each side.
     """
-    one = Manifold.batch_boolean(first, OpType.Add)
-    other = Manifold.batch_boolean(second, OpType.Add)
+    one, other = union(first), second_union or union(second)
     volumes = one.volume(), other.volume()
     if min(volumes) > 0:
         return Overlap(*volumes, (one ^ other).volume())
     pieces = [a ^ b for a in first for b in second if _boxes_meet(a.bounding_box(), b.bounding_box())]
-    return Overlap(*volumes, Manifold.batch_boolean(pieces, OpType.Add).volume(), pairwise=True)
+    return Overlap(*volumes, union(pieces).volume(), pairwise=True)
 
 
 def orthonormal(directions: np.ndarray) -> np.ndarray:

@@ -19,7 +19,17 @@ INDEX = {
     "edge_precision": (True, (0, 1), "", "0"),
     "edge_recall": (True, (0, 1), "", "0"),
     "edge_f1": (True, (0, 1), "", "0"),
+    "wed_prereg": (False, (0, None), "", "empty_prediction"),
+    "wed_mnn": (False, (0, None), "", "empty_prediction"),
+    "wed_nearest": (False, (0, None), "", "empty_prediction"),
+    "wed_hungarian": (False, (0, None), "", "empty_prediction"),
+    "wed_ap": (False, (0, None), "", "1"),
+    "ecd_emd": (False, (0, None), "m", "gt_diagonal"),
+    "spectral_l1": (False, (0, None), "m", "empty_prediction"),
+    "spectral_l2": (False, (0, None), "m", "empty_prediction"),
     "hss": (True, (0, 1), "", "0"),
+    "hss_exact": (True, (0, 1), "", "0"),
+    "sap3d": (True, (0, 1), "", "0"),
     "jaccard_distance": (False, (0, 1), "", "1"),
     "ecd_chamfer": (False, (0, None), "m", "gt_diagonal"),
     "wf_hausdorff": (False, (0, None), "m", "gt_diagonal"),
@@ -28,10 +38,23 @@ INDEX = {
     "mesh_fscore": (True, (0, 1), "", "0"),
     "uhd": (False, (0, None), "", "gt_diagonal"),
 }
+EDITS = {
+    "cv_ins": -0.5, "cv_del": -0.25, "ce": 1.0, "normalized": True, "clip_to_empty": False, "drop_isolated": False, "merge_tol": None,
+}  # fmt: skip
 SURFACE = {"n": 100_000, "normalize": "gt_unit", "align": "none", "seed0": 0}
 DEFAULTS = {
     "corner_f1": {"tau": 0.5, "matching": "hungarian_raw", "drop_isolated": False, "merge_tol": None},
     "edge_f1": {"tau_edge": 0.5, "hausdorff": "exact", "matching": "hungarian_raw", "merge_tol": None},
+    "wed_prereg": {**EDITS, "single_scale": True, "compat_index": False},
+    "wed_mnn": EDITS,
+    "wed_nearest": {name: value for name, value in EDITS.items() if name != "cv_del"} | {"merge_cost": 0.0},
+    "wed_hungarian": EDITS,
+    "wed_ap": {"tau_edge": 0.5, "merge_tol": None},
+    "ecd_emd": {"n": 1024, "sampling": "stratified", "seed0": 0, "merge_tol": None},
+    "spectral_l1": {"size_mode": "quantile", "normalize": "off", "drop_isolated": False, "merge_tol": None},
+    "spectral_l2": {"size_mode": "quantile", "normalize": "off", "drop_isolated": False, "merge_tol": None},
+    "hss_exact": {"vert_thresh": 0.5, "edge_thresh": 0.5},
+    "sap3d": {"delta_1": 0.25, "delta_2": 0.5, "delta_3": 1.0, "merge_tol": None},
     "hss": {"vert_thresh": 0.5, "edge_thresh": 0.5, "sections": 6},
     "jaccard_distance": {
         "radius": 0.5, "primitive": "cylinder", "n_samples": 100_000, "method": "sampling", "seed0": 0, "merge_tol": None,

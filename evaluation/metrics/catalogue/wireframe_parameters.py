@@ -1,0 +1,40 @@
+"""Sources and parameters that several wireframe metrics share."""
+
+from __future__ import annotations
+
+from evaluation.metrics.spec import Param
+
+HOHO = "HoHo / S23DR 2025 official scorer, hoho2025 0.2.2"
+S23DR_2024 = "S23DR 2024 official scorer"
+WIREFRAME = "Wireframe metrics against human preference, ICCV 2025"
+BUILDING3D = "Building3D, ICCV 2023"
+WIRE_PARSING = "L-CNN, ICCV 2019, carried over to 3D by PC2WF, ICLR 2021"
+PACKAGE = "evaluation.metrics.wireframe"
+
+
+def tau(name: str, doc: str, default: float = 0.5) -> Param:
+    return Param(name, default, "float", low=0.0, positive=True, unit="m", doc=doc)
+
+
+def samples(name: str, default: int, doc: str, most: int = 1_000_000) -> Param:
+    return Param(name, default, "int", low=1, high=most, doc=doc)
+
+
+MATCHING = Param(
+    "matching",
+    "hungarian_raw",
+    "choice",
+    choices=("hungarian_raw", "hungarian_capped"),
+    doc="hungarian_raw minimises the total distance and then cuts at the threshold; hungarian_capped maximises the number of hits first.",
+)
+MERGE = Param(
+    "merge_tol",
+    None,
+    "float",
+    low=0.0,
+    positive=True,
+    unit="m",
+    doc="Merge vertices closer than this (single linkage) before anything else; off by default.",
+)
+ISOLATED = Param("drop_isolated", False, "bool", doc="Leave out vertices that no edge uses.")
+SEED = Param("seed0", 0, "int", low=0, high=2**31 - 1, doc="Seed of random sampling.")
