@@ -44,7 +44,7 @@ TESTS = (
     _monotonic("mono_delete_vertices", "delete vertices", WIRE, "one more of ten corners goes with its edges"),
     _monotonic("mono_delete_edges", "delete edges", WIRE, "one more of ten edges goes and all corners stay"),
     _monotonic("mono_noise", "noise", MESH, "the noise on all vertices grows, in five steps"),
-    _monotonic("mono_holes", "holes", MESH, "one more of five holes is cut into the surface"),
+    _monotonic("mono_holes", "holes", MESH, "three holes in the surface widen, in five steps"),
     _monotonic("mono_smoothing", "smoothing", MESH, "the surface is smoothed further, in five steps"),
     Property("identity", "Identity of indiscernibles", "Identity", BOTH, "The distance of a model to itself is exactly 0."),
     Property(

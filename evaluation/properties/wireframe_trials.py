@@ -53,8 +53,7 @@ def all_trials(item_id: str, items: Mapping[str, Wireframe]) -> list[Trial]:
 
 def noisy_copy(item_id: str, x: Wireframe) -> Wireframe:
     """A copy with the noise of the symmetry tests."""
-    rng = trials.generator(item_id, "symmetry")
-    return _wireframe(x.vertices + trials.drift_free_noise(rng, len(x.vertices), NOISE * size(x)), x.edges)
+    return _noisy_copies(item_id, x, size(x))[0]
 
 
 def wrong_edges(x: Wireframe, d: float, rng: np.random.Generator) -> list[Wireframe]:
@@ -139,10 +138,16 @@ def _monotone(item_id: str, x: Wireframe, d: float) -> list[Trial]:
 
 
 def _symmetry(item_id: str, x: Wireframe, d: float) -> list[Trial]:
+    noisy, shifted = _noisy_copies(item_id, x, d)
+    return [trials.symmetry("0mean", noisy, x), trials.symmetry("shift", shifted, x)]
+
+
+def _noisy_copies(item_id: str, x: Wireframe, d: float) -> tuple[Wireframe, Wireframe]:
+    """With noise that does not drift; the same, and shifted as a whole."""
     rng = trials.generator(item_id, "symmetry")
-    noisy = x.vertices + trials.drift_free_noise(rng, len(x.vertices), NOISE * d)
-    shifted = noisy + SHIFT * d * trials.directions(rng, 1)
-    return [trials.symmetry("0mean", _wireframe(noisy, x.edges), x), trials.symmetry("shift", _wireframe(shifted, x.edges), x)]
+    vertices = x.vertices + trials.drift_free_noise(rng, len(x.vertices), NOISE * d)
+    shift = SHIFT * d * trials.directions(rng, 1)
+    return _wireframe(vertices, x.edges), _wireframe(vertices + shift, x.edges)
 
 
 def _proportional(item_id: str, x: Wireframe, d: float) -> list[Trial]:

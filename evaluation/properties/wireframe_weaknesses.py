@@ -102,7 +102,7 @@ _EDGES_UNSEEN: Example = (
 )
 _CLIFF: Example = (
     "Two centimetres decide everything",
-    "Both entries are the right house, moved a little to the side; after 0.49 m it scores {0:.2f}, after 0.51 m {1:.2f}, as an empty one does.",
+    "Both entries are the right house, moved a little; after 0.49 m it scores {0:.2f}, after 0.51 m {1:.2f}, as an empty one does.",
     HOUSE,
     (("moved 0.49 m", NEARLY), ("moved 0.51 m", BEYOND)),
 )
@@ -227,7 +227,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         _CONNECTION_UNSEEN,
         (
             "A few wrong long edges hide in the average",
-            "Two diagonals across the walls are a plain mistake for people, a shift of 0.5 m hardly is; the metric says {0:.2f} m and {1:.2f} m.",
+            "Two diagonals across the walls are a plain mistake, a shift of 0.5 m hardly is; the metric says {0:.2f} m and {1:.2f} m.",
             HOUSE,
             (("two wrong diagonals", _with_edges(HOUSE, [(0, 5), (3, 6)])), ("moved 0.5 m", _moved(HOUSE, 0, 0.5, 0))),
         ),
@@ -235,7 +235,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "ecd_emd": (
         (
             "What is missing here is paid for there",
-            "Four roof edges of the left house are missing; as all points must be paired, the right house, which is untouched, pays as well: "
+            "Four roof edges of the left house are missing; as all points must be paired, the untouched right house pays as well: "
             "{0:.2f} m, while both houses moved by 0.5 m cost {1:.2f} m.",
             TWO_HOUSES,
             (
@@ -248,7 +248,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "wf_hausdorff": (
         (
             "The worst point is all that counts",
-            "A perfect house with a speck of 10 cm far off is nearly perfect to people and costs {0:.1f} m; a tangle of wrong edges costs {1:.1f} m.",
+            "A perfect house with a speck of 10 cm far off seems nearly perfect and costs {0:.1f} m; a tangle costs {1:.1f} m.",
             HOUSE,
             (("a speck far away", SPECK), ("wrong edges", TANGLED)),
         ),
@@ -268,7 +268,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "wed_nearest": (
         (
             "Clutter around a corner collapses for nothing",
-            "Three spurs of about a metre stick out of every corner; all fall back onto it and no edge is charged, so the entry costs {0:.2f}; "
+            "Three spurs of about a metre stick out of every corner; all fall back onto it, no edge is charged: the entry costs {0:.2f}, "
             "an empty one costs {1:.2f}.",
             SQUARE,
             (("twelve spurs", SPURS), ("nothing", _frame([], []))),
@@ -289,7 +289,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "sap3d": (
         (
             "The same drawing, two scores",
-            "Both entries draw the same right edges and one wrong one; where that is rated lowest the score is {0:.2f}, rated highest {1:.2f}.",
+            "Both entries draw the same right edges and one wrong one; with that rated lowest the score is {0:.2f}, rated highest {1:.2f}.",
             SQUARE,
             (("wrong edge rated lowest", SCORED), ("wrong edge rated highest", WRONG_FIRST)),
         ),
