@@ -29,13 +29,13 @@ LARGEST_FILE = 4 << 30  # bytes a job may write in one file
 
 def validate(folder: Path, job: dict) -> dict:
     """Read and check an upload; leaves the parsed items in `artifact.npz` if it is acceptable."""
-    from submissions.formats.wireframe import pack
     from submissions.manifest import Manifest
     from submissions.validation import validate as check
 
-    verdict = check(folder / job["archive"], Manifest.from_dict(job["manifest"]))
+    manifest = Manifest.from_dict(job["manifest"])
+    verdict = check(folder / job["archive"], manifest)
     if verdict.accepted:
-        (folder / "artifact.npz").write_bytes(pack(verdict.items))
+        (folder / "artifact.npz").write_bytes(manifest.kind.pack(verdict.items))
     return {
         "accepted": verdict.accepted,
         "problems": [str(problem) for problem in verdict.problems],
@@ -48,11 +48,11 @@ def validate(folder: Path, job: dict) -> dict:
 def score(folder: Path, job: dict) -> dict:
     """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON) and `seconds` by slug."""
     from evaluation import runner
-    from submissions.formats.wireframe import unpack
+    from submissions.formats.families import FAMILIES
 
-    wanted = job["item_ids"]
-    references = unpack(Path(job["reference"]).read_bytes())
-    predictions = unpack(Path(job["artifact"]).read_bytes())
+    wanted, family = job["item_ids"], FAMILIES[job["family"]]
+    references = family.unpack(Path(job["reference"]).read_bytes())
+    predictions = family.unpack(Path(job["artifact"]).read_bytes())
     requests = [runner.MetricRequest(**request) for request in job["requests"]]
     seconds: dict[str, float] = {}
     scored = runner.score_items(predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted, clock=seconds)
@@ -62,13 +62,14 @@ def score(folder: Path, job: dict) -> dict:
 def reference(folder: Path, job: dict) -> dict:
     """Read an organizer's reference; leaves its items in `artifact.npz`, or gives the faults."""
     from submissions.formats.errors import FormatError
-    from submissions.formats.wireframe import load_folder, pack
+    from submissions.formats.families import FAMILIES
 
+    family = FAMILIES[job["family"]]
     try:
-        items = load_folder(folder / job["file"])
+        items = family.load_folder(folder / job["file"])
     except FormatError as error:
         return {"faults": [str(fault) for fault in error.all()]}
-    (folder / "artifact.npz").write_bytes(pack(items))
+    (folder / "artifact.npz").write_bytes(family.pack(items))
     return {"faults": []}
 
 
@@ -128,8 +129,10 @@ def wait_for(pid: int, seconds: float) -> str:
 def preload() -> None:
     """Import what jobs use, once, before the first fork."""
     from evaluation.metrics.registry import REGISTRY
+    from submissions.formats.families import FAMILIES
 
-    for name in ("submissions.validation", "evaluation.runner", "evaluation.properties.slices"):
+    readers = (family.readers for family in FAMILIES.values())
+    for name in ("submissions.validation", "evaluation.runner", "evaluation.properties.slices", *readers):
         importlib.import_module(name)
     for spec in REGISTRY.values():
         if spec.device == "cpu":

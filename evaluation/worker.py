@@ -146,7 +146,7 @@ def _check_failed(submission: Submission, sentence: str, detail: str, final: boo
 
 def score(part: Part) -> None:
     """Score a claimed part."""
-    evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference").get(pk=part.evaluation_id)
+    evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference__phase__challenge").get(pk=part.evaluation_id)
     if evaluation.state != Evaluation.State.RUNNING or evaluation.submission.status == Status.CANCELLED:
         evaluation.drop()
         return
@@ -182,6 +182,7 @@ def _scoring_job(part: Part, evaluation: Evaluation) -> dict:
     wanted = set(part.slugs)
     return {
         "kind": "score",
+        "family": reference.family.key,
         "artifact": str(storage.store().local_path(evaluation.submission.artifact_key)),
         "reference": str(storage.store().local_path(reference.key)),
         "item_ids": reference.item_ids[part.start : part.stop],

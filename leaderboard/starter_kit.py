@@ -5,23 +5,26 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable
-from typing import IO
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import IO, Any
 
+import numpy as np
 from django.conf import settings
 from django.db.models import Q
 from django.template.loader import render_to_string
 
-from evaluation.synthetic.houses import KINDS, house
+from evaluation.synthetic import houses, meshes
+from evaluation.synthetic.distortions import add_noise
 from evaluation.synthetic.simplified import jittered
-from submissions.formats.wireframe import Wireframe, write_obj
 from submissions.manifest import Manifest
 from submissions.models import ChallengeFile, Phase
 from submissions.storage import store
 from submissions.views.files import safe_name
 
 IN_MEMORY = 4 * 1024 * 1024  # larger kits go through a temporary file
-NOISE_METRES = 0.2
+NOISE_METRES = 0.2  # on houses
+NOISE_SHARE = 0.005  # of a mesh's size
 
 
 def name_of(phase: Phase) -> str:
@@ -32,8 +35,8 @@ def write_kit(phase: Phase) -> IO[bytes]:
     """The kit as an open zip, at its beginning; the phase must have a manifest.
 
     The organizers' example files are taken as they are. Without any, the example is made up: a
-    house for every sample, and a reference of the same houses before noise was added, so that
-    all three commands of the README run as they stand.
+    house or an object for every sample, and a reference of the same before noise was added, so
+    that all three commands of the README run as they stand.
     """
     manifest = phase.manifest
     files = list(phase.challenge.files.filter(Q(phase=phase) | Q(phase=None), kind=ChallengeFile.Kind.EXAMPLE))
@@ -58,12 +61,23 @@ def write_kit(phase: Phase) -> IO[bytes]:
 
 
 def _made_up(manifest: Manifest) -> Iterable[tuple[str, bytes]]:
-    """A house for each sample, and the same with a bit of noise as the entry."""
+    """Something for each sample, and the same with a bit of noise as the entry."""
+    family, make = manifest.kind, MADE_UP[manifest.family]
     for number, item in enumerate(manifest.items):
-        metres = house(KINDS[number % len(KINDS)], number)
-        yield f"example-reference/{item.id}.obj", write_obj(_scaled(metres, manifest))
-        yield f"example-entry/{item.id}.obj", write_obj(_scaled(jittered(metres, NOISE_METRES, number), manifest))
+        for folder, made in zip(("example-reference", "example-entry"), make(number), strict=True):
+            scaled = replace(made, vertices=made.vertices / manifest.unit_scale)
+            yield f"{folder}/{item.id}.{family.example}", family.write(scaled, family.example)
 
 
-def _scaled(metres: Wireframe, manifest: Manifest) -> Wireframe:
-    return Wireframe(metres.vertices / manifest.unit_scale, metres.edges)
+def _house(number: int) -> tuple[Any, Any]:
+    metres = houses.house(houses.KINDS[number % len(houses.KINDS)], number)
+    return metres, jittered(metres, NOISE_METRES, number)
+
+
+def _object(number: int) -> tuple[Any, Any]:
+    made = meshes.mesh(meshes.KINDS[number % len(meshes.KINDS)], number)
+    return made, add_noise(made, NOISE_SHARE, np.random.default_rng(number))
+
+
+# For each kind of entry: a thing in metres, and the same with noise, by number.
+MADE_UP: Mapping[str, Callable[[int], tuple[Any, Any]]] = {"wireframe": _house, "mesh": _object}

@@ -123,8 +123,7 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
     for done, (item, file) in enumerate(sources):
         progress(done, len(sources))
         try:
-            data = package.read(file, manifest.kind.file_limit(item.limits))
-            items[item.id] = manifest.kind.read(data, file, item.limits)
+            items[item.id] = manifest.kind.read(package, file, item.limits)
         except FormatError as error:
             notes.error(error)
     progress(len(sources), len(sources))
@@ -177,7 +176,7 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
             else:
                 taken[name.stem] = file.name
         elif _is_companion(file.name, manifest.kind):
-            passed.append(file.name)
+            passed += [] if name.suffix.lower() in manifest.kind.companions else [file.name]
         else:
             notes.problem(file.name, "", _stranger(name, kind, manifest))
     if passed:

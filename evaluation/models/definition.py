@@ -14,7 +14,7 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from submissions import storage
 from submissions.errors import Refused
-from submissions.formats.families import FAMILIES, Family
+from submissions.formats.families import Family
 from submissions.manifest import Bounds, Item, Manifest, MetricEntry
 from submissions.models import Phase
 
@@ -104,7 +104,7 @@ class Reference(models.Model):
         workers. Raises `Refused` for a reference no entry could
         be measured against (`degenerate_gt`).
         """
-        family = FAMILIES[phase.challenge.family]
+        family = phase.challenge.kind
         if not items:
             raise Refused(f"The reference holds no item; give at least one {family.singular}.", "degenerate_gt")
         for name, item in items.items():
@@ -129,7 +129,7 @@ class Reference(models.Model):
     @property
     def family(self) -> Family:
         """What its items are."""
-        return FAMILIES[self.phase.challenge.family]
+        return self.phase.challenge.kind
 
     def items(self) -> dict[str, Any]:
         """The items themselves, by id."""

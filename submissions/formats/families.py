@@ -20,7 +20,7 @@ class Family:
     ``formats`` are the names a manifest uses, ``suffixes`` the format that each suffix means; ``tables`` are suffixes of
     files that hold all samples at once. ``sizes`` names the two numbers that say how large an item is (attributes of it);
     ``most`` bounds them anywhere, ``least`` is what every phase allows. Files that end in one of ``companions`` may
-    stand beside the items' own and are not read. ``exact`` is the form that reads back bit for bit, ``example`` the
+    stand beside the items' own, which alone decide about their content. ``exact`` is the form that reads back bit for bit, ``example`` the
     one that people like to look at.
     """
 
@@ -38,9 +38,9 @@ class Family:
     example: str
     needs: str  # what an item of a reference has at least
     nothing: str  # what an empty item lacks, and how files come to lack it
+    also: str  # what may be sent instead of an archive
     tables: tuple[str, ...] = ()
     companions: tuple[str, ...] = ()
-    also: str = ""  # what may be sent instead of an archive
 
     @property
     def title(self) -> str:
@@ -50,6 +50,11 @@ class Family:
     def singles(self) -> tuple[str, ...]:
         """Suffixes of files that can be an upload of their own."""
         return (*self.suffixes, *self.tables)
+
+    @property
+    def hint(self) -> str:
+        """What an upload is, in a sentence."""
+        return f"A zip with one {self.singular} per sample ({self.wanted(self.formats)}), {self.also}."
 
     @property
     def accept(self) -> str:
@@ -72,13 +77,11 @@ class Family:
 
     # --- what the module of readers does
 
-    def read(self, data: bytes, name: str, limits: tuple[int, int]) -> Any:
-        """One item from the file called ``name``. Raises ``FormatError`` with every fault."""
-        return self._reader(f"read_{self.key}")(data, name, *limits)
-
-    def file_limit(self, limits: tuple[int, int]) -> int:
-        """The most bytes that a file with an item of at most that size is given."""
-        return min(self.max_file_bytes, self._reader("file_limit")(*limits))
+    def read(self, package: Any, name: str, limits: tuple[int, int]) -> Any:
+        """One item from the file ``name`` of an open package, of at most that size. Raises ``FormatError`` with every fault."""
+        data = package.read(name, min(self.max_file_bytes, self._reader("file_limit")(*limits)))
+        beside = {"companions": self._reader("beside")(package, name)} if self.companions else {}
+        return self._reader(f"read_{self.key}")(data, name, *limits, **beside)
 
     def load_folder(self, path: Path) -> dict[str, Any]:
         """All items of a folder, an archive or a file, by name. Raises ``FormatError``."""
@@ -130,8 +133,8 @@ WIREFRAME = Family(
     example="obj",
     needs="at least one edge with a length",
     nothing="any edge; an OBJ needs l records for edges, faces do not count",
-    tables=(".parquet",),
     also="or a single submission.json or .parquet",
+    tables=(".parquet",),
 )
 MESH = Family(
     key="mesh",
@@ -141,7 +144,7 @@ MESH = Family(
     suffixes=MappingProxyType({".glb": "glb", ".gltf": "glb", ".obj": "obj", ".ply": "ply", ".stl": "stl", ".off": "off"}),
     sizes=("vertices", "faces"),
     most=(2_000_000, 4_000_000),
-    # An STL repeats each corner for each face, and a remeshed cube may have many.
+    # A remeshed cube may have many faces, and programs that write flat shading repeat each corner for each of them.
     least=(600_000, 200_000),
     max_file_bytes=250_000_000,
     readers="submissions.formats.mesh",
@@ -149,7 +152,7 @@ MESH = Family(
     example="obj",
     needs="at least one face with an area",
     nothing="any face; points and lines are no surface",
-    companions=(".mtl", ".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".webp", ".gif"),
     also="or a single file where the phase has one sample",
+    companions=(".mtl", ".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".webp"),
 )
 FAMILIES: Mapping[str, Family] = MappingProxyType({family.key: family for family in (WIREFRAME, MESH)})

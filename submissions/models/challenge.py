@@ -9,6 +9,7 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.utils import timezone
 
+from submissions.formats.families import FAMILIES, Family
 from submissions.models.audit import AuditEntry
 
 SLUG = RegexValidator(r"\A[a-z0-9][a-z0-9-]{0,62}\Z", "Use lower-case letters, digits and hyphens, at most 63.")
@@ -43,6 +44,11 @@ class Challenge(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def kind(self) -> Family:
+        """What teams send."""
+        return FAMILIES[self.family]
 
     @staticmethod
     def new_access_key() -> str:

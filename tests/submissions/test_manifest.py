@@ -84,3 +84,38 @@ def test_a_file_that_is_no_manifest_is_one_sentence(data: bytes) -> None:
 def test_constructing_checks_as_reading_does() -> None:
     with pytest.raises(ManifestError, match="missing must be"):
         dataclasses.replace(MANIFEST, missing="ignore")
+
+
+def test_a_wireframe_manifest_is_what_older_clients_read() -> None:
+    """Names and places of keys are fixed: clients of the first release read exactly these."""
+    assert MANIFEST.to_dict() == {
+        "challenge": "rooflines", "phase": "final", "family": "wireframe", "formats": ["obj", "json"], "missing": "worst",
+        "unit": "cm", "unit_scale": 0.01, "reference_version": 3,
+        "bounds": {
+            "max_archive_bytes": 500_000_000, "max_total_bytes": 2_000_000_000, "max_file_bytes": 50_000_000,
+            "max_entries": 50, "max_ratio": 200, "max_depth": 4,
+        },
+        "metrics": [{"slug": "corner_f1_tight", "key": "corner_f1", "params": {"tau": 0.1}}, {"slug": "hss", "key": "hss", "params": {}}],
+        "items": [
+            {"id": "house_01", "group": "street_a", "max_vertices": 880, "max_edges": 900},
+            {"id": "house-02.v1", "group": "street_a", "max_vertices": 20_000, "max_edges": 60_000},
+        ],
+    }  # fmt: skip
+
+
+def test_a_mesh_manifest_bounds_vertices_and_faces() -> None:
+    least = {
+        "challenge": "c",
+        "phase": "p",
+        "family": "mesh",
+        "formats": ["glb", "obj"],
+        "items": [{"id": "a"}, {"id": "b", "max_faces": 9}],
+    }
+    manifest = Manifest.from_dict(least)
+    assert manifest.items == (Item("a", "a", (2_000_000, 4_000_000)), Item("b", "b", (2_000_000, 9)))
+    assert manifest.to_dict()["items"][1] == {"id": "b", "group": "b", "max_vertices": 2_000_000, "max_faces": 9}
+    assert Manifest.from_json(manifest.to_json()) == manifest
+    with pytest.raises(ManifestError, match="formats must be some of glb, obj, ply, stl, off"):
+        Manifest.from_dict({**least, "formats": ["json"]})
+    with pytest.raises(ManifestError, match=r"a\.max_faces must be 1 to 4000000"):
+        Manifest.from_dict({**least, "items": [{"id": "a", "max_faces": 4_000_001}]})

@@ -17,7 +17,6 @@ from leaderboard.console.forms import ReferenceForm
 from leaderboard.console.place import number, organizer_of_phase, page
 from leaderboard.console.settle import settle
 from submissions import limits
-from submissions.formats.families import FAMILIES
 from submissions.models import Phase
 
 
@@ -26,7 +25,7 @@ from submissions.models import Phase
 def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
     """Versions and the form for a new one. A new version is kept first; putting it in force is a
     second step, which shows what changes and how many entries are scored anew."""
-    family = FAMILIES[phase.challenge.family]
+    family = phase.challenge.kind
     form = ReferenceForm(family)
     if request.method == "POST":
         if request.POST.get("act") == "use":
@@ -48,7 +47,7 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
 def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpResponse:
     limits.limit_references(request)
     file = form.cleaned_data["file"]
-    items = acts.read_reference(file.name, file.chunks(), FAMILIES[phase.challenge.family])
+    items = acts.read_reference(file.name, file.chunks(), phase.challenge.kind)
     row = acts.store_reference(phase, items, form.cleaned_data["groups"], form.cleaned_data["note"], request.user)
     words = f"Version {row.version} is kept, with {len(row.item_ids)} items."
     if EvaluationBatch.latest(phase) is None:

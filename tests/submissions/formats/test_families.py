@@ -1,0 +1,115 @@
+"""Each kind of entry offers all that the table promises, and nothing in it says the same thing twice in two ways."""
+
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from submissions.formats.arrays import Mesh, Wireframe
+from submissions.formats.families import FAMILIES, MESH, WIREFRAME, same
+from submissions.formats.package import SINGLE_FILE_SUFFIXES, open_package
+
+CORNERS = np.array([[0, 0, 0], [1 / 3, 0, 0], [0, 6_500_000.1, 0], [0, 0, -5e-300]])
+ITEMS = {
+    "wireframe": Wireframe(CORNERS, np.array([[0, 1], [1, 2], [2, 2]]), np.array([0.1, 1 / 7, 0.0])),
+    "mesh": Mesh(CORNERS, np.array([[0, 1, 2], [1, 1, 2]]), np.array([[255, 0, 7], [1, 2, 3]], np.uint8)),
+}
+BARE = {
+    "wireframe": Wireframe(CORNERS, np.zeros((0, 2), np.int64)),
+    "mesh": Mesh(CORNERS, np.array([[0, 1, 2]])),
+}
+families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+
+
+def test_every_kind_has_an_example_here() -> None:
+    assert set(ITEMS) == set(BARE) == set(FAMILIES)
+
+
+@families
+def test_what_is_stored_reads_back_bit_for_bit(family) -> None:
+    items = {"b": ITEMS[family.key], "a": BARE[family.key]}
+    found = family.unpack(family.pack(items))
+    assert list(found) == ["b", "a"]
+    assert all(same(found[name], items[name]) for name in items)
+
+
+@families
+@pytest.mark.parametrize("of", [ITEMS, BARE])
+def test_the_exact_form_reads_back_bit_for_bit(family, of, tmp_path) -> None:
+    item = of[family.key]
+    (tmp_path / f"thing.{family.exact}").write_bytes(family.write(item, family.exact))
+    assert same(family.load_folder(tmp_path)["thing"], item)
+    with open_package(tmp_path) as package:
+        assert same(family.read(package, f"thing.{family.exact}", family.most), item)
+
+
+@families
+def test_the_example_form_keeps_the_places(family, tmp_path) -> None:
+    item = ITEMS[family.key]
+    (tmp_path / f"thing.{family.example}").write_bytes(family.write(item, family.example))
+    found = family.load_folder(tmp_path)["thing"]
+    assert np.array_equal(found.vertices, item.vertices) and family.size(found) == family.size(item)
+
+
+@families
+def test_names_of_formats_and_suffixes_agree(family) -> None:
+    assert set(family.suffixes.values()) <= set(family.formats)
+    assert family.suffixes == importlib.import_module(family.readers).SUFFIXES
+    assert {f".{family.exact}", f".{family.example}"} <= set(family.suffixes)
+    assert set(family.singles) <= set(SINGLE_FILE_SUFFIXES)
+    assert not set(family.singles) & set(family.companions)
+    assert all(least <= most for least, most in zip(family.least, family.most, strict=True))
+
+
+def test_sizes_are_counted_by_the_familys_own_names() -> None:
+    assert WIREFRAME.size(ITEMS["wireframe"]) == (4, 3)
+    assert MESH.size(ITEMS["mesh"]) == (4, 2)
+
+
+def test_bounds_grow_with_the_reference_between_least_and_most() -> None:
+    assert WIREFRAME.bounds((5, 8)) == (100, 100)
+    assert WIREFRAME.bounds((88, 120)) == (880, 1200)
+    assert WIREFRAME.bounds((88, 120), factor=2) == (176, 240)
+    assert WIREFRAME.bounds((10_000, 10_000)) == (20_000, 60_000)
+    assert MESH.bounds((8, 12)) == (600_000, 200_000), "of a cube, too, somebody may send a fine mesh"
+    assert MESH.bounds((65_536, 131_072)) == (655_360, 1_310_720)
+    assert MESH.bounds((10**6, 10**6)) == (2_000_000, 4_000_000)
+
+
+def test_a_fine_mesh_in_obj_fits_into_the_bounds_of_the_smallest_reference(tmp_path) -> None:
+    """100,000 faces with long coordinates and texture numbers: about 9 MB."""
+    side = 224
+    grid = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), -1).reshape(-1, 2) / 7
+    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
+    faces = np.concatenate(
+        [np.stack([corner, corner + 1, corner + side], -1), np.stack([corner + 1, corner + side + 1, corner + side], -1)]
+    )
+    text = [f"v {1e6 + x!r} {2e6 + y!r} {3e6 + x * y!r}\nvt {x!r} {y!r}" for x, y in grid.tolist()]
+    text += [f"f {a}/{a} {b}/{b} {c}/{c}" for a, b, c in (faces + 1).tolist()]
+    (tmp_path / "fine.obj").write_text("\n".join(text))
+    with open_package(tmp_path) as package:
+        found = MESH.read(package, "fine.obj", MESH.bounds((8, 12)))
+    assert MESH.size(found) == (side**2, len(faces)) and len(faces) > 99_000
+
+
+def test_items_are_the_same_only_bit_for_bit_and_of_one_kind() -> None:
+    item = ITEMS["mesh"]
+    assert same(item, Mesh(item.vertices.copy(), item.faces.copy(), item.face_colours.copy()))
+    assert not same(item, Mesh(np.nextafter(item.vertices, 1), item.faces, item.face_colours))
+    assert not same(item, Mesh(item.vertices, item.faces[::-1], item.face_colours))
+    assert not same(item, Mesh(item.vertices, item.faces, None))
+    assert not same(item, ITEMS["wireframe"])
+
+
+def test_the_texts_name_what_people_may_send() -> None:
+    assert WIREFRAME.hint == "A zip with one wireframe per sample (.json, .obj, .npz), or a single submission.json or .parquet."
+    assert MESH.hint.startswith("A zip with one mesh per sample (.glb, .gltf, .obj, .ply, .stl, .off), ")
+    assert WIREFRAME.accept == ".zip,.json,.obj,.npz,.parquet"
+    assert MESH.wanted(("ply", "glb")) == ".glb, .gltf, .ply"
+
+
+def test_the_table_loads_nothing_heavy() -> None:
+    code = "import sys, submissions.formats.families; sys.exit(any(name in sys.modules for name in ('numpy', 'django')))"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
