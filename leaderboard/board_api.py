@@ -11,7 +11,10 @@ from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
 from evaluation.metrics import registry
+from evaluation.models import Score
+from leaderboard import evidence
 from leaderboard.models import Snapshot
+from leaderboard.rows import interval
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -44,6 +47,14 @@ class SnapshotBrief(Schema):
     page_url: str
 
 
+class PropertyCount(Schema):
+    """How many tests of the property suite a metric passes with exactly these parameters."""
+
+    state: str = Field(description="measured, measuring, failed or none.")
+    passed: int | None
+    of: int | None = Field(description="The tests that apply to such a metric.")
+
+
 class Column(Schema):
     slug: str
     key: str
@@ -55,6 +66,7 @@ class Column(Schema):
     is_primary: bool
     in_ranking: bool
     weight: float
+    properties: PropertyCount
 
 
 class SnapshotFull(SnapshotBrief):
@@ -71,7 +83,7 @@ class SnapshotFull(SnapshotBrief):
 
 class CellOut(Schema):
     value: float | None
-    ci: tuple[float, float] | None
+    ci: tuple[float, float] | None = Field(description="95 % interval; null over a single item, where resampling says nothing.")
     n: int
     rank: int | None
     ranks: tuple[int, int] | None = Field(description="95 % interval of the rank.")
@@ -122,7 +134,11 @@ class MetricOut(Schema):
     weights: str | None
     version: int
     doc: str
+    formula: str
     paper: str
+    fingerprint: str = Field(description="Of the metric with its default parameters.")
+    properties: PropertyCount = Field(description="With the default parameters.")
+    cost_ms: float | None = Field(description="Milliseconds a sample takes, here or where the property table was made.")
 
 
 class RowQuery(Paging):
@@ -141,11 +157,13 @@ def _brief(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, 
 
 def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
     content = snapshot.content
+    counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"])
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
     return _brief(request, snapshot, phase) | {
         "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": content["challenge"]["made_up"],
         "reference": content["reference"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
-        "frozen_at": content["frozen_at"], "columns": content["metrics"], "rows_url": rows,
+        "frozen_at": content["frozen_at"], "columns": [m | {"properties": counts[m["fingerprint"]]} for m in content["metrics"]],
+        "rows_url": rows,
     }  # fmt: skip
 
 
@@ -216,7 +234,7 @@ def _row(content: dict, index: int) -> dict[str, Any]:
     overall = content["overall"]
     scores = {
         metric["slug"]: {
-            "value": metric["value"][index], "ci": _pair(metric, "ci_low", "ci_high", index), "n": metric["n"][index],
+            "value": metric["value"][index], "ci": _whole(interval(metric, index)), "n": metric["n"][index],
             "rank": metric["rank"][index], "ranks": _pair(metric, "rank_low", "rank_high", index), "group": metric["group"][index],
         }
         for metric in content["metrics"]
@@ -226,7 +244,10 @@ def _row(content: dict, index: int) -> dict[str, Any]:
 
 
 def _pair(column: dict, low: str, high: str, index: int) -> tuple | None:
-    ends = column[low][index], column[high][index]
+    return _whole((column[low][index], column[high][index]))
+
+
+def _whole(ends: tuple) -> tuple | None:
     return None if None in ends else ends
 
 
@@ -238,7 +259,7 @@ def list_metrics(request: HttpRequest, paging: PageQuery):
     keys = sorted(registry.REGISTRY)
     start = decode_cursor(paging.cursor) if paging.cursor is not None else 0
     stop = min(start + paging.limit, len(keys))
-    items = [registry.REGISTRY[key] for key in keys[start:stop]]
+    items = _metrics([registry.REGISTRY[key] for key in keys[start:stop]])
     return {"items": items, "next": next_address(request, encode_cursor(stop)) if stop < len(keys) else None}
 
 
@@ -246,4 +267,17 @@ def list_metrics(request: HttpRequest, paging: PageQuery):
 def get_metric(request: HttpRequest, key: MetricKey):
     if key not in registry.REGISTRY:
         raise Http404
-    return registry.REGISTRY[key]
+    return _metrics([registry.REGISTRY[key]])[0]
+
+
+def _metrics(specs: list[registry.MetricSpec]) -> list[dict[str, Any]]:
+    """Specs with what is known of them for their default parameters."""
+    fingerprints = {spec.key: registry.fingerprint(spec.key, {}) for spec in specs}
+    counts, here = evidence.counts(fingerprints.values()), Score.typical_costs(fingerprints.values())
+    rows = []
+    for spec in specs:
+        fingerprint = fingerprints[spec.key]
+        cost = evidence.cost_of(fingerprint, here.get(fingerprint))
+        fields = {name: getattr(spec, name) for name in MetricOut.model_fields if hasattr(spec, name)}
+        rows.append(fields | {"fingerprint": fingerprint, "properties": counts[fingerprint], "cost_ms": cost and cost.ms})
+    return rows

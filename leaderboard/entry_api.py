@@ -146,7 +146,7 @@ def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     for score in evaluation.scores.all():
         spec = registry.get(score.key)
         row = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
-        ci = None if score.ci_low is None else (score.ci_low, score.ci_high)
+        ci = None if score.ci_low is None or score.n == 1 else (score.ci_low, score.ci_high)  # one item resampled is that item
         row |= {"title": titles.get(score.slug, spec.title), "higher_is_better": spec.higher_is_better, "unit": spec.unit}
         rows[score.slug] = row | {"ci": ci}
     return rows

@@ -170,7 +170,7 @@ class BoardRows:
 
     def _exported(self, index: int) -> exports.Row:
         entry, overall = self.content["entries"][index], self.content["overall"]
-        cells = tuple(exports.Cell(m["value"][index], m["ci_low"][index], m["ci_high"][index], m["rank"][index]) for m in self.metrics)
+        cells = tuple(exports.Cell(m["value"][index], *interval(m, index), m["rank"][index]) for m in self.metrics)
         flags = [word for word in ("baseline", "verified", "late") if entry[word]]
         return exports.Row(
             overall["rank"][index], entry["name"], entry["team"], cells, overall["rank_low"][index],
@@ -191,14 +191,13 @@ def lead(content: dict) -> dict[str, Any]:
 
 def cell(metric: dict, index: int) -> Cell:
     """One entry's value in one metric, ready to be drawn."""
-    value, low, high = metric["value"][index], metric["ci_low"][index], metric["ci_high"][index]
+    value, (low, high) = metric["value"][index], interval(metric, index)
     if value is None:
         return Cell("–", title="no value")
     digits = metric["decimals"]
     rank, n = metric["rank"][index], metric["n"][index]
     words = [f"{value:.6g}{' ' + metric['unit'] if metric['unit'] else ''}"]
-    if n == 1:  # resampling one item gives that item again, which is no certainty
-        low = high = None
+    if n == 1:
         words.append("one item, so no interval")
     if low is not None and high is not None:
         words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
@@ -210,6 +209,11 @@ def cell(metric: dict, index: int) -> Cell:
         text=number(value, digits), half=half_width(low, high, digits), title="; ".join(words), best=rank == 1,
         left=left, width=width, dot=position(metric["scale"], value), n=n,
     )  # fmt: skip
+
+
+def interval(metric: dict, index: int) -> tuple[float | None, float | None]:
+    """The 95 % interval of a value. None over one item: resampling gives that item again, which is no certainty."""
+    return (None, None) if metric["n"][index] == 1 else (metric["ci_low"][index], metric["ci_high"][index])
 
 
 def span(low: int | None, high: int | None) -> str:

@@ -23,6 +23,7 @@ PURE = (
     "evaluation/child.py",
     "leaderboard/stats",
     "leaderboard/plots.py",
+    "leaderboard/drawings.py",
     "leaderboard/exports.py",
 )
 IMPURE = {"django", "celery", "kombu", "redis", "boto3", "botocore", "environs"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import Case, F, IntegerField, OuterRef, Q, Subquery, Sum, When
@@ -11,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from evaluation.models import Evaluation, EvaluationBatch, Part
-from leaderboard import exports
+from leaderboard import evidence, exports
 from leaderboard.models import Snapshot
 from leaderboard.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place, whole, words
@@ -90,11 +91,15 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         return {"snapshot": None, "rows": None}
     rows = BoardRows(snapshot.content, choice_of(request), place.viewer.team_id)
     content = snapshot.content
+    counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"])
     return {
         "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
         "entry_words": ENTRY_WORDS[content["phase"]["entries"]],
         "value_title": VALUE_TITLES.get(content["overall"]["rule"], ""),
-        "columns": [_head(request, rows, metric) for metric in content["metrics"]],
+        "columns": [
+            _head(request, rows, metric) | {"count": counts[metric["fingerprint"]], "evidence_url": evidence_url(place, metric)}
+            for metric in content["metrics"]
+        ],
         "rank_head": _head(request, rows, {"slug": "rank"}),
         "name_head": _head(request, rows, {"slug": "name"}), "date_head": _head(request, rows, {"slug": "date"}),
         "pages": page_numbers(rows.page, rows.n_pages), "exports": list(EXPORTS),
@@ -115,6 +120,12 @@ def _head(request: HttpRequest, rows: BoardRows, column: dict) -> dict:
     higher = column.get("higher_is_better", column["slug"] == "date")
     aria = ("descending" if higher != rows.choice.worst_first else "ascending") if here else ""
     return column | {"sort_url": f"?{query.urlencode()}", "aria": aria}
+
+
+def evidence_url(place: PhasePlace, column: dict) -> str:
+    """The metric's page at its table of properties, for the parameters that this column has."""
+    query = {"phase": f"{place.challenge.slug}/{place.phase.slug}", "column": column["slug"], "fingerprint": column["fingerprint"][:16]}
+    return f"{reverse('metric', args=[column['key']])}?{urlencode(query, safe='/')}#properties"
 
 
 def page_numbers(page: int, n_pages: int) -> list[int | None]:

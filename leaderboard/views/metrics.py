@@ -1,13 +1,20 @@
-"""The metrics the service can compute, from the registry."""
+"""The metrics the service can compute: what each measures, what it satisfies, what it costs."""
 
 from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.metrics import registry
-from evaluation.models import PhaseMetric
+from evaluation.models import PhaseMetric, Score
+from leaderboard import evidence
+from leaderboard.evidence import Evidence
 from leaderboard.views.home import visible
+from leaderboard.views.places import PhasePlace, phase_place, words
 
 WORST = {
     "0": "0, the worst value there is",
@@ -22,24 +29,68 @@ FAMILIES = {"wireframe": "Wireframes", "mesh": "Meshes", "render": "Renders"}
 
 
 def metric_list(request: HttpRequest) -> HttpResponse:
-    """Every metric, by family."""
-    families: dict[str, list[registry.MetricSpec]] = {}
-    for spec in registry.REGISTRY.values():
-        families.setdefault(FAMILIES.get(spec.family, spec.family), []).append(spec)
+    """Every metric, by family, with what is known of it for its default parameters."""
+    fingerprints = {key: registry.fingerprint(key, {}) for key in registry.REGISTRY}
+    counts = evidence.counts(fingerprints.values())
+    here = Score.typical_costs(fingerprints.values())
+    uses = Counter(PhaseMetric.objects.filter(phase__challenge__in=visible(request.user)).order_by().values_list("key", flat=True))
+    families: dict[str, list[dict]] = {}
+    for key, spec in registry.REGISTRY.items():
+        fingerprint = fingerprints[key]
+        cost = evidence.cost_of(fingerprint, here.get(fingerprint))
+        row = {"spec": spec, "count": counts[fingerprint], "cost": cost, "uses": uses[key]}
+        families.setdefault(FAMILIES.get(spec.family, spec.family), []).append(row)
     return render(request, "leaderboard/metric_list.html", {"families": list(families.items())})
 
 
 def metric(request: HttpRequest, key: str) -> HttpResponse:
-    """One metric: what it measures, with which parameters, and where it is used."""
+    """One metric: what it measures, what it satisfies and costs, and where it is used. With `phase`
+    and `column` in the address all of that is for the parameters of that column."""
     spec = registry.REGISTRY.get(key)
     if spec is None:
         raise Http404
+    column = _asked_column(request, key)
+    found = Evidence(spec, column.params, column.fingerprint) if column else evidence.of_default(spec)
     used = PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge")
     context = {
         "spec": spec, "worst": WORST[spec.worst], "used": [(it, _changed(it)) for it in used[:50]],
-        "family": FAMILIES.get(spec.family, spec.family), "fingerprint": registry.fingerprint(key, {}),
+        "family": FAMILIES.get(spec.family, spec.family), "column": column, "evidence": found,
     }  # fmt: skip
     return render(request, "leaderboard/metric.html", context)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a phase's board that the address names: a metric with parameters of its own."""
+
+    place: PhasePlace
+    slug: str
+    title: str
+    params: dict[str, Any]
+    fingerprint: str
+
+
+def _asked_column(request: HttpRequest, key: str) -> Column | None:
+    """The column `phase=CHALLENGE/PHASE&column=SLUG`, as it is or, with `fingerprint`, as a ranking
+    kept it; None without any. Raises Http404 for one that is not there or not theirs to know of."""
+    if "phase" not in request.GET and "column" not in request.GET:
+        return None
+    challenge, _, phase = words(request, "phase").partition("/")
+    place = phase_place(request, challenge, phase)
+    slug, fingerprint = words(request, "column"), words(request, "fingerprint")
+    for it in _definitions(place, slug, key):
+        if it["fingerprint"].startswith(fingerprint):
+            return Column(place, slug, it["title"], it["params"], it["fingerprint"])
+    raise Http404
+
+
+def _definitions(place: PhasePlace, slug: str, key: str):
+    """What the column has meant: as the phase has it now, then as its batches had it, newest first."""
+    now = place.phase.metrics.filter(slug=slug, key=key).first()
+    if now is not None:
+        yield now.snapshot()
+    for metrics in place.phase.batches.values_list("metrics", flat=True):
+        yield from (it for it in metrics if it["slug"] == slug and it["key"] == key)
 
 
 def _changed(metric: PhaseMetric) -> str:

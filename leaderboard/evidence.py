@@ -1,0 +1,252 @@
+"""What is known of a metric with certain parameters: which properties it has, and how that compares with the published table.
+
+Tables for the default parameters ship with the code and cost no query; those of other parameters
+were measured here in the background, and all of a board are asked for at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from evaluation.metrics import registry
+from evaluation.metrics.registry import MetricSpec
+from evaluation.models import PropertyRun, Score
+from evaluation.models.properties import is_measurable
+from evaluation.properties import shipped, suite
+from evaluation.properties.suite import PASS, Property, Rate, Table
+from leaderboard.drawings import Drawing, draw
+
+ROUNDING = 1e-12  # a drawn example's value this small is 0 to a reader
+# Why our verdict may differ from the published one, in one line a test.
+UNPUBLISHED = "How much the paper damages its models for this test is not published; our amounts may be harder or easier."
+WHY = {
+    "mono_wrong_edges": "The published rates fit wrong edges that are drawn anew at every step; ours stay, and one more is added.",
+    "mono_delete_edges": "Which edges the paper deletes, and in what order, is not published; ours go one by one at random.",
+    "identity": "The published rate fits points or matchings drawn anew for each side; ours are the same for the same model.",
+    "near_identity": "The published rate fits points drawn anew for each side; ours are the same for the same model.",
+    "symmetry_0mean": "Exact symmetry turns on what a distance is divided by; ours divides by the reference's own length, so roles matter.",
+    "symmetry_shift": "Exact symmetry turns on what a distance is divided by; ours divides by the reference's own length, so roles matter.",
+}
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many properties a metric has with certain parameters, as far as that is known."""
+
+    state: str  # measured, measuring, failed or none
+    passed: int | None = None
+    of: int | None = None
+    percent: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """What a column's head says."""
+        if self.state == "measured":
+            return f"{self.passed} of {self.of} properties"
+        return "properties: being measured" if self.state == "measuring" else "properties: not measured"
+
+    @property
+    def share(self) -> float:
+        return 100.0 * self.passed / self.of if self.passed is not None and self.of else 0.0
+
+
+NOT_MEASURED = Count("none")
+
+
+def counts(fingerprints: Iterable[str]) -> dict[str, Count]:
+    """The counts of these fingerprints, with at most one query, and none where every table ships."""
+    found, others = {}, []
+    for fingerprint in set(fingerprints):
+        tables = shipped.tables(fingerprint)
+        if tables:
+            found[fingerprint] = Count("measured", tables[0].passed, tables[0].of, 100.0)
+        else:
+            others.append(fingerprint)
+    if others:
+        rows = PropertyRun.objects.filter(fingerprint__in=others).order_by()
+        for row in rows.only("fingerprint", "state", "passed", "of", "done", "total"):
+            found[row.fingerprint] = _count_of(row)
+    return {fingerprint: found.get(fingerprint, NOT_MEASURED) for fingerprint in [*found, *others]}
+
+
+def _count_of(run: PropertyRun) -> Count:
+    if run.state == PropertyRun.State.DONE:
+        return Count("measured", run.passed, run.of, 100.0)
+    return Count("measuring" if run.state == PropertyRun.State.WAITING else "failed", percent=run.percent)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One test: our rates, a table after the other, and the published one."""
+
+    test: Property
+    rates: tuple[Rate | None, ...]
+    paper: float | None
+
+    @property
+    def paper_passes(self) -> bool | None:
+        return None if self.paper is None else self.paper >= PASS
+
+    @property
+    def differs(self) -> bool:
+        """Whether the paper's verdict is another than that of our first table."""
+        ours = self.rates[0].passes if self.rates and self.rates[0] is not None else None
+        return ours is not None and self.paper_passes is not None and ours != self.paper_passes
+
+    @property
+    def why(self) -> str:
+        return WHY.get(self.test.id, UNPUBLISHED) if self.differs else ""
+
+
+class Evidence:
+    """All that is known of metric `key` with `params`; other parameters than the defaults have evidence of their own."""
+
+    def __init__(self, spec: MetricSpec, params: Mapping[str, Any], fingerprint: str | None = None) -> None:
+        self.spec, self.params = spec, dict(params)
+        self.fingerprint = fingerprint or registry.fingerprint(spec.key, params)
+        self.defaults = registry.resolve_params(spec.key, {})
+
+    @property
+    def is_default(self) -> bool:
+        return self.params == self.defaults
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The parameters that are not the defaults."""
+        return {name: value for name, value in self.params.items() if value != self.defaults.get(name)}
+
+    @cached_property
+    def run(self) -> PropertyRun | None:
+        """The measurement here, where no table ships."""
+        if shipped.tables(self.fingerprint):
+            return None
+        return PropertyRun.objects.filter(fingerprint=self.fingerprint).defer("outcomes").first()
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """The made-up models first."""
+        found = shipped.tables(self.fingerprint)
+        if not found and self.run is not None and self.run.table:
+            found = [self.run.as_table()]
+        return found
+
+    @property
+    def count(self) -> Count:
+        if self.tables:
+            return Count("measured", self.tables[0].passed, self.tables[0].of, 100.0)
+        return _count_of(self.run) if self.run is not None else NOT_MEASURED
+
+    @property
+    def will_be_measured(self) -> bool:
+        """Whether the service can measure it in the background."""
+        return is_measurable(self.spec)
+
+    @cached_property
+    def published(self) -> Mapping[str, float]:
+        return shipped.published(self.spec.key) or {}
+
+    @property
+    def published_passed(self) -> int:
+        return sum(rate >= PASS for rate in self.published.values())
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """A line for each test that is asked of the family, in the suite's order."""
+        return [
+            Line(test, tuple(table.tests.get(test.id) for table in self.tables), self.published.get(test.id))
+            for test in suite.tests_of(self.spec.family)
+        ]
+
+    @property
+    def failed(self) -> list[Property]:
+        """Tests that it does not pass on the first table."""
+        return [line.test for line in self.lines if line.rates and line.rates[0] is not None and line.rates[0].passes is False]
+
+    @property
+    def n_differing(self) -> int:
+        return sum(line.differs for line in self.lines)
+
+    @property
+    def weaknesses(self) -> tuple[Example, ...]:
+        """Drawn examples of what it gets wrong, with its default parameters."""
+        return examples(self.spec.key)
+
+    @cached_property
+    def cost(self) -> Cost | None:
+        """What a sample costs: here, else where the first table was made."""
+        here = Score.typical_cost(fingerprint=self.fingerprint)
+        if here is None and self.run is not None and self.tables:
+            return Cost(self.tables[0].ms_per_sample, "background")
+        return cost_of(self.fingerprint, here)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Milliseconds a sample takes, and where that was measured: in scoring "here", by the suite in
+    the "background" here, or where the "shipped" table was made."""
+
+    ms: float
+    where: str
+
+    @property
+    def shown(self) -> str:
+        """Such as `0.4 ms`, `12 ms`, `1.3 s`."""
+        if self.ms >= 1000:
+            return f"{self.ms / 1000:.3g} s"
+        return f"{self.ms:.0f} ms" if self.ms >= 10 else f"{self.ms:.1f} ms" if self.ms >= 0.1 else "under 0.1 ms"
+
+    def of(self, items: int) -> float:
+        """Seconds that `items` samples take."""
+        return self.ms * items / 1000
+
+
+@dataclass(frozen=True)
+class Case:
+    """One drawn prediction and the value that the metric gives it."""
+
+    label: str
+    value: str
+    drawing: Drawing
+
+
+@dataclass(frozen=True)
+class Example:
+    """A known weakness, ready to be shown."""
+
+    title: str
+    sentence: str
+    cases: tuple[Case, ...]
+
+
+@cache
+def examples(key: str) -> tuple[Example, ...]:
+    """Computed once a process: a few values of small models each. A network is not loaded into the web process for them."""
+    spec = registry.get(key)
+    if spec.weights is not None:
+        return ()
+    from evaluation.properties import weaknesses  # with numpy and the metrics
+
+    found = []
+    for it in weaknesses.of(key):
+        values = it.values()
+        cases = [
+            Case(label, f"{0 if abs(value) < ROUNDING else value:.4g}{' ' + spec.unit if spec.unit else ''}", draw(it.reference, model))
+            for (label, model), value in zip(it.predictions, values, strict=True)
+        ]
+        found.append(Example(it.title, it.told(values), tuple(cases)))
+    return tuple(found)
+
+
+def cost_of(fingerprint: str, here: float | None) -> Cost | None:
+    """`here` if that is known, else what the shipped table says."""
+    if here is not None:
+        return Cost(here, "here")
+    tables = shipped.tables(fingerprint)
+    return Cost(tables[0].ms_per_sample, "shipped") if tables else None
+
+
+def of_default(spec: MetricSpec) -> Evidence:
+    return Evidence(spec, registry.resolve_params(spec.key, {}))
