@@ -58,3 +58,13 @@ def random_wireframe(seed: int, n_vertices: int = 12, n_edges: int = 15, size: f
 def value(metric, prediction: Wireframe, reference: Wireframe, unit_scale: float = 1.0, **params) -> float:
     """The metric's value for a fresh pair."""
     return metric(Pair.of(prediction, reference, unit_scale), **params).value
+
+
+def degenerate_wireframe(seed: int) -> Wireframe:
+    """On a coarse grid: double, isolated, collinear and flat vertices, self-loops, repeated and zero-length edges, or nothing."""
+    rng = np.random.default_rng(seed)
+    n_vertices = int(rng.choice([0, 1, 2, 3, 5, 8, 12]))
+    vertices = rng.integers(0, rng.choice([1, 2, 4]), (n_vertices, 3)) * rng.choice([0.125, 0.5, 2.0])
+    vertices[:, rng.random(3) < 0.2] = 0.0
+    n_edges = int(rng.integers(0, 2 * n_vertices + 1))
+    return wireframe(vertices, rng.integers(0, max(n_vertices, 1), (n_edges, 2)))

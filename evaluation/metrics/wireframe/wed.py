@@ -73,7 +73,7 @@ def wed_prereg(pair: Pair, **params: Any) -> MetricResult:
     """
     options, compat_index = _canonical(params), params.get("compat_index", False)
     pred, ref = pair.graphs_as_given(**options) if compat_index else pair.graphs(**options)
-    if len(pred.vertices):
+    if len(pred.vertices) and len(ref.vertices):
         flat = pair.to_file(canon.DEGENERATE_LENGTH) + pair.rounding
         pred = Graph(registered(pred.vertices, ref.vertices, params.get("single_scale", True), flat), pred.edges)
     distance = cdist(pred.vertices, ref.vertices)
