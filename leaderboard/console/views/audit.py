@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.bundle.plan import NOTHING
 from leaderboard.bundle.show import shown
+from leaderboard.console.act_words import sentence
 from leaderboard.console.numbers import paged
 from leaderboard.console.place import organizer, page
 from submissions.models import AuditEntry, Challenge
@@ -23,7 +24,7 @@ def audit(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         rows = rows.filter(target__icontains=text) | rows.filter(actor__username__icontains=text)
     numbers, at, entries = paged(request, rows)
     kinds = sorted({action.split(".")[0] for action in challenge.audit.order_by().values_list("action", flat=True).distinct()})
-    context = {"rows": [(entry, details(entry)) for entry in entries], "pages": numbers, "page_number": at}
+    context = {"rows": [(entry, sentence(entry.action), details(entry)) for entry in entries], "pages": numbers, "page_number": at}
     return page(request, "audit", challenge, "audit", **context, kinds=kinds, kind=kind, text=text)
 
 

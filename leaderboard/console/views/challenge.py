@@ -22,6 +22,7 @@ from leaderboard.bundle.definition import ChallengeDef
 from leaderboard.bundle.export import export
 from leaderboard.bundle.state import read
 from leaderboard.console import acts
+from leaderboard.console.act_words import sentence
 from leaderboard.console.edits import moved
 from leaderboard.console.forms import NewChallengeForm, SettingsForm, VisibilityForm
 from leaderboard.console.place import chosen_act, organizer, page
@@ -76,7 +77,7 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         "rows": rows,
         "steps": _steps(challenge, rows),
         "waiting": challenge.participations.filter(admission=Admission.PENDING).exclude(rules_accepted_at=None).count(),
-        "log": challenge.audit.select_related("actor")[:6],
+        "log": [(entry, sentence(entry.action)) for entry in challenge.audit.select_related("actor")[:6]],
     }
     return page(request, "overview", challenge, "overview", **context)
 
