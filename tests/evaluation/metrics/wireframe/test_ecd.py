@@ -7,17 +7,19 @@ from scipy.spatial.distance import cdist
 from evaluation.metrics.seeds import generator
 from evaluation.metrics.wireframe import ecd
 from evaluation.metrics.wireframe.canon import segments
-from evaluation.metrics.wireframe.ecd import ecd_chamfer, sample_points, stratified_positions, wf_hausdorff
+from evaluation.metrics.wireframe.ecd import ecd_chamfer, ecd_emd, sample_points, stratified_positions, wf_hausdorff
 from evaluation.metrics.wireframe.pair import Pair
+from tests.evaluation.official import optimal_transport
 from tests.evaluation.shapes import EMPTY, SQ, moved, noisy, random_wireframe, segment, shuffled, value, wireframe
 
 ONE, TWO = segment((0, 0, 0), (1, 0, 0)), segment((0, 0, 0), (2, 0, 0))
 BOTH = (ecd_chamfer, wf_hausdorff)
+ALL = (*BOTH, ecd_emd)
 
 
 @pytest.mark.parametrize("n", [1, 10, 777, 10_000])
 def test_parallel_unit_segments_one_apart_are_one_apart(n):
-    for metric in BOTH:
+    for metric in ALL if n < 10_000 else BOTH:
         assert value(metric, ONE, moved(ONE, (0, 1, 0)), n=n) == pytest.approx(1.0, abs=1e-12)
 
 
@@ -25,6 +27,28 @@ def test_parallel_unit_segments_one_apart_are_one_apart(n):
 def test_worked_example_of_a_segment_against_one_twice_as_long(n, chamfer, hausdorff):
     assert value(ecd_chamfer, ONE, TWO, n=n) == pytest.approx(chamfer, abs=1e-12)
     assert value(wf_hausdorff, ONE, TWO, n=n) == pytest.approx(hausdorff, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 333, 1024])
+def test_the_earth_movers_distance_of_a_segment_and_one_twice_as_long_is_a_half_for_every_n(n):
+    assert value(ecd_emd, ONE, TWO, n=n) == pytest.approx(0.5, abs=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 100_000), st.integers(2, 150), st.sampled_from(["stratified", "random"]))
+def test_the_earth_movers_distance_is_that_of_pot(seed, n, sampling):
+    reference = random_wireframe(seed)
+    prediction = noisy(reference, 0.6, seed) if seed % 2 else random_wireframe(seed + 1)
+    positions = stratified_positions(n) if sampling == "stratified" else generator("ecd_emd", 3).random(n)
+    clouds = [sample_points(segments(frame.vertices, frame.edges), positions) for frame in (prediction, reference)]
+    weights = np.full(n, 1 / n)
+    expected = optimal_transport().emd2(weights, weights, cdist(*clouds), numItermax=1_000_000)
+    assert value(ecd_emd, prediction, reference, n=n, sampling=sampling, seed0=3) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_earth_movers_distance_sees_too_much_edge_where_chamfer_hardly_does():
+    doubled = wireframe([*SQ.vertices, *moved(SQ, (0, 0, 0.001)).vertices], [*SQ.edges, *(SQ.edges[:1] + 4)])
+    assert value(ecd_chamfer, doubled, SQ) < 0.01 < 0.3 < value(ecd_emd, doubled, SQ)
 
 
 def test_worked_sample_points():
@@ -41,7 +65,7 @@ def test_each_direction_alone_and_as_parts():
     assert dict(wf_hausdorff(Pair.of(ONE, TWO), n=10).parts) == pytest.approx({"pred2gt": 0.05, "gt2pred": 0.95}, abs=1e-12)
 
 
-@pytest.mark.parametrize("metric", BOTH)
+@pytest.mark.parametrize("metric", ALL)
 @pytest.mark.parametrize(
     ("prediction", "reference", "expected", "status"),
     [
@@ -57,13 +81,13 @@ def test_wireframes_without_length(metric, prediction, reference, expected, stat
     assert (result.value, str(result.status)) == (expected, status)
 
 
-@pytest.mark.parametrize("metric", BOTH)
+@pytest.mark.parametrize("metric", ALL)
 def test_isolated_vertices_are_ignored(metric):
     with_stray = wireframe([*SQ.vertices, (50, 50, 50)], SQ.edges)
     assert value(metric, with_stray, SQ) == 0.0
 
 
-@pytest.mark.parametrize("metric", BOTH)
+@pytest.mark.parametrize("metric", ALL)
 @pytest.mark.parametrize("sampling", ["stratified", "random"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_equal_geometry_is_exactly_zero_whatever_the_order_of_the_file(metric, sampling, seed):
@@ -112,13 +136,14 @@ def test_random_samples_follow_the_seed_of_the_metric_and_nothing_else(metric):
 @given(st.integers(0, 100_000))
 def test_the_distances_are_symmetric(seed):
     a, b = random_wireframe(seed), random_wireframe(seed + 1)
-    for metric in BOTH:
+    for metric in ALL:
         assert value(metric, a, b, n=200) == pytest.approx(value(metric, b, a, n=200), abs=1e-12)
 
 
 def test_lengths_come_out_in_metres():
     scaled = wireframe(ONE.vertices * 100, ONE.edges), wireframe(TWO.vertices * 100, TWO.edges)
     assert value(ecd_chamfer, *scaled, unit_scale=0.01, n=10) == pytest.approx(0.175, abs=1e-12)
+    assert value(ecd_emd, *scaled, unit_scale=0.01, n=10) == pytest.approx(0.5, abs=1e-12)
     assert value(wf_hausdorff, EMPTY, scaled[1], unit_scale=0.01) == pytest.approx(2.0)
 
 

@@ -4,7 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics.wireframe import hss as module
-from evaluation.metrics.wireframe.hss import hss, sheared_axes
+from evaluation.metrics.wireframe import jaccard
+from evaluation.metrics.wireframe.hss import hss, hss_exact, sheared_axes
+from evaluation.metrics.wireframe.jaccard import jaccard_distance
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import prisms, solids
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
@@ -144,3 +146,42 @@ def test_real_roofs_score_as_by_the_official_scorer_centred_and_as_they_are(data
         expected = official(prediction, roof)
         assert three(prediction, roof) == pytest.approx(expected, abs=1e-6)
         assert three(moved(prediction, -centre), moved(roof, -centre)) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("degrees", [0, 36.87, 45])
+@pytest.mark.parametrize(
+    ("prediction", "reference", "f1", "distance"),
+    [
+        (SQ, SQ, 1, 0),
+        (without_last_edge(SQ), SQ, 1, 0.1958446),
+        (TRI, SQ, 6 / 7, 0.5487645),
+        (segment((1, 0, 0), (3, 0, 0)), segment((0, 0, 0), (2, 0, 0)), 0, 2 / 3),
+    ],
+)
+def test_with_true_tubes_the_iou_is_that_of_the_exact_jaccard_distance_whatever_the_orientation(
+    prediction, reference, f1, distance, degrees
+):
+    result = hss_exact(Pair.of(turned(prediction, degrees), turned(reference, degrees)))
+    assert (result.parts["hss_f1"], result.parts["hss_iou"]) == pytest.approx((f1, 1 - distance), abs=1e-6)
+    assert result.value == pytest.approx(2 * f1 * (1 - distance) / (f1 + 1 - distance) if f1 else 0.0, abs=1e-6)
+
+
+def test_true_tubes_have_the_same_edge_cases_and_parameters():
+    assert (hss_exact(Pair.of(EMPTY, SQ)).value, str(hss_exact(Pair.of(EMPTY, SQ)).status)) == (0.0, "empty_pred")
+    assert value(hss_exact, wireframe(SQ.vertices), SQ) == value(hss_exact, SQ, EMPTY) == value(hss_exact, EMPTY, EMPTY) == 0.0
+    raised = moved(SQ, (0, 0, 0.4))
+    assert value(hss_exact, raised, SQ, vert_thresh=0.3) == 0.0
+    wide, narrow = (hss_exact(Pair.of(raised, SQ), edge_thresh=radius).parts["hss_iou"] for radius in (2.0, 0.5))
+    assert wide > narrow == pytest.approx(1 - value(jaccard_distance, raised, SQ, method="exact"), abs=1e-12)
+    scaled = [wireframe(frame.vertices * 100, frame.edges) for frame in (raised, SQ)]
+    assert value(hss_exact, *scaled, unit_scale=0.01) == pytest.approx(value(hss_exact, raised, SQ), abs=1e-9)
+
+
+def test_true_tubes_are_solved_once_for_both_metrics(monkeypatch):
+    calls = []
+    measure = jaccard.overlap
+    monkeypatch.setattr(jaccard, "overlap", lambda *given: calls.append(1) or measure(*given))
+    pair = Pair.of(noisy(SQ, 0.1, 0), SQ)
+    hss_exact(pair)
+    jaccard_distance(pair, method="exact")
+    assert len(calls) == 1

@@ -24,6 +24,24 @@ def test_an_absent_prediction_is_the_empty_one():
     assert Pair.of(TRI, SQ).without_prediction().reference_diagonal == 5.0
 
 
+def test_what_an_empty_prediction_gets_does_not_depend_on_who_asks():
+    far = Pair.of(moved(TRI, (9e6, 0, 0)), SQ).without_prediction()
+    near = Pair.of(None, SQ)
+    assert (far.limit(0.5), far.reference_diagonal) == (near.limit(0.5), near.reference_diagonal)
+    assert np.array_equal(far.ref_vertices, near.ref_vertices)
+
+
+def test_graphs_have_their_vertices_in_lexicographic_order_or_as_given():
+    frame = wireframe([(2, 0, 0), (0, 0, 0), (1, 0, 0), (5, 5, 5)], [(0, 1), (1, 0), (1, 2), (2, 2)])
+    pair = Pair.of(frame, frame)
+    pred, ref = pair.graphs()
+    assert (pred.vertices + pair.centre)[:, 0].tolist() == [0, 1, 2, 5] and pred.edges.tolist() == [[0, 1], [0, 2]]
+    assert ref.lengths().tolist() == [1.0, 2.0] and ref.diameter == pytest.approx(np.sqrt(75))
+    assert pair.graphs_as_given()[0].edges.tolist() == [[0, 1], [1, 2]]
+    assert len(pair.graphs(None, True)[0].vertices) == 3 and len(pair.graphs(1.5)[0].vertices) == 2
+    assert pair.segments(None)[0].corner.tolist() == [[0, 1], [0, 2]]
+
+
 def test_two_empty_sides_are_a_pair_too():
     pair = Pair.of(EMPTY, EMPTY)
     assert pair.reference_diagonal == 0.0 and pair.limit(0.5) == pytest.approx(0.5)
