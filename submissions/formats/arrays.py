@@ -149,7 +149,7 @@ def _check_indices(edges: NDArray[Any], n_vertices: int, naming: Naming, finding
             ~whole.all(axis=1),
             findings,
             naming.edge,
-            lambda n: f"names vertex {edges[n][~whole[n]][0]:.6g}, which is not a whole number",
+            lambda n: f"{naming.element} names vertex {edges[n][~whole[n]][0]:.6g}, which is not a whole number",
         )
     outside = whole & ((edges < 0) | (edges >= n_vertices))
 

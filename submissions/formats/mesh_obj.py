@@ -1,6 +1,7 @@
 """Meshes in OBJ: ``v`` and ``f`` records, with the colours of the ``.mtl`` file that stands beside it where there is one."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,10 +119,9 @@ def _colours(
     if by_corner is None and all(colour is None for colour in used):
         return None
     colours = np.full((len(faces), 3), PLAIN, np.uint8) if by_corner is None else from_corners(by_corner, faces)
-    starts = [start for start, _ in reader.materials]
-    for start, end, colour in zip(starts, [*starts[1:], reader.n_polygons], used, strict=True):
+    bounds = np.searchsorted(polygon, [*(start for start, _ in reader.materials), reader.n_polygons])
+    for (first, last), colour in zip(pairwise(bounds), used, strict=True):
         if colour is not None:
-            first, last = np.searchsorted(polygon, [start, end])
             colours[first:last] = colour
     return colours
 

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from submissions.formats.mesh import Mesh, write_ply
+from submissions.formats.mesh import write_obj as write_mesh_obj
 from submissions.formats.wireframe import Wireframe, write_json, write_npz, write_obj
 from submissions.manifest import Item, Manifest
-from tests.submissions.hostile import archives, npz, tables, texts
+from tests.submissions.hostile import archives, meshes, npz, tables, texts
 from tests.submissions.hostile.cases import MANIFEST
 
-CASES = {**archives.CASES, **texts.CASES, **npz.CASES, **tables.CASES}
+WIREFRAMES = {**archives.CASES, **texts.CASES, **npz.CASES, **tables.CASES}
+CASES = WIREFRAMES | meshes.CASES
 
 SPARE_BYTES = 256_000_000
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +64,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
         (folder / name).mkdir()
         paths[name] = str(build(folder / name))
     before = _listing(folder)
-    return _judge(folder, paths, MANIFEST) | {"before": before, "after": _listing(folder)}
+    said = _judge(folder, {name: path for name, path in paths.items() if name in WIREFRAMES}, MANIFEST)
+    said |= _judge(folder, {name: path for name, path in paths.items() if name in meshes.CASES}, meshes.MANIFEST)
+    return said | {"before": before, "after": _listing(folder)}
 
 
 def _judge(folder: Path, paths: dict[str, str], manifest: Manifest) -> dict[str, dict[str, Any]]:
@@ -100,8 +105,9 @@ def test_nothing_is_written_by_judging(judged: dict[str, Any]) -> None:
     assert judged["after"] == judged["before"]
 
 
-def test_at_least_thirty_uploads_are_tried() -> None:
-    assert len(CASES) >= 30
+def test_many_uploads_of_each_kind_are_tried_and_none_hides_another() -> None:
+    assert len(WIREFRAMES) >= 30 and len(meshes.CASES) >= 30
+    assert len(CASES) == len(WIREFRAMES) + len(meshes.CASES)
 
 
 def test_the_largest_honest_upload_passes_in_the_same_memory(tmp_path: Path) -> None:
@@ -114,3 +120,15 @@ def test_the_largest_honest_upload_passes_in_the_same_memory(tmp_path: Path) -> 
         paths[name] = str(tmp_path / name)
     said = _judge(tmp_path, paths, manifest)
     assert [said[name]["accepted"] for name in paths] == [True] * 3, said
+
+
+def test_a_large_honest_mesh_passes_in_the_same_memory(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    large = Mesh(rng.uniform(6.5e6, 6.6e6, (100_000, 3)), rng.integers(0, 100_000, (200_000, 3)))
+    manifest = dataclasses.replace(meshes.MANIFEST, items=(Item("hall", "hall", (100_000, 200_000)),))
+    paths = {}
+    for name, write in (("hall.obj", write_mesh_obj), ("hall.ply", write_ply)):
+        (tmp_path / name).write_bytes(write(large))
+        paths[name] = str(tmp_path / name)
+    said = _judge(tmp_path, paths, manifest)
+    assert [said[name]["accepted"] for name in paths] == [True] * 2, said

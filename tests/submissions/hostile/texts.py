@@ -64,7 +64,7 @@ CASES.files(
     {"json_index_negative": json_of(edges=[[-1, 0]]), "json_index_too_large": json_of(edges=[[0, 2]])},
 )
 CASES.files(
-    r"edges\[0\]: names vertex 0.5, which is not a whole number", "house_01.json", {"json_index_fraction": json_of(edges=[[0.5, 1]])}
+    r"edges\[0\]: edge names vertex 0.5, which is not a whole number", "house_01.json", {"json_index_fraction": json_of(edges=[[0.5, 1]])}
 )
 CASES.files(r"vertices\[1\]: holds true where a number belongs", "house_01.json", {"json_boolean": json_of([[0, 0, 0], [True, 0, 0]])})
 CASES.files(r'vertices\[0\]: holds the text "1" where', "house_01.json", {"json_string": json_of([["1", "2", "3"]])})
