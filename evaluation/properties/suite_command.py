@@ -77,7 +77,7 @@ def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
     if options.shapes is not None:
         from evaluation.synthetic.meshes import meshes
 
-        return "mesh", meshes(_count(options.shapes)), _made_up("shapes", "procedural meshes", options.shapes)
+        return "mesh", meshes(_count(options.shapes)), _made_up("meshes", "procedural meshes", options.shapes)
     family = "wireframe" if options.wireframes else "mesh"
     path: Path = options.wireframes or options.meshes
     if not path.exists():
@@ -92,9 +92,9 @@ def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
     for name, item in items.items():
         if kind.is_degenerate(item):
             raise CannotScore(f"{name} cannot be measured against; it needs {kind.needs}.")
-    title = options.title or path.resolve().name
-    key = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_") or family
-    return family, items, Dataset(key, title, len(items), made_up=False)
+    name = path.resolve().stem
+    key = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or kind.plural
+    return family, items, Dataset(f"{key}_{len(items)}", options.title or name, len(items), made_up=False)
 
 
 def _made_up(stem: str, title: str, n: int) -> Dataset:
