@@ -46,8 +46,9 @@ def validate(folder: Path, job: dict) -> dict:
 
 
 def score(folder: Path, job: dict) -> dict:
-    """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON) and `seconds` by slug."""
-    from evaluation import runner
+    """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON), `seconds` by slug, and
+    whether the reference's side, where it was prepared, was `unreadable`."""
+    from evaluation import prepared, runner
     from submissions.formats.families import FAMILIES
 
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
@@ -55,8 +56,23 @@ def score(folder: Path, job: dict) -> dict:
     predictions = family.unpack(Path(job["artifact"]).read_bytes())
     requests = [runner.MetricRequest(**request) for request in job["requests"]]
     seconds: dict[str, float] = {}
-    scored = runner.score_items(predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted, clock=seconds)
-    return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds}
+    known, unreadable = prepared.read(Path(job["prepared"])) if job.get("prepared") else ({}, False)
+    scored = runner.score_items(
+        predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted, clock=seconds, prepared=known
+    )
+    return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds, "unreadable": unreadable}
+
+
+def prepare(folder: Path, job: dict) -> dict:
+    """Compute the reference's side of some items, with nothing of an entry; leaves it in `prepared`."""
+    from evaluation import prepared, runner
+    from submissions.formats.families import FAMILIES
+
+    references = FAMILIES[job["family"]].unpack(Path(job["reference"]).read_bytes())
+    requests = [runner.MetricRequest(**request) for request in job["requests"]]
+    found = prepared.prepare(references, requests, job["unit_scale"], job["item_ids"])
+    (folder / "prepared").write_bytes(prepared.pack(found))
+    return {"items": len(found)}
 
 
 def reference(folder: Path, job: dict) -> dict:
@@ -80,7 +96,7 @@ def properties(folder: Path, job: dict) -> dict:
     return slices.one(job["key"], job["params"], job["outcomes"], job["seconds"])
 
 
-JOBS = {"validate": validate, "score": score, "reference": reference, "properties": properties}
+JOBS = {"validate": validate, "prepare": prepare, "score": score, "reference": reference, "properties": properties}
 
 
 def run_job(folder: Path, memory: int, seconds: int) -> None:
@@ -132,7 +148,7 @@ def preload() -> None:
     from submissions.formats.families import FAMILIES
 
     readers = (family.readers for family in FAMILIES.values())
-    for name in ("submissions.validation", "evaluation.runner", "evaluation.properties.slices", *readers):
+    for name in ("submissions.validation", "evaluation.prepared", "evaluation.properties.slices", *readers):
         importlib.import_module(name)
     for spec in REGISTRY.values():
         if spec.device == "cpu":

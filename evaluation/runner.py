@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, summarise
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import MetricResult, Status
+
+if TYPE_CHECKING:
+    from evaluation.metrics.shared import Arrays
 
 # What a metric of a family takes: one item's prediction and reference, with their shared work.
 PAIRS = {
@@ -92,6 +95,7 @@ def score_items(
     item_ids: Sequence[str] | None = None,
     progress: Progress | None = None,
     clock: dict[str, float] | None = None,
+    prepared: Mapping[str, MutableMapping[str, Arrays]] | None = None,
 ) -> dict[str, SampleScores]:
     """Score `item_ids` (default: all references, in order) and return the scores by slug.
 
@@ -100,7 +104,8 @@ def score_items(
 
     `clock` gains the seconds that each slug took. Metrics of an item share work (matchings,
     samples, solids), and the one that asks for a piece of it first is charged for it, so what a
-    column costs depends on those before it; the sum does not.
+    column costs depends on those before it; the sum does not. `prepared` gives what is known of a
+    reference item already, and gains what is not; see `evaluation.prepared`.
     """
     columns = [_column(request) for request in requests]
     if len({column.slug for column in columns}) != len(columns):
@@ -108,7 +113,8 @@ def score_items(
     ids = tuple(references) if item_ids is None else tuple(item_ids)
     rows: dict[str, list[MetricResult]] = {column.slug: [] for column in columns}
     for done, item_id in enumerate(ids, start=1):
-        results = _score_item(predictions.get(item_id), references[item_id], columns, unit_scale, clock)
+        known = prepared.get(item_id) if prepared else None
+        results = _score_item(predictions.get(item_id), references[item_id], columns, unit_scale, clock, known)
         for column, result in zip(columns, results, strict=True):
             rows[column.slug].append(result)
         if progress is not None:
@@ -149,14 +155,19 @@ def _pair_type(family: str) -> Any:
 
 
 def _score_item(
-    prediction: Any, reference: Any, columns: Sequence[_Column], unit_scale: float, clock: dict[str, float] | None
+    prediction: Any,
+    reference: Any,
+    columns: Sequence[_Column],
+    unit_scale: float,
+    clock: dict[str, float] | None,
+    prepared: MutableMapping[str, Arrays] | None,
 ) -> list[MetricResult]:
     pairs: dict[str, Any] = {}
     results, mark = [], time.perf_counter()
     for column in columns:
         family = column.spec.family
         if family not in pairs:
-            pairs[family] = _pair_type(family).of(prediction, reference, unit_scale)
+            pairs[family] = _pair_type(family).of(prediction, reference, unit_scale, prepared=prepared)
         results.append(_score(column, pairs[family], prediction is None))
         if clock is not None:
             mark, before = time.perf_counter(), mark

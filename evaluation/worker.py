@@ -13,12 +13,13 @@ import time
 import traceback
 from datetime import datetime, timedelta
 from functools import cache
+from pathlib import Path
 
 import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation import background
+from evaluation import background, preparing
 from evaluation.models import Evaluation, Part
 from evaluation.sandbox import JobFailed, LeaseLost, job_folder, sandbox
 from submissions import storage, wake
@@ -161,7 +162,7 @@ def score(part: Part) -> None:
     Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
     try:
         with job_folder() as folder:
-            found = sandbox.run(folder, _scoring_job(part, evaluation), lambda: _still_wanted(part, evaluation))
+            found = _scored_in(folder, part, evaluation)
         if not part.finish(found["scores"], found["seconds"]):
             log.info("late result dropped", part=part.pk)
     except LeaseLost:
@@ -175,6 +176,22 @@ def score(part: Part) -> None:
         _score_failed(part, error.sentence, error.detail, error.end == "memory")
     except Exception:
         _score_failed(part, "An error in the service stopped it.", traceback.format_exc(), False)
+
+
+def _scored_in(folder: Path, part: Part, evaluation: Evaluation) -> dict:
+    job, key = _scoring_job(part, evaluation), ""
+
+    def heartbeat() -> bool:
+        return _still_wanted(part, evaluation)
+
+    if part.device == "cpu":
+        key, path = preparing.local_path(part, evaluation.batch, job, heartbeat)
+        job["prepared"] = str(path or "")
+    found = sandbox.run(folder, job, heartbeat)
+    if found["unreadable"]:
+        log.warning("what is prepared of the reference could not be read", key=key)
+        preparing.drop(key)
+    return found
 
 
 def _scoring_job(part: Part, evaluation: Evaluation) -> dict:

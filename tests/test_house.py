@@ -18,6 +18,8 @@ PURE = (
     "evaluation/properties",
     "evaluation/synthetic",
     "evaluation/runner.py",
+    "evaluation/weights.py",
+    "evaluation/prepared.py",
     "evaluation/__main__.py",
     "evaluation/local.py",
     "evaluation/child.py",

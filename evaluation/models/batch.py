@@ -130,14 +130,17 @@ class EvaluationBatch(models.Model):
     def switch_if_complete(self) -> bool:
         """Make this the current batch if every member is done or excluded. A failed member blocks
         the switch until an operator retries or excludes it."""
+        from evaluation import preparing
+
         with transaction.atomic():
             Phase.objects.select_for_update().get(pk=self.phase_id)
             self.refresh_from_db()
             if self.state != self.State.BUILDING or self.members().exclude(state__in=["done", "excluded"]).exists():
                 return False
             now = timezone.now()
-            retired = type(self).objects.filter(phase_id=self.phase_id, state=self.State.CURRENT)
-            retired.update(state=self.State.RETIRED)
+            retired = list(type(self).objects.filter(phase_id=self.phase_id, state=self.State.CURRENT))
+            type(self).objects.filter(pk__in=[batch.pk for batch in retired]).update(state=self.State.RETIRED)
+            preparing.forget(retired, needed=[self])
             self.state, self.switched_at = self.State.CURRENT, now
             self.save(update_fields=["state", "switched_at"])
             # An entry that was still being scored under the old batch is scored under this one, or,

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
+from evaluation import preparing
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
@@ -235,6 +236,7 @@ def remove_phase(phase: Phase) -> None:
     """Delete a phase without entries, with what was made for it."""
     for key in [*phase.references.values_list("key", flat=True), *phase.files.values_list("key", flat=True)]:
         drop_bytes(key)
+    preparing.forget(phase.batches.select_related("reference__phase__challenge"))
     phase.snapshots.all().delete()
     phase.batches.all().delete()  # they hold on to their references
     phase.delete()

@@ -1,0 +1,112 @@
+"""The reference's side of the metrics, computed once and kept between entries. PURE.
+
+Metrics put what depends on the reference alone (samples, solids, spectra) into a mapping by name, see
+`evaluation.metrics.shared`. Here such mappings are made for items, and become the bytes of one file: the length of a
+head, the head as JSON, the arrays one after the other, and the SHA-256 of all that, because a file that was cut off
+must never become somebody's score.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation import runner
+from evaluation.metrics.shared import PREPARED_SCHEME, Arrays
+
+Prepared = dict[str, dict[str, Arrays]]  # by item, then by name
+
+MOST_BYTES = 256 << 20  # of the arrays in one file; items beyond are computed anew for each entry
+_LENGTH = struct.Struct("<Q")
+_DIGEST = 32
+_KINDS = "biuf"
+_LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d")
+
+
+class Unreadable(ValueError):
+    """Not a whole file of prepared arrays."""
+
+
+def digest(family: str, reference: str, unit_scale: float, fingerprints: Sequence[str], item_ids: Sequence[str]) -> str:
+    """What a file is named by: all that its numbers depend on, libraries that compute them included.
+
+    `reference` is the SHA-256 of the stored reference, which holds more items than these.
+    """
+    content = [PREPARED_SCHEME, family, reference, unit_scale, sorted(set(fingerprints)), list(item_ids), _versions()]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def prepare(
+    references: Mapping[str, Any], requests: Sequence[runner.MetricRequest], unit_scale: float, item_ids: Sequence[str]
+) -> Prepared:
+    """What the metrics keep of each item when it is set against itself; that asks for all of its side."""
+    kept: Prepared = {}
+    room = MOST_BYTES
+    for item_id in item_ids:
+        found: Prepared = {item_id: {}}
+        item = {item_id: references[item_id]}
+        runner.score_items(item, item, requests, unit_scale, prepared=found)
+        size = sum(array.nbytes for arrays in found[item_id].values() for array in arrays)
+        if size <= room:
+            kept |= found
+            room -= size
+    return kept
+
+
+def pack(prepared: Prepared) -> bytes:
+    """The bytes of a file; the same arrays give the same bytes."""
+    head, body = [], []
+    for item_id, named in prepared.items():
+        for name, arrays in sorted(named.items()):
+            head.append([item_id, name, [[array.dtype.str, list(array.shape)] for array in arrays]])
+            body += [np.ascontiguousarray(array).tobytes() for array in arrays]
+    text = json.dumps(head).encode()
+    content = b"".join([_LENGTH.pack(len(text)), text, *body])
+    return content + hashlib.sha256(content).digest()
+
+
+def unpack(data: bytes) -> Prepared:
+    """The inverse of `pack`; the arrays cannot be written to. Raises `Unreadable`."""
+    content = memoryview(data)[:-_DIGEST]
+    if len(data) < _LENGTH.size + _DIGEST or hashlib.sha256(content).digest() != data[-_DIGEST:]:
+        raise Unreadable("the prepared arrays are not as they were written")
+    (length,) = _LENGTH.unpack_from(content)
+    at = _LENGTH.size + length
+    found: Prepared = {}
+    for item_id, name, described in json.loads(bytes(content[_LENGTH.size : at])):
+        arrays = []
+        for kind, shape in described:
+            dtype = np.dtype(kind)
+            if dtype.kind not in _KINDS:
+                raise Unreadable(f"an array of {kind} is not read")
+            count = math.prod(shape)
+            arrays.append(np.frombuffer(content, dtype, count, at).reshape(shape))
+            at += count * dtype.itemsize
+        found.setdefault(item_id, {})[name] = tuple(arrays)
+    return found
+
+
+def read(path: Path) -> tuple[Prepared, bool]:
+    """What lies in the file, and whether it could not be read; an entry is scored without it then, with the same values."""
+    try:
+        return unpack(path.read_bytes()), False
+    except (OSError, ValueError, TypeError, KeyError, struct.error):
+        return {}, True
+
+
+def _versions() -> list[str]:
+    found = []
+    for name in _LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return found

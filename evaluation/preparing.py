@@ -1,0 +1,84 @@
+"""A worker's side of what is prepared of references: made when the first entry needs it, kept in the storage, made again
+when it cannot be read. Everything here may fail; an entry is then scored without, with the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+
+from evaluation import prepared
+from evaluation.models import EvaluationBatch, Part
+from evaluation.models.evaluation import by_device, slices
+from evaluation.sandbox import JobFailed, job_folder, sandbox
+from submissions import storage
+
+log = structlog.get_logger(__name__)
+
+
+def key_of(batch: EvaluationBatch, slugs: list[str], start: int, stop: int) -> str:
+    """Where the storage has what is prepared for these columns over items [start, stop) of the batch's reference."""
+    reference = batch.reference
+    fingerprints = [metric["fingerprint"] for metric in batch.metrics if metric["slug"] in slugs]
+    name = prepared.digest(reference.family.key, reference.sha256, batch.unit_scale, fingerprints, reference.item_ids[start:stop])
+    return f"prepared/{reference.phase_id}/{name}"
+
+
+def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callable[[], bool]) -> tuple[str, Path | None]:
+    """Key and file of what is prepared for the scoring `job` of `part`; the file is made where there is none.
+
+    It is made by a job that sees the reference only: a process that has read an entry must not write what others are
+    scored with. Two workers may make it at once; both write the same bytes in one step. Raises `LeaseLost`.
+    """
+    key = key_of(batch, part.slugs, part.start, part.stop)
+    try:
+        store = storage.store()
+        if not store.exists(key):
+            store.save_bytes(key, _made(job, heartbeat))
+        return key, store.local_path(key)
+    except (storage.StorageError, OSError) as error:
+        log.warning("scored without what is prepared of the reference", part=part.pk, error=str(error))
+        return key, None
+
+
+def _made(job: dict, heartbeat: Callable[[], bool]) -> bytes:
+    """The content; that of an empty file where it cannot be computed, so that it is not tried for every entry."""
+    try:
+        with job_folder() as folder:
+            wanted = ("family", "reference", "item_ids", "unit_scale", "requests")
+            sandbox.run(folder, {"kind": "prepare", **{name: job[name] for name in wanted}}, heartbeat)
+            return (folder / "prepared").read_bytes()
+    except JobFailed as failed:
+        log.warning("a reference could not be prepared", reference=job["reference"], end=failed.end, detail=failed.detail)
+        return prepared.pack({})
+
+
+def drop(key: str) -> None:
+    """Delete one file, because it cannot be read or nobody will; whoever needs it makes it again."""
+    try:
+        storage.store().delete(key)
+    except storage.StorageError as error:
+        log.warning("a file prepared of a reference stays", key=key, error=str(error))
+
+
+def forget(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch] = ()) -> None:
+    """Delete what was prepared for `batches`, but for what the `needed` ones use too, when the transaction is done."""
+    kept = {key for batch in needed for key in _keys(batch)}
+    keys = sorted({key for batch in batches for key in _keys(batch)} - kept)
+
+    def delete() -> None:
+        for key in keys:
+            drop(key)
+
+    transaction.on_commit(delete)
+
+
+def _keys(batch: EvaluationBatch) -> Iterable[str]:
+    """The keys of all parts that an entry of the batch is cut into."""
+    for device, slugs in by_device(batch.metrics).items():
+        if device == "cpu":
+            yield from (key_of(batch, slugs, start, stop) for start, stop in slices(batch.reference.groups, settings.PART_SAMPLES))
