@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec, Param
 from leaderboard.bundle.definition import MetricDef
+from leaderboard.console.metric_evidence import missing_weights
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_@-]{0,62}")
 PREFIX = "param_"
@@ -67,12 +68,27 @@ class MetricForm(forms.Form):
                     registry.resolve_params(self.spec.key, {param.name: data[name]})
                 except registry.ParamError as error:
                     self.add_error(name, str(error))
+        params = self.entered()
+        refusal = missing_weights(self.spec, params) if params is not None else ""
+        if refusal:
+            raise ValidationError(refusal)
         return data
+
+    def entered(self) -> dict[str, object] | None:
+        """All parameters as they stand in the form, with those of the column where nothing was sent; None
+        while one of them cannot be."""
+        if not self.is_bound:
+            return {param.name: self.initial[f"{PREFIX}{param.name}"] for param in self.spec.params}
+        if any(name.startswith(PREFIX) for name in self.errors):
+            return None
+        return registry.resolve_params(
+            self.spec.key, {param.name: self.cleaned_data[f"{PREFIX}{param.name}"] for param in self.spec.params}
+        )
 
     def definition(self) -> MetricDef:
         """The column as entered. A parameter is kept where it was given before or is not the default."""
         data = self.cleaned_data
-        typed = registry.resolve_params(self.spec.key, {param.name: data[f"{PREFIX}{param.name}"] for param in self.spec.params})
+        typed = self.entered()
         given = self.metric.params if self.metric else {}
         kept = {param.name: typed[param.name] for param in self.spec.params if param.name in given or typed[param.name] != param.default}
         slug = self.metric.slug if self.metric else data["slug"]

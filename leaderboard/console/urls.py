@@ -21,6 +21,7 @@ urlpatterns = [
     path(f"{PHASE}/", phases.edit, name="console_phase"),
     path(f"{PHASE}/metrics/", metrics.metric_list, name="console_metrics"),
     path(f"{PHASE}/metrics/new/<slug:key>/", metrics.new, name="console_metric_new"),
+    path(f"{PHASE}/metrics/new/<slug:key>/evidence/", metrics.evidence, name="console_metric_evidence"),
     path(f"{PHASE}/metrics/edit/<str:metric>/", metrics.edit, name="console_metric"),
     path(f"{PHASE}/reference/", reference.reference, name="console_reference"),
     path(f"{PHASE}/scoring/", scoring.scoring, name="console_scoring"),

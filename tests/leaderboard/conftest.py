@@ -33,3 +33,13 @@ def show(browser, site) -> Iterator[Callable]:
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def ships(monkeypatch):
+    """`ships(table, ...)`: the shipped tables of one metric; no others ship in this test."""
+    from evaluation.properties import shipped
+
+    kept: dict[str, list] = {}
+    monkeypatch.setattr(shipped, "tables", lambda fingerprint: kept.get(fingerprint, []))
+    return lambda *tables: kept.update({tables[0].fingerprint: list(tables)})

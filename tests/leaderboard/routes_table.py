@@ -185,6 +185,7 @@ GET    /console/challenges/{c}/phases/{p}/metrics/  lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/metrics/  lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/metrics/new/hss/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/metrics/new/hss/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/metrics/new/hss/evidence/ lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/reference/ lnnnnyny

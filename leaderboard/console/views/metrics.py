@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
-from evaluation.metrics.registry import REGISTRY
+from evaluation.metrics.registry import REGISTRY, resolve_params
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.bundle.state import read
 from leaderboard.console.edits import moved, with_phase
+from leaderboard.console.metric_evidence import MetricEvidence
 from leaderboard.console.metric_form import MetricForm
 from leaderboard.console.place import chosen_act, organizer_of_phase, page
 from leaderboard.console.settle import settle
@@ -39,7 +40,7 @@ def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         entered = form.definition()
         return _settle(request, phase, (*metrics, entered), entered.slug if entered.is_primary else "")
-    return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec)
+    return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, evidence=_evidence(form, phase))
 
 
 @organizer_of_phase
@@ -54,7 +55,28 @@ def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         entered = form.definition()
         return _settle(request, phase, tuple(entered if it.slug == metric else it for it in metrics), metric if entered.is_primary else "")
-    return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=REGISTRY[column.key], column=column)
+    spec = REGISTRY[column.key]
+    return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, column=column, evidence=_evidence(form, phase))
+
+
+@organizer_of_phase
+@require_safe
+def evidence(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
+    """The part of the form's page that follows the parameters as they are typed."""
+    spec = REGISTRY.get(key)
+    if spec is None or spec.family != phase.challenge.family:
+        raise Http404
+    form = MetricForm(spec, set(), request.GET)
+    known = _evidence(form, phase, request.GET.get("column", ""))
+    return page(request, "parts/metric_evidence", phase.challenge, "metrics", phase, evidence=known)
+
+
+def _evidence(form: MetricForm, phase: Phase, column: str = "") -> MetricEvidence:
+    """What is known of the metric with the form's parameters, or the defaults while those cannot be."""
+    params = form.entered()
+    if params is None:
+        params = resolve_params(form.spec.key, {})
+    return MetricEvidence(form.spec, params, phase, form.metric.slug if form.metric else column)
 
 
 def _move(request: HttpRequest, phase: Phase) -> HttpResponse:

@@ -1,0 +1,139 @@
+"""What an organizer sees of a metric before it becomes a column: properties, weaknesses, cost, and what speaks against it here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+
+from evaluation.metrics import registry
+from evaluation.metrics.registry import MetricSpec
+from evaluation.models import EvaluationBatch
+from leaderboard import evidence
+from leaderboard.evidence import Evidence
+from submissions.models import Phase
+
+SLOW_ENTRY = 120.0  # seconds that one metric may take of an entry before it is worth a word
+# Metrics that see one kind of mistake only, and those that see the other.
+OTHER_HALF = {
+    "corner_precision": ("Leaving corners out", ("corner_recall", "corner_f1")),
+    "corner_recall": ("Adding wrong corners", ("corner_precision", "corner_f1")),
+    "corner_offset": ("Leaving corners out", ("corner_recall", "corner_f1")),
+    "edge_precision": ("Leaving edges out", ("edge_recall", "edge_f1")),
+    "edge_recall": ("Adding wrong edges", ("edge_precision", "edge_f1")),
+    "uhd": ("Adding surface far from the reference", ("chamfer_l1", "mesh_fscore")),
+    "p2s": ("Leaving parts of the surface out", ("chamfer_l1", "mesh_fscore")),
+}
+OF_THE_METRIC = {
+    "hss": "Its value changes when a building and its entry are turned together: ask teams to keep the reference's axes.",
+    "hss_exact": "Its exact solids take seconds where the approximate ones of HSS take milliseconds; the two hardly differ.",
+    "sap3d": "It ranks edges by their confidence, and an entry without confidences gets 0: ask teams for files that hold them.",
+    "volume_iou": "It needs closed surfaces: an open mesh has no inside, so what it gets depends on how the holes are closed.",
+}
+
+
+def missing_weights(spec: MetricSpec, params: Mapping[str, Any]) -> str:
+    """Why the metric cannot be computed on this server, and what to do about it; empty where it can."""
+    if spec.weights is None:
+        return ""
+    from evaluation import weights
+
+    try:
+        found = weights.get(spec.weights, params["weights"])
+    except weights.WeightsError as error:
+        return str(error)
+    if found.there:
+        return ""
+    return (
+        f"The weights “{found.name}” of {spec.title} are not on this server; "
+        f"ask its operator to put {found.file.name} beside its model card."
+    )
+
+
+@dataclass(frozen=True)
+class MetricEvidence:
+    """A metric with the parameters entered so far, for `phase`; `slug` is the column that is being edited."""
+
+    spec: MetricSpec
+    params: Mapping[str, Any]
+    phase: Phase
+    slug: str = ""
+
+    @cached_property
+    def own(self) -> Evidence:
+        """What is known with exactly these parameters."""
+        return Evidence(self.spec, self.params)
+
+    @cached_property
+    def shown(self) -> Evidence:
+        """What the panel shows: these parameters' evidence, else that of the defaults."""
+        return self.own if self.own.tables else evidence.of_default(self.spec)
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether the table shown is for other parameters than those entered."""
+        return self.shown is not self.own and not self.own.is_default
+
+    @cached_property
+    def n_items(self) -> int:
+        """Items that an entry of the phase has; 0 without a reference."""
+        batch = EvaluationBatch.latest(self.phase)
+        return len(batch.reference.item_ids) if batch else 0
+
+    @property
+    def cost(self) -> evidence.Cost | None:
+        return self.own.cost or self.shown.cost
+
+    @property
+    def seconds_per_entry(self) -> float | None:
+        """What an entry of the phase will take, for this metric alone."""
+        return self.cost.of(self.n_items) if self.cost and self.n_items else None
+
+    @property
+    def refusal(self) -> str:
+        return missing_weights(self.spec, self.params)
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What matters about this metric in this phase, a sentence each."""
+        return [*self._of_columns(), *self._of_units(), *self._of_cost()]
+
+    def _of_columns(self) -> Iterator[str]:
+        others = [metric for metric in self.phase.metrics.all() if metric.slug != self.slug]
+        same = next((metric for metric in others if metric.key == self.spec.key and metric.resolved == self.params), None)
+        if same is not None:
+            yield f"The column {same.label} has this very definition already; another one would hold the same values."
+        cheap, cured_by = OTHER_HALF.get(self.spec.key, ("", ()))
+        if cured_by and not any(metric.key in cured_by for metric in others):
+            titles = " or ".join(registry.get(key).title for key in cured_by if key in registry.REGISTRY)
+            yield f"{cheap} costs nothing here, and no other column of the phase sees it: add {titles} as well."
+        if self.spec.key in OF_THE_METRIC:
+            yield OF_THE_METRIC[self.spec.key]
+
+    def _of_units(self) -> Iterator[str]:
+        lengths = [param.name for param in self.spec.params if param.unit == "m" and self.params.get(param.name) is not None]
+        if not lengths:
+            return
+        names = " and ".join(lengths)
+        if self.phase.unit == "unitless":
+            yield f"{names}: in metres, but the coordinates of this phase have no unit; set the phase's unit, or choose the numbers to fit."
+        elif self.phase.unit_scale != 1:
+            yield (
+                f"{names}: in metres, whatever the files hold; here one unit of the files is "
+                f"{self.phase.unit_scale:g} m, so 0.5 m is {0.5 / self.phase.unit_scale:g} {self.phase.unit}."
+            )
+
+    def _of_cost(self) -> Iterator[str]:
+        if self.cost is None:
+            return
+        part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES))
+        if part > settings.CHILD_SECONDS / 2:
+            yield (
+                f"A part of {settings.PART_SAMPLES} samples takes about {part:.0f} s, and the service stops a part after "
+                f"{settings.CHILD_SECONDS} s: entries may fail. Choose cheaper parameters, or ask the operator for smaller parts."
+            )
+        elif self.seconds_per_entry is not None and self.seconds_per_entry > SLOW_ENTRY:
+            yield f"It is slow: about {self.seconds_per_entry / 60:.0f} min an entry, while other entries wait."
