@@ -1,0 +1,167 @@
+"""Drawn examples of where mesh metrics go wrong (see `weaknesses`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from evaluation.synthetic.distortions import subdivide
+from submissions.formats.arrays import Mesh
+
+BOX_SIDES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+
+
+def _mesh(vertices: Any, faces: Any) -> Mesh:
+    return Mesh(np.array(vertices, dtype=np.float64), np.array(faces, dtype=np.int64))
+
+
+def _box(size: Sequence[float], corner: Sequence[float] = (0, 0, 0)) -> Mesh:
+    """A closed box of that size; its sides are two triangles each: bottom, top, front, back, left, right."""
+    unit = np.array([[n & 1, n >> 1 & 1, n >> 2 & 1] for n in range(8)])
+    return _mesh(np.array(corner) + unit * np.array(size), [f for a, b, c, d in BOX_SIDES for f in ((a, b, c), (a, c, d))])
+
+
+def _joined(*meshes: Mesh) -> Mesh:
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+    faces = [mesh.faces + start for mesh, start in zip(meshes, starts, strict=True)]
+    return Mesh(np.concatenate([mesh.vertices for mesh in meshes]), np.concatenate(faces))
+
+
+def _moved(mesh: Mesh, *by: float) -> Mesh:
+    return Mesh(mesh.vertices + np.array(by), mesh.faces)
+
+
+def _sides(mesh: Mesh, *kept: int) -> Mesh:
+    """A box with some of its six sides."""
+    return Mesh(mesh.vertices, np.concatenate([mesh.faces[2 * side : 2 * side + 2] for side in kept]))
+
+
+BOX = _box((1, 1, 1))
+OPEN = _sides(BOX, 0, 2, 3, 4, 5)
+STRAY = _joined(BOX, _mesh([(5, 0, 0), (5.2, 0, 0), (5, 0.2, 0)], [(0, 1, 2)]))
+PLATE = _sides(_box((1, 1, 0)), 0)
+SHEET = _box((1, 1, 0.02))
+MAST = _joined(BOX, _box((0.03, 0.03, 1), (0.5, 0.5, 1)))
+TALL_MAST = _box((0.03, 0.03, 2.5), (0.5, 0.5, 1))
+BESIDE = _moved(BOX, 1.5, 0, 0)
+TWO_BOXES = _joined(BOX, _moved(BOX, 2, 0, 0))
+# An octahedron without any symmetry, so that its spectrum is well defined.
+CRYSTAL = _mesh(
+    [(1, 0.1, 0), (-1.2, 0, 0.2), (0, 0.9, 0.1), (0.1, -1.1, 0), (0, 0.2, 1.3), (-0.2, 0, -0.8)],
+    [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)],
+)
+MIRRORED = Mesh(CRYSTAL.vertices * np.array([-1.0, 1.0, 1.0]), CRYSTAL.faces[:, ::-1])
+BLOCK = subdivide(subdivide(_box((1, 0.7, 0.4))))
+TWICE = Mesh(BLOCK.vertices * 2, BLOCK.faces)
+
+Example = tuple[str, str, Any, tuple[tuple[str, Any], ...]]
+
+_INSIDE_OUT: Example = (
+    "It does not see which side is out",
+    "Turned inside out, the box renders black and has no inside any more; the metric says {0:.4f}, its best.",
+    BOX,
+    (("inside out", Mesh(BOX.vertices, BOX.faces[:, ::-1])),),
+)
+
+EXAMPLES: dict[str, tuple[Example, ...]] = {
+    "chamfer_l1": (
+        (
+            "A missing side weighs less than a small shift",
+            "A box without its lid is no box any more, a box moved a little still is one; the metric says {0:.4f} and {1:.4f}.",
+            BOX,
+            (("without its lid", OPEN), ("moved by a twelfth", _moved(BOX, 1 / 12, 0, 0))),
+        ),
+        _INSIDE_OUT,
+    ),
+    "chamfer_l2": (
+        (
+            "One stray triangle outweighs a missing side",
+            "A small triangle far off is soon cut away, a lid that is not there cannot be; the metric says {0:.4f} and {1:.4f}.",
+            BOX,
+            (("a stray triangle", STRAY), ("without its lid", OPEN)),
+        ),
+        _INSIDE_OUT,
+    ),
+    "mesh_fscore": (
+        (
+            "A hair decides everything",
+            "Both entries are the right plate, raised a little; just below the threshold the score is {0:.2f}, just above it {1:.2f}.",
+            PLATE,
+            (("raised by 0.049", _moved(PLATE, 0, 0, 0.049)), ("raised by 0.051", _moved(PLATE, 0, 0, 0.051))),
+        ),
+        (
+            "What is far enough off is all alike",
+            "Raised by a tenth of its side a plate is nearly right, by twice its side it is lost; the metric says {0:.2f} and {1:.2f}.",
+            PLATE,
+            (("raised by 0.1", _moved(PLATE, 0, 0, 0.1)), ("raised by 2", _moved(PLATE, 0, 0, 2))),
+        ),
+    ),
+    "volume_iou": (
+        (
+            "Thin parts have no volume",
+            "The mast is what one sees first, and it is missing; the metric says {0:.4f}.",
+            MAST,
+            (("without the mast", BOX),),
+        ),
+        (
+            "Thin things must lie exactly",
+            "The sheet is raised by its own thickness, a fiftieth of its side, and people see no difference; the metric says {0:.2f}.",
+            SHEET,
+            (("raised by its thickness", _moved(SHEET, 0, 0, 0.025)),),
+        ),
+    ),
+    "uhd": (
+        (
+            "What is too much is not seen",
+            "A second box stands where nothing should be; all of the reference is covered, so the metric says {0:.2f}.",
+            BOX,
+            (("a box too many", TWO_BOXES),),
+        ),
+        (
+            "The worst point is all that counts",
+            "Half of the object missing is worse than one mast missing to people; the metric says {0:.2f} and {1:.2f}.",
+            _joined(BOX, BESIDE, TALL_MAST),
+            (("a box missing", _joined(BOX, TALL_MAST)), ("the mast missing", _joined(BOX, BESIDE))),
+        ),
+    ),
+    "p2s": (
+        (
+            "What is missing is not seen",
+            "Only the bottom of the box is there; all of it lies on the reference, so the metric says {0:.2f}, its best.",
+            BOX,
+            (("the bottom alone", _sides(BOX, 0)),),
+        ),
+    ),
+    "normal_difference": (
+        (
+            "It does not see where anything is",
+            "The plate hangs half its side too high, which people notice; it faces the right way, so the metric says {0:.2f}, its best.",
+            PLATE,
+            (("raised by half its side", _moved(PLATE, 0, 0, 0.5)),),
+        ),
+    ),
+    "saucd": (
+        (
+            "A mirror image is the same to it",
+            "Left has become right, as in a left shoe for a right one; the metric says {0:.4f}.",
+            CRYSTAL,
+            (("mirrored", MIRRORED),),
+        ),
+        (
+            "It does not see size or place",
+            "Three times as large and far away, the entry does not fit the reference; the metric says {0:.4f}.",
+            CRYSTAL,
+            (("three times as large, far away", Mesh(3 * CRYSTAL.vertices + 50, CRYSTAL.faces)),),
+        ),
+    ),
+    "locase": (
+        (
+            "It does not see size or place",
+            "Twice as large and far away, the entry does not fit the reference; it scores {0:.2f}, and the reference itself {1:.2f}.",
+            BLOCK,
+            (("twice as large, far away", _moved(TWICE, 5, 5, 5)), ("the reference itself", BLOCK)),
+        ),
+    ),
+}
