@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from evaluation.metrics.mesh.locase import command as training
 from evaluation.metrics.registry import REGISTRY, MetricSpec
 from evaluation.properties import options as properties
 
@@ -28,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _metrics(options)
         if options.command in properties.COMMANDS:
             return properties.run(options, _progress)
+        if options.command == "train":
+            return training.run(options)
         return _score(options)
     except KeyboardInterrupt:
         return 130
@@ -58,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("prediction", type=Path, metavar="PREDICTION", help="file, folder or zip")
     score.add_argument("reference", type=Path, metavar="REFERENCE", help="file, folder or zip")
     properties.add_to(commands)
+    training.add_to(commands)
     return parser
 
 

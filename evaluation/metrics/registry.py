@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from evaluation import weights
 from evaluation.metrics.catalogue import mesh, wireframe
 from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
 
@@ -68,12 +69,18 @@ def parse_param(key: str, name: str, text: str) -> Any:
 
 
 def fingerprint(key: str, params: Mapping[str, Any], weights_sha256: str | None = None) -> str:
-    """sha256 (hex) of what fixes a metric's numbers: key, version, all parameters, weights."""
+    """sha256 (hex) of what fixes a metric's numbers: key, version, all parameters, weights.
+
+    Where no digest is given, it is that of the weights the parameters name, for a metric that has any.
+    """
     spec = get(key)
+    resolved = resolve_params(key, params)
+    if weights_sha256 is None and spec.weights is not None:
+        weights_sha256 = weights.digest(spec.weights, resolved["weights"])
     content = {
         "key": key,
         "version": spec.version,
-        "params": resolve_params(key, params),
+        "params": resolved,
         "weights": weights_sha256,
     }
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -70,7 +70,7 @@ class MetricSpec:
     paper: str
     function: str
     needs: tuple[str, ...] = ("reference",)
-    weights: str | None = None
+    weights: str | None = None  # the network, of evaluation/weights.py; its parameter `weights` names a set of them
     device: str = "cpu"  # cpu or gpu
     version: int = 1
     level: str = "item"  # item, group or set

@@ -17,13 +17,16 @@ from evaluation.metrics.mesh.locase.patches import CHANNELS
 
 RANK, ALPHA = 8, 16.0
 WIDTH, HEADS, EMBEDDING = 96, 4, 256
+DIFFERENCE_GAIN = 10.0
 
 
 class Linear(nn.Linear):
     """A linear layer that can carry a low-rank adapter: W + (alpha / rank) B A, with B = 0 at first."""
 
-    down: Tensor | None = None
-    up: Tensor | None = None
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__(inputs, outputs)
+        self.register_parameter("down", None)
+        self.register_parameter("up", None)
 
     def adapt(self, generator: torch.Generator) -> None:
         """Add an adapter and freeze what is below it."""
@@ -99,6 +102,8 @@ class Head(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.layers = nn.Sequential(nn.Linear(8 * EMBEDDING, 256), nn.ReLU(), nn.Linear(256, 64), nn.ReLU(), nn.Linear(64, 1))
+        with torch.no_grad():  # at first encodings differ by a small part of what they are, and the difference is what counts
+            self.layers[0].weight[:, 4 * EMBEDDING : 6 * EMBEDDING] *= DIFFERENCE_GAIN
 
     def forward(self, damaged: Tensor, reference: Tensor) -> Tensor:
         both = torch.cat([damaged, reference, (damaged - reference).abs(), damaged * reference], dim=-1)

@@ -1,0 +1,62 @@
+"""`locase`: the learned shape fidelity of a mesh against its reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation import weights as stored
+from evaluation.metrics.mesh.locase.alignment import shape
+from evaluation.metrics.mesh.pair import MeshPair
+from evaluation.metrics.result import MetricResult, Status
+
+if TYPE_CHECKING:
+    from evaluation.metrics.mesh.locase.network import LoCaSE
+
+WORST = 1.0
+_loaded: dict[str, LoCaSE] = {}  # by digest
+
+
+def locase(pair: MeshPair, weights: str = "stage1") -> MetricResult:
+    """The network's score between 1 and 5, higher is better; each mesh is seen in a frame of its own.
+
+    A prediction with fewer than four different vertices or no size gets 1. Without the weights' file the metric does
+    not apply: no network scores with random weights. WeightsError where the file is another than its card says.
+    """
+    found = stored.get("locase", weights)
+    if not found.there:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("no_weights",))
+    reference = pair.reference_once(f"locase {found.sha256}", lambda: _reference(pair, found))
+    if not len(reference):
+        return MetricResult(None, Status.NOT_APPLICABLE, ("degenerate_reference",))
+    damaged = shape(pair.pred_vertices, pair.pred_faces)
+    if damaged is None:
+        return MetricResult(WORST, Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED, ("degenerate",))
+    # Loads torch, which a process that computes no learned metric never needs.
+    from evaluation.metrics.mesh.locase.scoring import compared, encoding
+
+    model, (encoded, radius) = network(found), reference
+    score = compared(model, encoding(model, damaged, float(radius[0])), encoded)
+    return MetricResult(score, parts={"points": float(len(damaged.points))})
+
+
+def network(found: stored.Weights) -> LoCaSE:
+    """The network with these weights, on the graphics card if there is one that works; read once per process."""
+    if found.sha256 not in _loaded:
+        from evaluation.metrics.mesh.locase.scoring import ready
+
+        _loaded[found.sha256] = ready(found.read())
+    return _loaded[found.sha256]
+
+
+def _reference(pair: MeshPair, found: stored.Weights) -> tuple[np.ndarray, ...]:
+    """(encoding float32[512], radius of its patches float64[1]) of the reference, () where it is degenerate."""
+    from evaluation.metrics.mesh.locase.patches import Surroundings
+    from evaluation.metrics.mesh.locase.scoring import encoding
+
+    points = shape(pair.ref_vertices, pair.ref_faces)
+    if points is None:
+        return ()
+    radius = Surroundings(points.points).radius()
+    return encoding(network(found), points, radius), np.array([radius])
