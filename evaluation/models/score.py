@@ -19,7 +19,7 @@ from evaluation.runner import SampleScores
 if TYPE_CHECKING:
     from evaluation.models.evaluation import Evaluation
 
-FROM_REFERENCE = ("gt_diagonal", "empty_prediction")  # worst values that are measured on the reference alone
+FROM_REFERENCE = ("gt_diagonal", "gt_diagonal_squared", "empty_prediction")  # worst values that are measured on the reference alone
 RECENT = 200  # scores that say what a metric costs
 STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
 
