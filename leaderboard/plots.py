@@ -112,19 +112,19 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     kept = [(one.label, [(v, i) for v, i in zip(one.values, items, strict=True) if _finite(v)]) for one in series]
     kept = [(label, pairs) for label, pairs in kept if pairs]
     if not kept:
-        return _nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
+        return nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
     drawn = kept[:MOST_ENTRIES]
     all_points = sum(len(pairs) for _, pairs in drawn) <= MOST_POINTS
     data, rows, medians = [], [], []
     for position, (label, pairs) in enumerate(drawn):
         values = [float(value) for value, _ in pairs]
-        names = [f"{_text(label)}<br>{_text(item)}: {shown(value)}" for value, item in pairs]
+        names = [f"{plain(label)}<br>{plain(item)}: {shown(value)}" for value, item in pairs]
         data.append(_box(position, label, values, names, all_points, colours))
         quartiles = np.percentile(values, [0, 25, 50, 75, 100])
         medians.append(float(quartiles[2]))
         rows.append((label, str(len(values)), *(shown(float(q)) for q in quartiles)))
-    layout = _layout(colours, height=96 + 30 * len(drawn))
-    layout["xaxis"] |= {"title": {"text": _text(metric.label)}}
+    layout = base_layout(colours, height=96 + 30 * len(drawn))
+    layout["xaxis"] |= {"title": {"text": plain(metric.label)}}
     layout["yaxis"] |= _entry_axis([label for label, _ in drawn])
     first = order(medians, metric.higher_is_better)[0]
     shown_of = f"{len(drawn)} entries" if len(drawn) == len(kept) else f"the first {len(drawn)} of {len(kept)} entries"
@@ -144,7 +144,7 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
     columns = ("Time (UTC)", "Entry", metric.label, "What it is")
     came = sorted((point for point in points if _finite(point.value)), key=lambda point: _utc(point.time))
     if not came:
-        return _nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
+        return nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
     records = _records(came, metric.higher_is_better)
     best, start, end = records[-1], _stamp(came[0].time), _stamp(came[-1].time)
     data = [_baseline(label, value, start, end, colours) for label, value in baselines]
@@ -163,9 +163,9 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
     others = [point for point in came if id(point) not in chosen]
     data.append(_dots("Entries", others, {"symbol": "circle-open", "size": 7, "color": colours.soft}))
     data.append(_dots("Records", records, {"symbol": "diamond", "size": 9, "color": colours.accent}))
-    layout = _layout(colours, height=360)
+    layout = base_layout(colours, height=360)
     layout["xaxis"] |= {"type": "date", "title": {"text": "Time (UTC)"}}
-    layout["yaxis"] |= {"title": {"text": _text(metric.label)}}
+    layout["yaxis"] |= {"title": {"text": plain(metric.label)}}
     rows = [(_stamp(p.time), p.label, shown(p.value), "record") for p in records]
     rows += [("–", label, shown(value), "baseline") for label, value in baselines]
     summary = (
@@ -186,19 +186,19 @@ def differences(
     columns = ("Item", a.label, b.label, f"{a.label} − {b.label}", "Better")
     pairs = [(i, float(x), float(y)) for i, x, y in zip(items, a.values, b.values, strict=True) if _finite(x) and _finite(y)]
     if not pairs:
-        return _nothing(f"{a.label} and {b.label} have no item in common with a value for {metric.title}.", columns, colours)
+        return nothing(f"{a.label} and {b.label} have no item in common with a value for {metric.title}.", columns, colours)
     pairs = [pairs[index] for index in order([x - y for _, x, y in pairs], metric.higher_is_better)]
     sides = [_better_side(x, y, metric.higher_is_better) for _, x, y in pairs]
     data = [
-        _bars(pairs, sides, 1, f"{_short(a.label)} better", {"color": colours.accent}),
-        _bars(pairs, sides, -1, f"{_short(b.label)} better", _hatched(colours)),
+        _bars(pairs, sides, 1, f"{short(a.label)} better", {"color": colours.accent}),
+        _bars(pairs, sides, -1, f"{short(b.label)} better", _hatched(colours)),
     ]
-    layout = _layout(colours, height=360)
+    layout = base_layout(colours, height=360)
     layout |= {"showlegend": True, "bargap": 0.15, "barmode": "overlay"}
-    names = [_text(item) for item, _, _ in pairs]
+    names = [plain(item) for item, _, _ in pairs]
     layout["xaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names}
     layout["xaxis"] |= {"tickangle": -60, "showgrid": False}
-    layout["yaxis"] |= {"title": {"text": f"Difference in {_text(metric.label)}"}}
+    layout["yaxis"] |= {"title": {"text": f"Difference in {plain(metric.label)}"}}
     layout["shapes"] = _mean_line(result, len(pairs), colours)
     winner = {1: a.label, -1: b.label, 0: "equal"}
     rows = [(item, shown(x), shown(y), shown(x - y), winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)]
@@ -217,7 +217,7 @@ def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TO
     columns = ("Entry", "Rank", "95 % interval")
     ranked = [row for row in entries if row.rank is not None]
     if not ranked:
-        return _nothing(f"No entry is ranked by {title} yet.", columns, colours)
+        return nothing(f"No entry is ranked by {title} yet.", columns, colours)
     drawn = ranked[:MOST_ENTRIES]
     known = [(i, row) for i, row in enumerate(drawn) if row.low is not None and row.high is not None]
     bare = [(i, row) for i, row in enumerate(drawn) if row.low is None or row.high is None]
@@ -234,9 +234,9 @@ def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TO
     data = [interval]
     if bare:
         data.append(_rank_dots("No interval", bare, {"symbol": "circle-open", "size": 9, "color": colours.soft}))
-    layout = _layout(colours, height=96 + 26 * len(drawn))
+    layout = base_layout(colours, height=96 + 26 * len(drawn))
     last = max(max(row.rank, row.high or 0) for row in drawn)
-    layout["xaxis"] |= {"title": {"text": f"Rank by {_text(title)}"}, "tickformat": "d", "range": [0.5, last + 0.5]}
+    layout["xaxis"] |= {"title": {"text": f"Rank by {plain(title)}"}, "tickformat": "d", "range": [0.5, last + 0.5]}
     layout["xaxis"] |= {"dtick": 1} if last < 9 else {}
     layout["yaxis"] |= _entry_axis([row.label for row in drawn])
     rows = [(row.label, str(row.rank), _interval_words(row)) for row in drawn]
@@ -247,7 +247,7 @@ def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TO
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 
 
-def _layout(colours: Palette, height: int) -> dict[str, Any]:
+def base_layout(colours: Palette, height: int) -> dict[str, Any]:
     axis = {
         "gridcolor": colours.line,
         "linecolor": colours.line,
@@ -270,15 +270,15 @@ def _layout(colours: Palette, height: int) -> dict[str, Any]:
     }
 
 
-def _nothing(sentence: str, columns: tuple[str, ...], colours: Palette) -> Figure:
-    return Figure((), _layout(colours, height=120), sentence, columns, ())
+def nothing(sentence: str, columns: tuple[str, ...], colours: Palette) -> Figure:
+    return Figure((), base_layout(colours, height=120), sentence, columns, ())
 
 
 def _entry_axis(labels: Sequence[str]) -> dict[str, Any]:
     """Entries from the top down by position, so that two of the same name stay two."""
     return {
         "tickvals": list(range(len(labels))),
-        "ticktext": [_short(label) for label in labels],
+        "ticktext": [short(label) for label in labels],
         "range": [len(labels) - 0.4, -0.6],
         "showgrid": False,
         "zeroline": False,
@@ -289,7 +289,7 @@ def _box(position: int, label: str, values: list[float], names: list[str], all_p
     return {
         "type": "box",
         "orientation": "h",
-        "name": _short(label),
+        "name": short(label),
         "x": values,
         "y": [position] * len(values),
         "text": names,
@@ -309,10 +309,10 @@ def _baseline(label: str, value: float, start: str, end: str, colours: Palette) 
     return {
         "type": "scatter",
         "mode": "lines+text",
-        "name": _short(label),
+        "name": short(label),
         "x": [start, end],
         "y": [float(value)] * 2,
-        "text": [_short(label), ""],
+        "text": [short(label), ""],
         "textposition": "top right",
         "textfont": {"color": colours.soft},
         "line": {"dash": "dash", "color": colours.bar, "width": 1.5},
@@ -327,7 +327,7 @@ def _dots(name: str, points: Sequence[Point], marker: dict[str, Any]) -> dict[st
         "name": name,
         "x": [_stamp(point.time) for point in points],
         "y": [float(point.value) for point in points],
-        "text": [f"{_text(point.label)}: {shown(point.value)}" for point in points],
+        "text": [f"{plain(point.label)}: {shown(point.value)}" for point in points],
         "hoverinfo": "text",
         "marker": marker,
     }
@@ -340,7 +340,7 @@ def _rank_dots(name: str, placed: Sequence[tuple[int, RankRow]], marker: dict[st
         "name": name,
         "x": [row.rank for _, row in placed],
         "y": [position for position, _ in placed],
-        "text": [f"{_text(row.label)}: rank {row.rank}, {_interval_words(row)}" for _, row in placed],
+        "text": [f"{plain(row.label)}: rank {row.rank}, {_interval_words(row)}" for _, row in placed],
         "hoverinfo": "text",
         "marker": marker,
     }
@@ -351,9 +351,9 @@ def _bars(pairs: Sequence[tuple[str, float, float]], sides: Sequence[int], side:
     return {
         "type": "bar",
         "name": name,
-        "x": [_text(item) for item, _, _ in chosen],
+        "x": [plain(item) for item, _, _ in chosen],
         "y": [x - y for _, x, y in chosen],
-        "text": [f"{_text(item)}: {shown(x)} against {shown(y)}" for item, x, y in chosen],
+        "text": [f"{plain(item)}: {shown(x)} against {shown(y)}" for item, x, y in chosen],
         "textposition": "none",
         "hoverinfo": "text",
         "marker": marker,
@@ -424,10 +424,10 @@ def _stamp(time: datetime) -> str:
     return _utc(time).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _text(text: str) -> str:
+def plain(text: str) -> str:
     """A name as Plotly text: shown as it is, whatever tags it holds."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _short(text: str) -> str:
-    return _text(text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1]}…")
+def short(text: str) -> str:
+    return plain(text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1]}…")

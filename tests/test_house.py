@@ -25,6 +25,7 @@ PURE = (
     "evaluation/child.py",
     "leaderboard/stats",
     "leaderboard/plots.py",
+    "leaderboard/plots_agreement.py",
     "leaderboard/drawings.py",
     "leaderboard/exports.py",
 )
