@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from evaluation import models
 from submissions.admin import LookOnly
@@ -48,6 +50,20 @@ class PartAdmin(LookOnly):
     search_fields = ("=pk", "=evaluation__pk", "worker", "failure", "failure_detail")
     exclude = ("result",)
     show_full_result_count = False
+
+
+@admin.register(models.PropertyRun)
+class PropertyRunAdmin(LookOnly):
+    list_display = ("pk", "key", "params", "state", "done", "total", "passed", "of", "seconds", "attempts", "worker", "failure")
+    list_filter = ("state", "key")
+    search_fields = ("=pk", "key", "fingerprint", "failure", "failure_detail")
+    exclude = ("outcomes",)
+    actions = ("measure_again",)
+
+    @admin.action(description="Measure again, from the start")
+    def measure_again(self, request: HttpRequest, queryset: QuerySet) -> None:
+        n = sum(run.restart() for run in queryset)
+        self.message_user(request, f"{n} of {queryset.count()} will be measured again; one that a worker holds is left as it is.")
 
 
 @admin.register(models.Score)

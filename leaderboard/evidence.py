@@ -182,6 +182,11 @@ class Evidence:
             return Cost(self.tables[0].ms_per_sample, "background")
         return cost_of(self.fingerprint, here)
 
+    @property
+    def cost_alone(self) -> Cost | None:
+        """What a sample costs with nothing shared, as the suite has measured it."""
+        return Cost(self.tables[0].ms_per_sample, "shipped" if self.run is None else "background") if self.tables else None
+
 
 @dataclass(frozen=True)
 class Cost:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from evaluation.models import Evaluation, Part
+from evaluation.models import Evaluation, Part, PropertyRun
 from submissions import storage
 from submissions.models import Status, Submission
 
@@ -69,6 +69,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
         parts.labels(device, "leased").set(n)
     for device, n in open_parts.unleased(now).values_list("device").annotate(Count("id")):
         parts.labels(device, "waiting").set(n)
+    runs = Gauge("plumbline_property_runs", "Property tables made in the background, by state.", ["state"], registry=registry)
+    states = dict(PropertyRun.objects.order_by().values_list("state").annotate(Count("id")))
+    for state in PropertyRun.State:
+        runs.labels(state.value).set(states.get(state.value, 0))
     oldest = Gauge("plumbline_oldest_waiting_seconds", "Age of the oldest work nobody has begun.", ["kind"], registry=registry)
     received = Submission.objects.filter(status=Status.RECEIVED).aggregate(at=Min("received_at"))["at"]
     oldest.labels("validation").set((now - received).total_seconds() if received else 0)

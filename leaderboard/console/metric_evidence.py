@@ -85,7 +85,9 @@ class MetricEvidence:
 
     @property
     def cost(self) -> evidence.Cost | None:
-        return self.own.cost or self.shown.cost
+        """The dearer of what it costs beside other metrics here and on its own: what it shares may not be shared in this phase."""
+        found = [cost for cost in (self.own.cost, self.shown.cost_alone) if cost is not None]
+        return max(found, key=lambda cost: cost.ms, default=None)
 
     @property
     def seconds_per_entry(self) -> float | None:

@@ -210,3 +210,21 @@ def _asks_to_go_on(folder, job, heartbeat):
 def _a_table() -> Table:
     rate = suite.Rate(1.0, None, None, 3, 0)
     return Table("corner_f1", {}, registry.fingerprint("corner_f1", {}), DATASET, "2026-01-01", 1.0, {"identity": rate})
+
+
+def test_operators_see_how_far_it_is_and_can_have_a_failed_run_measured_again(run, client, people):
+    from django.core.management import CommandError
+    from django.urls import reverse
+
+    from leaderboard.management.commands.doctor import Command
+
+    assert Command()._measuring() == "1 property tables are being made, corner_f1 at 0 %"
+    PropertyRun.objects.update(state=PropertyRun.State.FAILED, failure="It failed.", failure_detail="Traceback: line 7")
+    with pytest.raises(CommandError, match="corner_f1: It failed"):
+        Command()._measuring()
+    client.force_login(people.staff)
+    assert 'plumbline_property_runs{state="failed"} 1.0' in client.get("/-/metrics").content.decode()
+    assert "Traceback: line 7" in client.get(reverse("admin:evaluation_propertyrun_change", args=[run.pk])).content.decode()
+    address = reverse("admin:evaluation_propertyrun_changelist")
+    client.post(address, {"action": "measure_again", "_selected_action": [run.pk]})
+    assert PropertyRun.objects.get().state == PropertyRun.State.WAITING and Command()._measuring().startswith("1 property")

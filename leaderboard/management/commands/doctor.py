@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from evaluation import queue
+from evaluation.models import PropertyRun
 from evaluation.sandbox import job_folder, sandbox
 from submissions import storage
 
@@ -30,6 +31,7 @@ class Command(BaseCommand):
             "disk": self._disk,
             "scoring": self._scoring,
             "waiting": self._waiting,
+            "measuring": self._measuring,
         }
         failed = 0
         for name, probe in probes.items():
@@ -91,3 +93,14 @@ class Command(BaseCommand):
     def _waiting(self) -> str:
         n, oldest = queue.depth()
         return f"{n} entries wait, the oldest for {oldest:.0f} s"
+
+    def _measuring(self) -> str:
+        runs = PropertyRun.objects.order_by().only("key", "state", "done", "total", "failure")
+        failed = [run for run in runs if run.state == PropertyRun.State.FAILED]
+        if failed:
+            one = failed[0]
+            raise CommandError(f"{len(failed)} property tables failed ({one.key}: {one.failure}) Have them measured again in the admin")
+        waiting = [run for run in runs if run.state == PropertyRun.State.WAITING]
+        if not waiting:
+            return "no property table is to be made"
+        return f"{len(waiting)} property tables are being made, {waiting[0].key} at {waiting[0].percent:.0f} %"
