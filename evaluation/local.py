@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from evaluation import runner
+from evaluation import runner, weights
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary
 from evaluation.runner import MetricRequest, SampleScores
@@ -135,7 +135,7 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
     known = [MetricRequest(m.slug, m.key, m.params) for m in manifest.metrics] if manifest else []
     try:
         columns = [_column(text, known) for text in metrics] if metrics else known
-        columns = columns or [MetricRequest(key, key, {}) for key, spec in registry.REGISTRY.items() if spec.family == family.key]
+        columns = columns or [MetricRequest(spec.key, spec.key, {}) for spec in registry.REGISTRY.values() if _usable(spec, family)]
         slugs = [column.slug for column in columns]
         for slug in slugs:
             if slugs.count(slug) > 1:
@@ -145,6 +145,16 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
         return [MetricRequest(c.slug, c.key, registry.resolve_params(c.key, c.params)) for c in columns]
     except (registry.UnknownMetric, registry.ParamError) as error:
         raise CannotScore(str(error)) from error
+
+
+def _usable(spec: registry.MetricSpec, family: Family) -> bool:
+    """Whether it is a metric of that kind which can be computed here: the weights it takes by default are there."""
+    if spec.family != family.key or spec.weights is None:
+        return spec.family == family.key
+    try:
+        return weights.get(spec.weights, str(spec.param("weights").default)).there
+    except (weights.WeightsError, KeyError):  # none at all, or none of a network that ships with the service
+        return False
 
 
 def _column(text: str, known: Sequence[MetricRequest]) -> MetricRequest:

@@ -14,6 +14,9 @@ from evaluation import local
 from evaluation.__main__ import main
 from evaluation.metrics.registry import REGISTRY
 from evaluation.runner import MetricRequest, finish, score_items
+from evaluation.synthetic.meshes import mesh
+from submissions.formats.mesh import write_obj as write_mesh_obj
+from submissions.formats.mesh import write_ply
 from submissions.formats.wireframe import write_json, write_npz, write_obj
 from submissions.manifest import Item, Manifest, MetricEntry
 from tests.evaluation.shapes import SPLIT, SQ, TRI, moved, noisy, random_wireframe, shuffled
@@ -281,3 +284,48 @@ def test_many_samples_show_a_bar_on_stderr_and_clean_json_on_stdout(run, tmp_pat
 def test_wrong_usage_is_exit_code_2(run):
     assert run("score")[0] == 2
     assert run("sing")[0] == 2
+
+
+MESHES = {"a": mesh("vase", 1), "b": mesh("gear", 2)}
+
+
+@pytest.fixture
+def mesh_folders(tmp_path):
+    for name in ("reference", "prediction"):
+        (tmp_path / name).mkdir()
+        for item_id, item in MESHES.items():
+            (tmp_path / name / f"{item_id}.obj").write_bytes(write_mesh_obj(item))
+    return tmp_path / "prediction", tmp_path / "reference"
+
+
+def test_files_of_meshes_get_the_metrics_of_meshes(mesh_folders):
+    prediction, reference = mesh_folders
+    family = local._family((), None, (reference, prediction))
+    keys = [request.key for request in local.requested((), (), None, family)]
+    assert family.key == "mesh" and "chamfer_l1" in keys and not {"hss", "corner_f1"} & set(keys)
+    assert set(keys) >= {key for key, spec in REGISTRY.items() if spec.family == "mesh" and not spec.weights}
+    assert "saucd_w" not in keys, "its weights are not here"
+
+
+def test_a_mesh_metric_makes_the_files_meshes(run, mesh_folders):
+    code, out, _ = run("score", "--metric", "chamfer_l1", "--param", "chamfer_l1.n=500", "--json", *mesh_folders)
+    assert code == 0 and json.loads(out)["scores"]["chamfer_l1"]["value"] == 0.0
+
+
+def test_a_wireframe_metric_on_files_of_meshes_finds_no_edge(run, mesh_folders):
+    code, out, err = run("score", "--metric", "corner_f1", "--json", *mesh_folders)
+    assert code == 0 and "without any edge" in err and json.loads(out)["scores"]["corner_f1"]["value"] == 1.0
+
+
+def test_metrics_of_two_kinds_are_not_asked_for_at_once(run, mesh_folders):
+    code, _, err = run("score", "--metric", "corner_f1", "--metric", "chamfer_l1", *mesh_folders)
+    assert code == 2 and "corner_f1 of wireframes and chamfer_l1 of meshes" in err
+
+
+def test_one_mesh_file_against_another_of_another_name_and_format(run, tmp_path):
+    (tmp_path / "truth.ply").write_bytes(write_ply(MESHES["a"]))
+    (tmp_path / "mine.obj").write_bytes(write_mesh_obj(MESHES["a"]))
+    code, out, _ = run(
+        "score", "--metric", "mesh_fscore", "--param", "mesh_fscore.n=500", "--json", tmp_path / "mine.obj", tmp_path / "truth.ply"
+    )
+    assert code == 0 and json.loads(out)["samples"]["truth"]["mesh_fscore"]["value"] == 1.0

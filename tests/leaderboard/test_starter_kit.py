@@ -11,13 +11,17 @@ import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
+from evaluation import local
 from submissions import storage
+from submissions.formats.arrays import Mesh
 from submissions.manifest import Manifest
 from submissions.models import ChallengeFile
 from submissions.validation import validate
+from tests.factories import PhaseFactory, give_reference
 
 pytestmark = pytest.mark.django_db
 HOUSE = Path(__file__).resolve().parents[2]
@@ -57,6 +61,24 @@ def test_the_commands_that_check_and_score_run_as_written(client, phase, people,
         done = subprocess.run([sys.executable, *command[1:]], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
     assert "corner_f1" in done.stdout
+
+
+def test_a_kit_of_meshes_checks_and_scores_as_written(client, challenge, people, tmp_path):
+    challenge.family = "mesh"
+    challenge.save()
+    meshes = PhaseFactory(challenge=challenge, unit_scale=0.01)
+    tetrahedron = Mesh(np.eye(4, 3), np.array([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]))
+    metric = {"slug": "chamfer_l1", "key": "chamfer_l1", "params": {"n": 1000}, "is_primary": True}
+    give_reference(meshes, {"one": tetrahedron, "two": tetrahedron}, (metric,))
+    folder = unpacked(kit_of(client, meshes, people.owner), meshes, tmp_path)
+    manifest = Manifest.from_json((folder / "manifest.json").read_bytes())
+    verdict = validate(folder / "example-entry", manifest)
+    assert verdict.accepted and verdict.items.keys() == {"one", "two"}
+    assert np.ptp(verdict.items["one"].vertices, axis=0).max() == pytest.approx(100, rel=0.1), "a metre in centimetres"
+    readme = (folder / "README.md").read_text()
+    assert "a mesh for each of the 2 samples" in readme and "wireframe" not in readme
+    outcome = local.score(folder / "example-entry", folder / "example-reference", manifest_file=folder / "manifest.json")
+    assert 0 < outcome.scores["chamfer_l1"][1].value < 0.02
 
 
 def test_the_upload_command_is_one_the_client_understands(client, phase, people, tmp_path):
