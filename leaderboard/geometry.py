@@ -20,6 +20,7 @@ from evaluation.metrics.wireframe.edges import match_edges
 from evaluation.metrics.wireframe.pair import Pair
 from submissions.formats.wireframe import Wireframe
 
+VERSION = 1  # of all that is computed here; what is stored carries it
 MATCHED, MISSED, EXTRA = "matched", "missed", "extra"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, re_path
 from django.views.decorators.http import require_safe
 
-from leaderboard.views import board, charts, compare, docs, entries, entry, home, item, metrics, starter_kit
+from leaderboard.views import agreement, board, charts, compare, docs, entries, entry, home, item, metrics, starter_kit
 from submissions.models.phase import RESERVED_SLUGS
 
 PHASE = "challenges/<slug:challenge>/<slug:phase>"
@@ -28,11 +28,13 @@ urlpatterns = [
     shown(f"{PHASE}/entries/", entries.entries, "entries"),
     shown(f"{PHASE}/compare/", compare.compare, "compare"),
     shown(f"{PHASE}/charts/", charts.charts, "charts"),
+    shown(f"{PHASE}/choosing-metrics/", agreement.choosing, "choosing_metrics"),
     shown(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
     shown("entries/<int:pk>/", entry.entry, "entry"),
     shown("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),
     shown("entries/<int:pk>/items/<str:item>/", item.entry_item, "entry_item"),
     shown("entries/<int:pk>/geometry/<str:item>.json", item.entry_geometry, "entry_geometry"),
+    shown("entries/<int:pk>/geometry/<str:item>.mesh", item.entry_meshes, "entry_meshes"),
     shown("metrics/", metrics.metric_list, "metric_list"),
     shown("metrics/<slug:key>/", metrics.metric, "metric"),
     shown("docs/", docs.docs, "docs"),

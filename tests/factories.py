@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from submissions import storage
+from submissions.formats.arrays import Mesh
 from submissions.formats.wireframe import Wireframe, write_obj
 from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission, Team, User
 
@@ -101,7 +102,18 @@ def gables(n: int = 4) -> dict[str, Wireframe]:
     return {f"house_{k + 1:02d}": gable(8.0 + k, 12.0 + k / 2, 3.0 + k / 4, 5.0 + k / 2) for k in range(n)}
 
 
-def give_reference(phase: Phase, items: Mapping[str, Wireframe] | None = None, metrics=METRICS) -> EvaluationBatch:
+MESH_METRICS = ({"slug": "chamfer_l1", "key": "chamfer_l1", "is_primary": True},)
+
+
+def boxes(height: float = 1.0, n: int = 2) -> dict[str, Mesh]:
+    """`n` closed boxes, box_1 and so on: 4 k × 2 m, `height` high, a corner at the origin; 8 vertices, 12 faces, outwards."""
+    corners = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype=np.float64)
+    sides = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    faces = np.array([half for a, b, c, d in sides for half in ((a, b, c), (a, c, d))], dtype=np.int64)
+    return {f"box_{k}": Mesh(corners * (4.0 * k, 2.0, height), faces.copy()) for k in range(1, n + 1)}
+
+
+def give_reference(phase: Phase, items: Mapping[str, Wireframe | Mesh] | None = None, metrics=METRICS) -> EvaluationBatch:
     """A reference (by default four gable houses) and metrics, in force at once."""
     for position, metric in enumerate(metrics):
         PhaseMetric.objects.create(phase=phase, position=position, **metric)

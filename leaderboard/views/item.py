@@ -1,18 +1,22 @@
-"""One item of an entry: its values, and the entry's wireframe over the reference in 3D."""
+"""One item of an entry: its values, and the entry's wireframe or mesh beside the reference in 3D."""
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
+from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation
-from leaderboard.geometry import scene
+from leaderboard import geometry, surfaces
+from leaderboard.kept import kept
 from leaderboard.scorecard import ItemTable, current_evaluation, item_details, results
 from leaderboard.views.entry import base_context
 from leaderboard.views.places import EntryPlace, entry_place
 from submissions import storage
+from submissions.formats import mesh
 from submissions.formats.wireframe import Wireframe, unpack
 from submissions.models import Status
 from submissions.permissions import allowed, require
@@ -38,17 +42,50 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
 
 
 def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
-    """The 3D view's data, for those who may see the reference."""
+    """The 3D view's wireframes, for those who may see the reference."""
+    place, evaluation = _drawn(request, pk, item, "wireframe")
+    batch, facts = evaluation.batch, _facts(place, evaluation, item)
+    facts |= {"metrics": [[m["key"], m["params"]] for m in batch.metrics], "unit_scale": batch.unit_scale, "version": geometry.VERSION}
+
+    def compute() -> bytes:
+        prediction = stored(place.submission.artifact_key).get(item)
+        named = [(place.submission.method_name, prediction)]
+        scene = geometry.scene(stored(batch.reference.key)[item], named, batch.metrics, place.submission.phase.unit, batch.unit_scale)
+        return json.dumps(scene).encode()
+
+    return kept(request, pk, facts, ("json", "application/json"), compute)
+
+
+def entry_meshes(request: HttpRequest, pk: int, item: str) -> HttpResponse:
+    """The 3D view's meshes with their distances, for those who may see the reference."""
+    place, evaluation = _drawn(request, pk, item, "mesh")
+    facts = _facts(place, evaluation, item) | {"version": surfaces.VERSION}
+
+    def compute() -> bytes:
+        read = storage.store().read
+        prediction = mesh.unpack(read(place.submission.artifact_key)).get(item)
+        reference = mesh.unpack(read(evaluation.batch.reference.key))[item]
+        return surfaces.scene(reference, prediction, place.submission.method_name, place.submission.phase.unit)
+
+    return kept(request, pk, facts, ("mesh", "application/octet-stream"), compute, heavy=True)
+
+
+def _drawn(request: HttpRequest, pk: int, item: str, family: str) -> tuple[EntryPlace, Evaluation]:
+    """The entry and its evaluation, for who may see the item drawn."""
     place = entry_place(request, pk)
     require(request.user, "submission.see_geometry", place.submission)
-    evaluation, _ = _scored_item(place, item)
-    phase, batch = place.submission.phase, evaluation.batch
-    reference = stored(batch.reference.key)[item]
-    prediction = stored(place.submission.artifact_key).get(item)
-    data = scene(reference, [(place.submission.method_name, prediction)], batch.metrics, phase.unit, batch.unit_scale)
-    response = JsonResponse(data)
-    response["Cache-Control"] = "private, max-age=300"
-    return response
+    if place.submission.phase.challenge.family != family:
+        raise Http404
+    return place, _scored_item(place, item)[0]
+
+
+def _facts(place: EntryPlace, evaluation: Evaluation, item: str) -> dict[str, Any]:
+    """What any picture of the item depends on."""
+    it = place.submission
+    return {
+        "item": item, "reference": evaluation.batch.reference.key, "artifact": it.artifact_key,
+        "name": it.method_name, "unit": it.phase.unit,
+    }  # fmt: skip
 
 
 def _scored_item(place: EntryPlace, item: str) -> tuple[Evaluation, int]:

@@ -13,7 +13,20 @@ from leaderboard.models import Snapshot
 from leaderboard.tasks import build_due_boards
 from submissions import storage, uploads
 from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, User
-from tests.factories import ChallengeFactory, PhaseFactory, TeamFactory, UserFactory, archive, give_reference, join, perturbed, received
+from tests.factories import (
+    MESH_METRICS,
+    ChallengeFactory,
+    PhaseFactory,
+    TeamFactory,
+    UserFactory,
+    archive,
+    boxes,
+    give_reference,
+    join,
+    perturbed,
+    received,
+)
+from tests.leaderboard import scores
 from tests.people import People
 
 KEY = "the-key-of-the-private-one"
@@ -38,6 +51,7 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
 
     entries = _entries(phases, people, insiders)
     drain()
+    entries |= _mesh_entries(people)
     _flag(entries, people)
     Score.objects.filter(evaluation__submission=entries["masked_e"]).update(
         value=MASKED_VALUE, ci_low=MASKED_VALUE, ci_high=MASKED_VALUE, median=MASKED_VALUE, minimum=MASKED_VALUE, maximum=MASKED_VALUE
@@ -90,6 +104,25 @@ def _flag(entries: dict[str, Submission], people: People) -> None:
     entries["withdrawn"].withdraw()
 
 
+def _mesh_entries(people: People) -> dict[str, Submission]:
+    """Scored meshes: over a hidden reference, the same but hidden, and over one that everybody may see."""
+    challenge = ChallengeFactory(family="mesh")
+    challenge.organizers.add(people.organizer)
+    team = TeamFactory(challenge=challenge, name="Meshers")
+    join(people.owner, team, leader=True)
+    join(people.mate, team)
+    found = {}
+    for access, names in (("hidden", ("mesh_e", "mesh_hidden")), ("public", ("mesh_open",))):
+        phase = PhaseFactory(challenge=challenge, reference_access=access)
+        give_reference(phase, boxes(), MESH_METRICS)
+        for name in names:
+            found[name] = scores.with_files(
+                scores.entry(phase, team, {"chamfer_l1": [0.1, 0.2]}, method_name=f"method-{name}"), boxes(1.25)
+            )
+    found["mesh_hidden"].hide(people.organizer, "looked at again")
+    return found
+
+
 def _file(challenge: Challenge, phase: Phase, name: str) -> ChallengeFile:
     storage.store().save_bytes(f"files/{name}", name.encode())
     digest = hashlib.sha256(name.encode()).hexdigest()
@@ -111,6 +144,6 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "private_file": _file(private, phases["pp"], "private.zip").pk,
         "join": people.team.make_link(), "private_join": insiders.make_link(),
         "invite": people.team.invite("linus@example.org", people.owner).pk, "mate": people.mate.pk, "team": people.team.pk,
-        "token": ApiToken.make(people.owner, "laptop")[0].pk, "item": phases["p"].manifest.item_ids[0],
+        "token": ApiToken.make(people.owner, "laptop")[0].pk, "item": phases["p"].manifest.item_ids[0], "mesh": "box_1",
         "participation": challenge.participations.get(user=people.mate).pk, "news": challenge.announcements.create(title="News").pk,
     }  # fmt: skip

@@ -137,6 +137,14 @@ GET    /entries/{hidden}/geometry/{item}.json       xxnnxyxy
 GET    /entries/{masked_e}/geometry/{item}.json     xxnnxyxy
 GET    /entries/{open_e}/geometry/{item}.json       yyyyyyyy
 GET    /entries/{private_e}/geometry/{item}.json    xxxxxyxy
+GET    /entries/{mesh_e}/geometry/{mesh}.json       nnnnnxnx
+GET    /entries/{e}/geometry/{item}.mesh            nnnnnxnx
+GET    /entries/{mesh_e}/geometry/{mesh}.mesh       nnnnnyny
+GET    /entries/{mesh_hidden}/geometry/{mesh}.mesh  xxnnxyxy
+GET    /entries/{mesh_open}/geometry/{mesh}.mesh    yyyyyyyy
+GET    /entries/{mesh_open}/geometry/{mesh}.json    xxxxxxxx
+GET    /entries/{mesh_open}/geometry/nothing.mesh   xxxxxxxx
+GET    /entries/{mesh_e}/items/{mesh}/              yyyyyyyy
 GET    /entries/{e}/file/                           nnyynyny
 GET    /entries/{busy}/file/                        xxyyxyxy
 GET    /entries/{hidden}/file/                      xxyyxyxy

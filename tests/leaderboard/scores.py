@@ -14,7 +14,8 @@ from evaluation.metrics.aggregation import summarise
 from evaluation.models import Evaluation, EvaluationBatch, Score
 from evaluation.runner import SampleScores
 from submissions import storage
-from submissions.formats.wireframe import Wireframe, pack
+from submissions.formats.arrays import Mesh, Wireframe
+from submissions.formats.families import FAMILIES
 from submissions.models import Phase, Status, Submission, Team
 
 
@@ -48,10 +49,10 @@ def spread(mean: float, n: int = 4, width: float = 0.02) -> list[float]:
     return [float(v) for v in mean + width * np.linspace(-1, 1, n)]
 
 
-def with_files(submission: Submission, items: Mapping[str, Wireframe]) -> Submission:
+def with_files(submission: Submission, items: Mapping[str, Wireframe | Mesh]) -> Submission:
     """Give an entry its parsed items, as validation would have stored them."""
     key = f"artifacts/{submission.pk}-test.npz"
-    storage.store().save_bytes(key, pack(dict(items)))
+    storage.store().save_bytes(key, FAMILIES[submission.phase.challenge.family].pack(dict(items)))
     Submission.objects.filter(pk=submission.pk).update(artifact_key=key)
     submission.refresh_from_db()
     return submission

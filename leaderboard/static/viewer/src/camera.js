@@ -1,5 +1,5 @@
 /* One camera as plain numbers: what it looks at, from where, and how much of it. Viewers that are
-   synchronised share one of these, so their pictures cannot differ. z is up. */
+   synchronised share one of these, so their pictures cannot differ. z is up, unless y is. */
 
 const FIELD = (30 * Math.PI) / 180; // angle of view across the smaller side of the picture
 const MARGIN = 1.1; // room around what it shows
@@ -17,6 +17,7 @@ export class Camera {
     this.target = [0, 0, 0];
     this.size = 10; // world units across the smaller side of the picture, at the target
     this.parallel = false;
+    this.yUp = false; // as in glTF; then x stays and what is drawn along y stands upright
     this.touched = false; // has a person moved it? then a late model does not move it again
     this.points = []; // everything it should show, [x, y, z] in the shared frame
     this.listeners = new Set();
@@ -28,7 +29,8 @@ export class Camera {
   /* Right, up and back as unit vectors: a right-handed frame, defined at the poles too. */
   basis() {
     const [ca, sa, ce, se] = [Math.cos(this.azimuth), Math.sin(this.azimuth), Math.cos(this.elevation), Math.sin(this.elevation)];
-    return { right: [-sa, ca, 0], up: [-se * ca, -se * sa, ce], back: [ce * ca, ce * sa, se] };
+    const upright = ([x, y, z]) => (this.yUp ? [x, z, -y] : [x, y, z]);
+    return { right: upright([-sa, ca, 0]), up: upright([-se * ca, -se * sa, ce]), back: upright([ce * ca, ce * sa, se]) };
   }
 
   /* Everything that turns a point into pixels of a picture `width` × `height`. */

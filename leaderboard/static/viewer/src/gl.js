@@ -112,7 +112,7 @@ export class GlStage {
       this.renderer.setPixelRatio(ratio);
       this.renderer.setSize(width, height, false);
     }
-    const camera = this.pose(lens, radius);
+    const camera = pose(lens, radius, this.perspective, this.orthographic);
     this.scene.fog.near = lens.distance - radius;
     this.scene.fog.far = lens.distance + 3.5 * radius; // the far side keeps more than half of its ink
     for (const { object, style } of this.parts) {
@@ -121,22 +121,23 @@ export class GlStage {
     if (this.spot && !this.spot.material.isLineMaterial) this.spot.material.size = 15 * ratio;
     this.renderer.render(this.scene, camera);
   }
+}
 
-  pose(lens, radius) {
-    const { eye, right, up, back, distance } = lens;
-    const camera = lens.parallel ? this.orthographic : this.perspective;
-    camera.near = lens.parallel ? distance - 1e3 * radius : Math.max(distance / 1000, distance - 4 * radius);
-    camera.far = distance + (lens.parallel ? 1e3 : 8) * radius;
-    if (lens.parallel) {
-      [camera.right, camera.top] = [lens.width / 2 / lens.scale, lens.height / 2 / lens.scale];
-      [camera.left, camera.bottom] = [-camera.right, -camera.top];
-    } else {
-      camera.fov = (lens.fovY * 180) / Math.PI;
-      camera.aspect = lens.width / lens.height;
-    }
-    camera.updateProjectionMatrix();
-    camera.matrix.copy(new Matrix4().set(right[0], up[0], back[0], eye[0], right[1], up[1], back[1], eye[1], right[2], up[2], back[2], eye[2], 0, 0, 0, 1));
-    camera.updateMatrixWorld(true);
-    return camera;
+/* Sets the camera that the lens asks for and returns it. */
+export function pose(lens, radius, perspective, orthographic) {
+  const { eye, right, up, back, distance } = lens;
+  const camera = lens.parallel ? orthographic : perspective;
+  camera.near = lens.parallel ? distance - 1e3 * radius : Math.max(distance / 1000, distance - 4 * radius);
+  camera.far = distance + (lens.parallel ? 1e3 : 8) * radius;
+  if (lens.parallel) {
+    [camera.right, camera.top] = [lens.width / 2 / lens.scale, lens.height / 2 / lens.scale];
+    [camera.left, camera.bottom] = [-camera.right, -camera.top];
+  } else {
+    camera.fov = (lens.fovY * 180) / Math.PI;
+    camera.aspect = lens.width / lens.height;
   }
+  camera.updateProjectionMatrix();
+  camera.matrix.copy(new Matrix4().set(right[0], up[0], back[0], eye[0], right[1], up[1], back[1], eye[1], right[2], up[2], back[2], eye[2], 0, 0, 0, 1));
+  camera.updateMatrixWorld(true);
+  return camera;
 }

@@ -62,7 +62,7 @@ export function keys(element, viewer) {
     else if (key === "p") viewer.toggleParallel();
     else if (key === "n") viewer.step(event.shiftKey ? -1 : 1);
     else if (key === "Escape") viewer.unpin();
-    else return;
+    else if (!viewer.press?.(key)) return;
     event.preventDefault();
   });
 }

@@ -4,12 +4,12 @@ import { byClass, plain } from "./data.js";
 import { scaleBar } from "./camera.js";
 import { styleOf, svg, swatch } from "./styles.js";
 
-const make = (tag, properties = {}, ...children) => {
+export const make = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
   return element;
 };
-const counted = (number, one, many) => `${number} ${number === 1 ? one : many}`;
+export const counted = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 const ROLE_WORDS = { reference: "reference", prediction: "prediction", prediction_b: "second prediction" };
 const KIND_WORDS = { ignored: "not counted" };
 
@@ -29,7 +29,10 @@ export function toolbar(viewer) {
   button("Side", "From the side, along −x (S)", () => viewer.look("side"));
   viewer.parallelButton = button("Parallel", "Without perspective (P)", () => viewer.toggleParallel());
   viewer.parallelButton.setAttribute("aria-pressed", "false");
-  if (viewer.hasDifferences) button("Next difference", "The next missed or extra edge (N, Shift+N back)", () => viewer.step(1));
+  if (viewer.hasDifferences) {
+    const [words, title] = viewer.stepWords || ["Next difference", "The next missed or extra edge (N, Shift+N back)"];
+    button(words, title, () => viewer.step(1));
+  }
   if (document.fullscreenEnabled) {
     button("Full screen", "Fill the screen; again or Escape to leave", () => (document.fullscreenElement ? document.exitFullscreen() : viewer.element.requestFullscreen()));
   }
