@@ -67,8 +67,9 @@ def _training(card: dict[str, Any]) -> list[str]:
     plan = card["plan"]
     lines = ["## Data", "", *(f"- {key}: {value}" for key, value in card["data"].items()), "", "## Training", ""]
     lines += [
-        f"- Stage {plan['stage']}, seed {plan['seed']}, {plan['epochs']} epochs; batches of all meshes of {plan['per_batch']} objects.",
-        f"- In a step the network looks at {plan['queries'] // 2} to {plan['queries'] * 3 // 2} random vertices of each mesh, "
+        f"- Stage {plan['stage']}, seed {plan['seed']}, {plan['epochs']} epochs; a batch is {plan['meshes'] or 'all'} meshes of each of "
+        f"{plan['per_batch']} objects.",
+        f"- In a step the network looks at {plan['queries'] // 2} to {plan['queries'] * 3 // 2} vertices of each mesh, evenly spread, "
         f"in the last fifth of the steps at {plan['last_queries']}; neighbours come from the whole mesh. Scoring uses all vertices.",
         f"- AdamW, rate {plan['rate']:g} with a short linear start and a cosine to zero, weight decay {plan['weight_decay']:g}.",
         "- Loss: smooth L1 + (1 - PLCC) + (1 - SROCC with soft ranks), each with weight 1.",
@@ -111,8 +112,8 @@ def _acceptance(card: dict[str, Any]) -> list[str]:
     lines = [
         "## What should hardly change the score",
         "",
-        "On objects of other seeds than those trained on. Noise is a share of the mean distance of the vertices from their middle; "
-        "score changes are means of |change| / score.",
+        "On four objects of other seeds than those trained on, each with twelve damages. Noise is a share of the mean distance of "
+        "the vertices from their middle; score changes are means of |change| / score.",
         "",
         "| figure | measured | at most | met |",
         "| --- | --- | --- | --- |",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 RATES = {1: 1e-3, 2: 3e-4}
 EPOCHS = {1: 10, 2: 40}
+MESHES = {1: 12, 2: None}
 
 
 def add_to(commands: Any) -> None:
@@ -86,6 +87,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         folds=options.folds,
         queries=options.queries,
         last_queries=3 * options.queries,
+        meshes=MESHES[options.stage],
         rate=RATES[options.stage],
     )
 

@@ -103,21 +103,30 @@ def rated(scores: Path, read: Callable[[Path], Mesh]) -> list[Subject]:
     ]
 
 
-def batch(item: Subject, queries: int, rng: np.random.Generator, finer: float = 0.25, tilted: float = 0.2, flipped: float = 0.1) -> Batch:
-    """Some vertices of every mesh of a subject, seen in one random mirror image.
+def batch(
+    item: Subject,
+    queries: int,
+    rng: np.random.Generator,
+    meshes: int | None = None,
+    finer: float = 0.25,
+    tilted: float = 0.2,
+    flipped: float = 0.1,
+) -> Batch:
+    """Some vertices of every mesh of a subject, or of `meshes` of them drawn at random, seen in one random mirror image.
 
     With those probabilities a sample comes subdivided, tilted by up to ten degrees, or mirrored otherwise than its reference.
     """
     mirror, offset = rng.choice([-1.0, 1.0], 3), rng.random()
     seen = [_seen(item.reference, item.radius, queries, np.diag(mirror), offset)]
-    for sample in item.samples:
+    samples = item.samples if meshes is None else [item.samples[number] for number in rng.permutation(len(item.samples))[:meshes]]
+    for sample in samples:
         points = sample.finer if sample.finer is not None and rng.random() < finer else sample.points
         turn = np.diag(rng.choice([-1.0, 1.0], 3) if rng.random() < flipped else mirror)
         if rng.random() < tilted:
             axis = rng.normal(size=3)
             turn = Rotation.from_rotvec(axis / np.linalg.norm(axis) * np.radians(rng.uniform(0, 10))).as_matrix() @ turn
         seen.append(_seen(points, item.radius, queries, turn, offset))
-    scores = np.array([sample.score for sample in item.samples], dtype=np.float32)
+    scores = np.array([sample.score for sample in samples], dtype=np.float32)
     return Batch(np.stack(seen), scores)
 
 

@@ -47,7 +47,8 @@ class Plan:
     rate: float = 1e-3
     weight_decay: float = 1e-2
     warm_up: int = 10  # steps
-    per_batch: int = 2  # subjects; all their meshes are one batch
+    per_batch: int = 2  # subjects whose meshes are one batch
+    meshes: int | None = 12  # of each subject in one step, drawn at random; None: all
     largest_gradient: float = 5.0
 
 
@@ -125,7 +126,7 @@ class Training:
         queries = plan.last_queries if self._step >= 0.8 * steps(phase, plan) else int(plan.queries * rng.choice([0.5, 1.0, 1.5]))
         predicted, wanted = [], []
         for number in order[place * plan.per_batch : (place + 1) * plan.per_batch]:
-            drawn = batch(phase.seen[number], queries, rng)
+            drawn = batch(phase.seen[number], queries, rng, plan.meshes)
             predicted.append(predict(self.model, torch.from_numpy(drawn.patches)))
             wanted.append(torch.from_numpy(drawn.scores))
         for group in self.optimiser.param_groups:

@@ -6,12 +6,11 @@ import json
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.metrics.mesh.locase import acceptance, command, metric
+from evaluation.metrics.mesh.locase import acceptance, command, dataset, metric
 from evaluation.metrics.mesh.locase.metric import locase
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.registry import REGISTRY, fingerprint
-from evaluation.synthetic import distortions, meshes
-from tests.evaluation.metrics.mesh.locase.made_up import brick, noisy, shelf, untrained
+from tests.evaluation.metrics.mesh.locase.made_up import brick, noisy, shelf, subjects, untrained
 from tests.evaluation.metrics.mesh.locase.test_dataset import table
 
 ROWS = [f"whole{n}.ply,hurt{n}_{level}.ply,{5 - level}" for n in (1, 2) for level in (1, 2, 3)]
@@ -19,9 +18,8 @@ ROWS = [f"whole{n}.ply,hurt{n}_{level}.ply,{5 - level}" for n in (1, 2) for leve
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Two kinds of objects with two kinds of damage, bricks for the acceptance figures."""
-    monkeypatch.setattr(meshes, "KINDS", ("gear", "star"))
-    monkeypatch.setattr(distortions, "KINDS", ("noise", "quantisation"))
+    """Bricks instead of the procedural objects, in training and for the acceptance figures."""
+    monkeypatch.setattr(dataset, "procedural", lambda per_kind, seed, progress: list(subjects()[: 2 * per_kind]))
     case = acceptance.Case("brick", brick(1.4), tuple(noisy(brick(1.4), n) for n in (1, 2, 3)), (4.0, 3.0, 2.0))
     monkeypatch.setattr(acceptance, "procedural_cases", lambda seed: [case])
     monkeypatch.setattr(metric, "_loaded", {})
@@ -35,7 +33,7 @@ def test_stage_one_writes_weights_that_the_card_describes(tmp_path, capsys):
     data = (tmp_path / "stage1.safetensors").read_bytes()
     assert card["sha256"] == hashlib.sha256(data).hexdigest() and card["bytes"] == len(data) < 4_000_000
     assert card["human_scores"] is False and "have seen no human score" in card["statement"] and card["statement"] in text
-    assert [fold["left_out"] for fold in card["folds"].values()] == [["gear"], ["star"]]
+    assert [fold["left_out"] for fold in card["folds"].values()] == [["brick 0"], ["brick 1"]]
     assert set(card["folds_mean"]) >= {
         "plcc",
         "srocc",
@@ -76,7 +74,8 @@ def test_stage_two_makes_weights_of_their_own_fingerprint(tmp_path, monkeypatch)
         (["--stage", "2", "--scores", "absent.csv"], "absent.csv"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(tmp_path, capsys, options, sentence):
+def test_what_cannot_be_done_is_one_sentence(tmp_path, capsys, monkeypatch, options, sentence):
+    shelf(tmp_path, monkeypatch, stage1=untrained())
     assert main(["train", "locase", "--out", str(tmp_path / "out"), *options]) == 2
     assert sentence in capsys.readouterr().err and not (tmp_path / "out").exists()
 
