@@ -93,7 +93,7 @@ class EvaluationBatch(models.Model):
 
         with transaction.atomic():
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
-            Phase.objects.select_for_update().get(pk=phase.pk)
+            phase.lock()
             metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase)]
             old = cls.current(phase)
             reference = reference or (old.reference if old else phase.references.order_by("-version").first())
@@ -133,7 +133,7 @@ class EvaluationBatch(models.Model):
         from evaluation import preparing
 
         with transaction.atomic():
-            Phase.objects.select_for_update().get(pk=self.phase_id)
+            self.phase.lock()
             self.refresh_from_db()
             if self.state != self.State.BUILDING or self.members().exclude(state__in=["done", "excluded"]).exists():
                 return False
@@ -161,7 +161,7 @@ class EvaluationBatch(models.Model):
 
         with transaction.atomic():
             # The same lock as in switch_if_complete: a batch that has just become the current one stays it.
-            Phase.objects.select_for_update().get(pk=self.phase_id)
+            self.phase.lock()
             self.refresh_from_db(fields=["state"])
             if self.state != self.State.BUILDING:
                 raise Refused("Only a batch that is still being scored can be cancelled.", "not_building")

@@ -115,7 +115,7 @@ class Reference(models.Model):
         ids = sorted(items, key=lambda name: (group_of[name], name))
         digest = hashlib.sha256(data).hexdigest()
         with transaction.atomic():
-            Phase.objects.select_for_update().get(pk=phase.pk)
+            phase.lock()
             version = (cls.objects.filter(phase=phase).aggregate(n=models.Max("version"))["n"] or 0) + 1
             key = f"references/{phase.pk}/{version}-{digest[:16]}.npz"
             storage.store().save_bytes(key, data)

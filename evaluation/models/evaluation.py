@@ -56,7 +56,7 @@ class Evaluation(models.Model):
         """Validation accepted the entry: cut it into parts under each live batch. False if the
         lease was lost meanwhile; then nothing was written."""
         with transaction.atomic():
-            Phase.objects.select_for_update().get(pk=submission.phase_id)
+            submission.phase.lock()
             if not submission.accept(artifact_key, missing, warnings):
                 return False
             submission.refresh_from_db()
@@ -85,15 +85,22 @@ class Evaluation(models.Model):
             wake.after_commit("gpu")
         return evaluation
 
+    @staticmethod
+    def lock_phase(pk: int) -> None:
+        """What ends a scoring writes to parts, evaluations, entries and the phase, in more than one order; so, as for
+        every change of a phase and its entries, the phase's lock comes before any of them."""
+        for phase in Phase.objects.filter(batches__evaluations=pk):
+            phase.lock()
+
     def _locked(self, *related: str) -> Evaluation:
-        """This row as it is now, locked, and `related` ones unlocked: locking the phase's row here would
-        block, and could deadlock with, whoever holds it and waits for one of its entries."""
+        """This row as it is now, and `related` ones, under the phase's lock."""
+        self.lock_phase(self.pk)
         return Evaluation.objects.select_for_update(of=("self",)).select_related(*related).get(pk=self.pk)
 
     def close_if_complete(self) -> bool:
         """Write all scores and the final state if no part is left, in one transaction.
 
-        The row is locked first: of two workers that finish the last two parts together, the
+        The phase is locked first: of two workers that finish the last two parts together, the
         second sees both parts done, and only one finds the evaluation still running.
         """
         with transaction.atomic():
@@ -138,6 +145,7 @@ class Evaluation(models.Model):
     def retry(self) -> None:
         """Score a failed member of a batch again."""
         with transaction.atomic():
+            self.lock_phase(self.pk)
             submission, batch = self.submission, self.batch
             if batch.state == EvaluationBatch.State.CURRENT and submission.status == Status.FAILED:
                 submission.retry()
@@ -147,12 +155,14 @@ class Evaluation(models.Model):
     def exclude(self) -> None:
         """Leave a failed member out, so that its batch can become the current one."""
         with transaction.atomic():
+            self.lock_phase(self.pk)
             Evaluation.objects.filter(pk=self.pk, state=self.State.FAILED).update(state=self.State.EXCLUDED)
             self.batch.switch_if_complete()
 
     def drop(self) -> None:
         """Stop scoring: the entry was cancelled, or the batch was."""
         with transaction.atomic():
+            self.lock_phase(self.pk)
             Evaluation.objects.filter(pk=self.pk, state=self.State.RUNNING).update(state=self.State.CANCELLED, finished_at=timezone.now())
             self.parts.exclude(state=Part.State.DONE).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
 
@@ -231,6 +241,7 @@ class Part(Leased):
         """Keep the result and what it cost, under the current token only, and close the evaluation if
         it was the last. False: the lease was lost, and nothing was written."""
         with transaction.atomic():
+            Evaluation.lock_phase(self.evaluation_id)
             kept = self.under_lease().filter(state=self.State.WAITING).update(
                 state=self.State.DONE, result=result, seconds=seconds, finished_at=timezone.now(), lease_token=None, lease_until=None
             )  # fmt: skip
@@ -243,6 +254,7 @@ class Part(Leased):
         last attempt (`final`: after this one, because another would go the same way)."""
         if final or self.attempts >= settings.MAX_ATTEMPTS:
             with transaction.atomic():
+                Evaluation.lock_phase(self.evaluation_id)
                 failed = self.under_lease().update(
                     state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, lease_token=None, lease_until=None
                 )  # fmt: skip
