@@ -167,12 +167,12 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
     }  # fmt: skip
 
 
-def _audience(request: HttpRequest, phase: Phase) -> str:
+def viewer_audience(request: HttpRequest, phase: Phase) -> str:
     organizes = allowed(request.user, "challenge.organize", phase.challenge)
     return Snapshot.Audience.ORGANIZERS if organizes else Snapshot.Audience.PUBLIC
 
 
-def _board_phase(request: HttpRequest, challenge: str, phase: str) -> Phase:
+def board_phase(request: HttpRequest, challenge: str, phase: str) -> Phase:
     found = phase_for(request.user, challenge, phase)
     require(request.user, "phase.see_board", found)
     return found
@@ -180,15 +180,15 @@ def _board_phase(request: HttpRequest, challenge: str, phase: str) -> Phase:
 
 def _snapshot(request: HttpRequest, phase: Phase, digest: str) -> Snapshot:
     found = Snapshot.get(phase, digest)
-    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and _audience(request, phase) != found.audience):
+    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and viewer_audience(request, phase) != found.audience):
         raise Http404
     return found
 
 
 @router.get("/challenges/{challenge}/phases/{phase}/board", response={200: SnapshotFull, **ERRORS}, summary="The newest ranking of a phase")
 def get_board(request: HttpRequest, challenge: Slug, phase: Slug):
-    found = _board_phase(request, challenge, phase)
-    snapshot = Snapshot.current(found, _audience(request, found))
+    found = board_phase(request, challenge, phase)
+    snapshot = Snapshot.current(found, viewer_audience(request, found))
     if snapshot is None:
         raise Http404
     return _full(request, snapshot, found)
@@ -200,15 +200,15 @@ def get_board(request: HttpRequest, challenge: Slug, phase: Slug):
     summary="All rankings kept of a phase",
 )
 def list_snapshots(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery):
-    found = _board_phase(request, challenge, phase)
-    rows = Snapshot.objects.defer("payload").filter(phase=found, audience=_audience(request, found))
+    found = board_phase(request, challenge, phase)
+    rows = Snapshot.objects.defer("payload").filter(phase=found, audience=viewer_audience(request, found))
     items, following = newest_first(rows, request, paging)
     return {"items": [_brief(request, snapshot, found) for snapshot in items], "next": following}
 
 
 @router.get("/challenges/{challenge}/phases/{phase}/snapshots/{digest}", response={200: SnapshotFull, **ERRORS}, summary="One ranking")
 def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest):
-    found = _board_phase(request, challenge, phase)
+    found = board_phase(request, challenge, phase)
     return _full(request, _snapshot(request, found, digest), found)
 
 
@@ -218,7 +218,7 @@ def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Dig
     summary="The rows of a ranking, best first",
 )
 def list_rows(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest, wanted: Query[RowQuery]):
-    found = _board_phase(request, challenge, phase)
+    found = board_phase(request, challenge, phase)
     content = _snapshot(request, found, digest).content
     columns = {metric["slug"]: metric for metric in content["metrics"]}
     if wanted.sort is not None and wanted.sort not in columns:

@@ -109,6 +109,9 @@ GET    /challenges/{private}/{pp}/compare/          xxxxxyxy
 GET    /challenges/{c}/{p}/charts/                  yyyyyyyy
 GET    /challenges/{c}/{masked}/charts/             yyyyyyyy
 GET    /challenges/{private}/{pp}/charts/           xxxxxyxy
+GET    /challenges/{c}/{p}/choosing-metrics/        yyyyyyyy
+GET    /challenges/{c}/{masked}/choosing-metrics/   yyyyyyyy
+GET    /challenges/{private}/{pp}/choosing-metrics/ xxxxxyxy
 """
 
 # An entry in each of its states. What the board shows is seen by all; what it does not show, by
@@ -339,6 +342,9 @@ GET    /api/v1/submissions/{masked_e}/items?metric=hss xxnnxyxy
 GET    /api/v1/challenges/{c}/phases/{p}/board      yyyyyyyy
 GET    /api/v1/challenges/{c}/phases/{masked}/board nnnnnyny
 GET    /api/v1/challenges/{private}/phases/{pp}/board xxxxxyxy
+GET    /api/v1/challenges/{c}/phases/{p}/agreement  yyyyyyyy
+GET    /api/v1/challenges/{c}/phases/{masked}/agreement nnnnnyny
+GET    /api/v1/challenges/{private}/phases/{pp}/agreement xxxxxyxy
 GET    /api/v1/challenges/{c}/phases/{p}/snapshots  yyyyyyyy
 GET    /api/v1/challenges/{c}/phases/{masked}/snapshots nnnnnyny
 GET    /api/v1/challenges/{c}/phases/{p}/snapshots/{digest} yyyyyyyy

@@ -167,7 +167,7 @@ def test_an_entry_page_follows_the_scoring_and_shows_the_scores_when_done(open_p
 def test_every_page_fits_its_screen(open_page, two, width):
     phase = two[0].phase
     paths = ["/", "/challenges/", "/metrics/", "/metrics/hss/", "/docs/", "/docs/formats/", f"/entries/{two[0].pk}/"]
-    paths += [address(phase, name) for name in ("board", "entries", "charts", "compare")]
+    paths += [address(phase, name) for name in ("board", "entries", "charts", "compare", "choosing_metrics")]
     paths.append(address(phase, "snapshot", digest=Snapshot.current(phase, "public").digest))
     tab = open_page(paths[0], viewport={"width": width, "height": 900})
     for path in paths:
