@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-_FOLDERS = {"locase": Path(__file__).parent / "metrics" / "mesh" / "locase" / "weights"}
+_MESH = Path(__file__).parent / "metrics" / "mesh"
+_FOLDERS = {"locase": _MESH / "locase" / "weights", "saucd_w": _MESH / "saucd_weights"}  # the second is the operator's to fill
 
 
 class WeightsError(ValueError):

@@ -7,6 +7,7 @@ from evaluation.metrics.spec import MetricSpec, Param
 _OSIM = "Object-level similarity (OSIM), and the usual conventions for surfaces"
 _LOCASE = "LoCaSE, and the usual conventions for surfaces"
 _PIFU = "PIFu, ICCV 2019"
+_SAUCD = "SAUCD: 3D shape quality by spectrum area under curve difference, arXiv 2403.01619"
 _PACKAGE = "evaluation.metrics.mesh"
 _IN_FRAME = "Lengths are fractions of the longest side of the reference's bounding box; with normalize=none they are metres."
 
@@ -42,6 +43,36 @@ def _length(key: str, title: str, doc: str, formula: str, function: str, paper: 
         doc=f"{doc} {_IN_FRAME}",
         paper=paper,
         function=f"{_PACKAGE}.{function}",
+        formula=formula,
+    )
+
+
+def _saucd(key: str, title: str, doc: str, formula: str, *params: Param) -> MetricSpec:
+    return MetricSpec(
+        key=key,
+        title=title,
+        family="mesh",
+        higher_is_better=False,
+        bounds=(0.0, 2.0),
+        unit="",
+        params=(
+            Param(
+                "max_vertices",
+                12_000,
+                "int",
+                low=100,
+                high=20_000,
+                doc="A mesh of more vertices is first brought down to 5/6 of this number, and flagged; time grows with its third power.",
+            ),
+            _NORMALIZE,
+            _ALIGN,
+            *params,
+        ),
+        worst="2",
+        doc=doc,
+        paper=_SAUCD,
+        function=f"{_PACKAGE}.saucd.{key}",
+        weights=key if params else None,
         formula=formula,
     )
 
@@ -97,5 +128,61 @@ SPECS: tuple[MetricSpec, ...] = (
         "max b, from samples of the reference to the nearest sample of the prediction",
         "distances.uhd",
         _LOCASE,
+    ),
+    _length(
+        "p2s",
+        "Point to surface distance",
+        "Mean distance from points of the predicted surface to the reference's surface itself; what is missing costs nothing.",
+        "mean over samples p of the prediction of min |p - q|, q on the reference's triangles",
+        "surfaces.p2s",
+        _PIFU,
+    ),
+    MetricSpec(
+        key="normal_difference",
+        title="Normal difference",
+        family="mesh",
+        higher_is_better=False,
+        bounds=(0.0, 1.0),
+        unit="",
+        params=(_SAMPLES, _ALIGN, _SEED),
+        worst="1",
+        doc="How far the surfaces face the same way: one minus the absolute cosine between the normals of a point and of the nearest "
+        "point of the other surface, averaged over both directions. Faces turned inside out cost nothing.",
+        paper=_LOCASE,
+        function=f"{_PACKAGE}.surfaces.normal_difference",
+        formula="(mean (1 - |n(A) · n(nearest B)|) + mean (1 - |n(B) · n(nearest A)|)) / 2",
+    ),
+    MetricSpec(
+        key="volume_iou",
+        title="Volume IoU",
+        family="mesh",
+        higher_is_better=True,
+        bounds=(0.0, 1.0),
+        unit="",
+        params=(
+            Param("resolution", 256, "int", low=8, high=512, doc="Cells along the longest side of the box around both meshes."),
+            _ALIGN,
+        ),
+        worst="0",
+        doc="Intersection over union of the two volumes, counted in cells by their centres. A mesh that is not watertight is filled "
+        "where its generalised winding number is at least a half, and flagged; one whose faces point inwards then holds nothing.",
+        paper=_LOCASE,
+        function=f"{_PACKAGE}.volume.volume_iou",
+        formula="|A ∩ B| / |A ∪ B|",
+    ),
+    _saucd(
+        "saucd",
+        "SAUCD",
+        "Area between the spectra of the two meshes: what their coordinates weigh on the eigenvectors of the cotangent Laplacian. "
+        "Place, rotation and scale of the whole do not count, and detail counts as much as shape.",
+        "area between the curves of |(Uᵀ V)_i| over λ_i, L = U Λ Uᵀ, each brought to an area of 1",
+    ),
+    _saucd(
+        "saucd_w",
+        "SAUCD, weighted",
+        "SAUCD with the area in each of 20 bands of frequency weighted by what people noticed. It needs a file of trained weights; "
+        "none is published, and the metric cannot be used without one.",
+        "as SAUCD, each piece of the area multiplied by |w_b| of its band b",
+        Param("weights", "shape_grading", "choice", choices=("shape_grading",), doc="The 20 weights, by the data they were trained on."),
     ),
 )

@@ -37,6 +37,11 @@ INDEX = {
     "chamfer_l2": (False, (0, None), "", "gt_diagonal_squared"),
     "mesh_fscore": (True, (0, 1), "", "0"),
     "uhd": (False, (0, None), "", "gt_diagonal"),
+    "p2s": (False, (0, None), "", "gt_diagonal"),
+    "normal_difference": (False, (0, 1), "", "1"),
+    "volume_iou": (True, (0, 1), "", "0"),
+    "saucd": (False, (0, 2), "", "2"),
+    "saucd_w": (False, (0, 2), "", "2"),
 }
 EDITS = {
     "cv_ins": -0.5, "cv_del": -0.25, "ce": 1.0, "normalized": True, "clip_to_empty": False, "drop_isolated": False, "merge_tol": None,
@@ -89,7 +94,8 @@ def test_every_function_is_there_and_takes_the_parameters_with_the_same_defaults
 @pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
 def test_every_spec_says_what_pages_need(spec):
     assert spec.title and spec.doc and spec.paper and spec.family in ("wireframe", "mesh")
-    assert (spec.level, spec.device, spec.weights, spec.needs, spec.aggregation) == ("item", "cpu", None, ("reference",), "macro_mean")
+    assert (spec.level, spec.device, spec.needs, spec.aggregation) == ("item", "cpu", ("reference",), "macro_mean")
+    assert spec.weights in (None, spec.key) and (spec.weights is None) == ("weights" not in {param.name for param in spec.params})
     assert all(param.doc for param in spec.params)
     assert dataclasses.replace(spec, level="set", device="gpu", weights="alexnet").weights == "alexnet"
 

@@ -1,0 +1,162 @@
+"""Which cells of a grid have their centre inside a mesh or on its surface.
+
+Rays along z through the centres of all columns meet the faces as a polygon is filled, row by row: where an edge
+crosses a row is computed once for all faces that share it, so that no ray slips between two faces and every ray
+crosses a closed mesh an even number of times. A closed mesh counts its crossings by parity. How other meshes are
+filled is said in `winding`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.metrics.mesh.surface import Surface, cross
+
+CHUNK = 1 << 20  # crossings looked at together
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """`n` cells along each axis, of the size `h`; `low` float64[3] is the corner of the first."""
+
+    low: np.ndarray
+    h: float
+    n: int
+
+    def centres(self, axis: int) -> np.ndarray:
+        """float64[n]: the coordinates of the centres along an axis."""
+        return self.low[axis] + (np.arange(self.n) + 0.5) * self.h
+
+
+def grid_around(*points: np.ndarray, n: int) -> Grid:
+    """The cubic grid of n cells a side about the box of all points, its cells as large as the longest side asks."""
+    everything = np.concatenate([[p.min(axis=0), p.max(axis=0)] for p in points])
+    low, high = everything.min(axis=0), everything.max(axis=0)
+    side = float((high - low).max())
+    return Grid((low + high) / 2 - side / 2, side / n, n)
+
+
+def closed(faces: np.ndarray) -> bool:
+    """Whether every edge is shared by exactly two faces."""
+    edges = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    _, counts = np.unique(edges[:, 0] << 32 | edges[:, 1], return_counts=True)
+    return bool(len(counts)) and bool((counts == 2).all())
+
+
+def crossings(points: np.ndarray, faces: np.ndarray, grid: Grid, signed: bool) -> np.ndarray:
+    """[n, n, n] by (x, y, z): how often the surface lies below each centre, modulo 2 (int8) or, `signed`, by direction (int16).
+
+    Signed, a face counts 1 where the way up goes in through it and -1 where it goes out: for a closed mesh turned
+    outwards the sum is the winding number. A centre on a face is taken to be just above it.
+    """
+    found = np.zeros((grid.n, grid.n, grid.n + 1), dtype=np.int16 if signed else np.int8)
+    cells, centres = found.reshape(-1), grid.centres(2)
+    for column, height, step in _hits(points, faces, grid):
+        at = column * (grid.n + 1) + np.searchsorted(centres, height)
+        np.add.at(cells, at, step.astype(found.dtype) if signed else np.int8(1))
+    np.cumsum(found, axis=2, out=found, dtype=found.dtype)
+    return found[:, :, :-1] if signed else found[:, :, :-1] & 1
+
+
+def mark_surface(surface: Surface, grid: Grid, tolerance: float, inside: np.ndarray) -> None:
+    """Set `inside` (bool[n, n, n]) where a centre lies on a face, give or take `tolerance`."""
+    normals = cross(surface.points, surface.faces)
+    steepest = np.abs(normals).argmax(axis=1)
+    for along in range(3):
+        chosen = steepest == along
+        if chosen.any():
+            first, second = (axis for axis in range(3) if axis != along)
+            axes = (first, second, along)
+            view = np.moveaxis(inside, axes, (0, 1, 2))
+            _mark_along(surface.points[surface.faces[chosen]][:, :, axes], normals[chosen][:, axes], _turned(grid, axes), tolerance, view)
+
+
+def _mark_along(corners: np.ndarray, normals: np.ndarray, grid: Grid, tolerance: float, inside: np.ndarray) -> None:
+    """mark_surface for faces (float64[M, 3, 3]) that lie more across the third axis than across any other."""
+    slopes = normals[:, :2] / normals[:, 2:]
+    x_centres, y_centres, z_centres = (grid.centres(axis) for axis in range(3))
+    low, high = corners[:, :, 1].min(axis=1), corners[:, :, 1].max(axis=1)
+    rows = np.searchsorted(y_centres, low - tolerance), np.searchsorted(y_centres, high + tolerance, side="right")
+    for face, row in _spread(*rows):
+        left, right = _reach(corners[face], np.clip(y_centres[row], low[face], high[face]))
+        columns = np.searchsorted(x_centres, left - tolerance), np.searchsorted(x_centres, right + tolerance, side="right")
+        for span, column in _spread(*columns):
+            which, at = face[span], row[span]
+            apart = np.stack([x_centres[column], y_centres[at]], axis=1) - corners[which, 0, :2]
+            height = corners[which, 0, 2] - np.einsum("ij,ij->i", slopes[which], apart)
+            level = np.clip(np.round((height - z_centres[0]) / grid.h), 0, grid.n - 1).astype(np.int64)
+            near = np.abs(z_centres[level] - height) <= tolerance
+            inside[column[near], at[near], level[near]] = True
+
+
+def _reach(corners: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest x of each face (float64[M, 3, 3]) on the line at its y, which meets it."""
+    left, right = np.full(len(y), np.inf), np.full(len(y), -np.inf)
+    for side in range(3):
+        a, b = corners[:, side], corners[:, (side + 1) % 3]
+        rise = b[:, 1] - a[:, 1]
+        meets = (np.minimum(a[:, 1], b[:, 1]) <= y) & (y <= np.maximum(a[:, 1], b[:, 1]))
+        share = np.clip((y - a[:, 1]) / np.where(rise == 0, 1.0, rise), 0.0, 1.0)
+        x = a[:, 0] + share * (b[:, 0] - a[:, 0])
+        for end in (x, np.where(rise == 0, b[:, 0], x)):
+            left = np.where(meets & (end < left), end, left)
+            right = np.where(meets & (end > right), end, right)
+    return left, right
+
+
+def _hits(points: np.ndarray, faces: np.ndarray, grid: Grid) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(column, height, step) of all crossings of a face and the line through a column x * n + y, in pieces.
+
+    A line through an edge meets one of the two faces there (intervals are half open), whichever way round they are.
+    """
+    x_centres, y_centres = grid.centres(0), grid.centres(1)
+    heights = points[faces][:, :, 1]
+    rows = np.searchsorted(y_centres, heights.min(axis=1)), np.searchsorted(y_centres, heights.max(axis=1))
+    for face, row in _spread(*rows):
+        up, down = _cuts(points, faces[face], y_centres[row])
+        left, right = np.where(up[:, :1] < down[:, :1], (up, down), (down, up))
+        columns = np.searchsorted(x_centres, left[:, 0]), np.searchsorted(x_centres, right[:, 0])
+        step = np.where(up[:, 0] > down[:, 0], -1, 1)  # up on the right: the face looks up, and the way up goes out
+        for span, column in _spread(*columns):
+            share = (x_centres[column] - left[span, 0]) / (right[span, 0] - left[span, 0])
+            height = left[span, 1] + share * (right[span, 1] - left[span, 1])
+            yield column * grid.n + row[span], height, step[span]
+
+
+def _cuts(points: np.ndarray, faces: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(x, z) float64[M, 2] where each face's side that goes up in y, and the one that goes down, crosses its line at y."""
+    up, down = np.zeros((2, len(faces), 2))
+    for side in range(3):
+        a, b = points[faces[:, side]], points[faces[:, (side + 1) % 3]]
+        rises = (a[:, 1] <= y) & (y < b[:, 1])
+        falls = (b[:, 1] <= y) & (y < a[:, 1])
+        # From the lower end, so that the two faces of an edge get the same number to the last bit.
+        lower, upper = np.where(falls[:, None], (b, a), (a, b))
+        rise = upper[:, 1] - lower[:, 1]
+        share = (y - lower[:, 1]) / np.where(rise == 0, 1.0, rise)
+        at = (lower + share[:, None] * (upper - lower))[:, [0, 2]]
+        up[rises], down[falls] = at[rises], at[falls]
+    return up, down
+
+
+def _spread(start: np.ndarray, stop: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(which, number) for every whole number of every interval start[which] <= number < stop[which], some at a time."""
+    counts = np.maximum(stop - start, 0)
+    reached = np.cumsum(counts)
+    begin = 0
+    while begin < len(counts):
+        before = reached[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(reached, before + CHUNK, side="right")))
+        part = counts[begin:end]
+        which = np.repeat(np.arange(begin, end), part)
+        number = np.arange(len(which)) - np.repeat(np.cumsum(part) - part, part) + start[which]
+        if len(which):
+            yield which, number
+        begin = end
+
+
+def _turned(grid: Grid, axes: tuple[int, ...]) -> Grid:
+    return Grid(grid.low[list(axes)], grid.h, grid.n)

@@ -1,0 +1,176 @@
+"""SAUCD: the area between the spectra of two meshes.
+
+A mesh's spectrum is what its coordinates weigh on the eigenvectors of its cotangent Laplacian (absolute weights, areas
+of vertices after the reference implementation). Scale falls out by making the area under each spectrum 1, place by
+taking coordinates from their mean, rotation by itself. Where eigenvalues coincide (regular solids) the weights within
+that eigenspace depend on the basis, and so does the value.
+"""
+
+from __future__ import annotations
+
+import fast_simplification
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load
+
+from evaluation import weights as stored
+from evaluation.metrics.mesh.pair import MeshPair
+from evaluation.metrics.mesh.surface import Surface, surface
+from evaluation.metrics.result import MetricResult, Status
+
+WORST = 2.0
+MOST_COTANGENT = 1000.0
+TINY = 1e-10  # as in the reference implementation
+PRUNED = 0.001  # of the entries, from the highest frequency
+MOST_VERTICES = 12_000
+KEPT = 10_000 / 12_000  # a mesh of more than the most vertices is brought down to this share of them
+LOWEST, BINS = -0.05, 20  # range of the normalised eigenvalues that the weights divide among them
+
+
+def saucd(pair: MeshPair, max_vertices: int = MOST_VERTICES, normalize: str = "gt_unit", align: str = "none") -> MetricResult:
+    """Area between the two spectra, in [0, 2]; 0 for the same mesh, moved, turned or scaled; 2 without faces."""
+    return _compared(pair, max_vertices, normalize, align, None)
+
+
+def saucd_w(
+    pair: MeshPair,
+    max_vertices: int = MOST_VERTICES,
+    normalize: str = "gt_unit",
+    align: str = "none",
+    weights: str = "shape_grading",
+) -> MetricResult:
+    """The same with each piece of the area multiplied by the weight of its frequency's bin, of 20.
+
+    Without the file of weights the metric does not apply. WeightsError where the file is another than its card says.
+    """
+    try:
+        found = stored.get("saucd_w", weights)
+    except stored.WeightsError:
+        found = None
+    if found is None or not found.there:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("no_weights",))
+    return _compared(pair, max_vertices, normalize, align, read_weights(found.read()))
+
+
+def read_weights(data: bytes) -> np.ndarray:
+    """float64[20], the tensor `weights` of a safetensors file; WeightsError where it holds none such."""
+    try:
+        weights = np.asarray(load(data)["weights"], dtype=np.float64)
+    except (SafetensorError, KeyError) as error:
+        raise stored.WeightsError("The weights of saucd_w are no safetensors file with a tensor named weights; restore it.") from error
+    if weights.shape != (BINS,) or not np.isfinite(weights).all():
+        raise stored.WeightsError(f"The weights of saucd_w must be {BINS} finite numbers; restore the file.")
+    return weights
+
+
+def laplacian(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """float64[N, N], symmetric and negative semidefinite, of a mesh without repeated or degenerate faces."""
+    corners = points[faces]
+    opposite = corners[:, [2, 0, 1]] - corners[:, [1, 2, 0]]  # the side opposite each corner
+    sides = np.linalg.norm(opposite, axis=2)
+    next_side, last_side = opposite[:, [1, 2, 0]], opposite[:, [2, 0, 1]]
+    cosines = -np.einsum("mij,mij->mi", next_side, last_side) / (sides[:, [1, 2, 0]] * sides[:, [2, 0, 1]])
+    cosines = np.clip(cosines, -1.0, 1.0)
+    sines = np.sqrt(1 - cosines**2)
+    weights = np.clip(np.abs(cosines / (sines + TINY)), 0, MOST_COTANGENT)
+    found = np.zeros((len(points), len(points)))
+    for corner in range(3):
+        a, b = faces[:, (corner + 1) % 3], faces[:, (corner + 2) % 3]
+        np.add.at(found, (a, b), weights[:, corner])
+        np.add.at(found, (b, a), weights[:, corner])
+    areas = vertex_areas(points, faces, cosines, sines, sides)
+    found /= 2 * np.sqrt(np.multiply.outer(areas, areas) + TINY)
+    found[np.diag_indices_from(found)] = -found.sum(axis=1)
+    return found
+
+
+def vertex_areas(points: np.ndarray, faces: np.ndarray, cosines: np.ndarray, sines: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """float64[N]: the share of the faces' areas that each vertex gets.
+
+    `cosines`, `sines` of the angle at each corner and `sides` opposite it are float64[M, 3].
+    """
+    a, b, c = (points[faces[:, corner]] for corner in range(3))
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)[:, None] / 2
+    radius = sides.prod(axis=1, keepdims=True) / (4 * area)
+    shares = (area - sines * cosines * radius**2) / 2  # sine times cosine: half the sine of twice the angle
+    obtuse = cosines < 0
+    shares = np.where(obtuse.any(axis=1, keepdims=True), np.where(obtuse, area / 2, area / 4), shares)
+    return np.bincount(faces.ravel(), shares.ravel(), minlength=len(points))
+
+
+def spectrum(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(eigenvalues float64[N], the highest frequency first; what the coordinates weigh on each, float64[N])."""
+    eigenvalues, vectors = np.linalg.eigh(laplacian(points, faces))
+    return eigenvalues, np.linalg.norm(vectors.T @ (points - points.mean(axis=0)), axis=1)
+
+
+def normalised(eigenvalues: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The spectrum without its noise and with an area of 1; None where it has no area."""
+    first = int(PRUNED * len(eigenvalues))
+    eigenvalues, weights = eigenvalues[first:], weights[first:]
+    area = float(np.sum((weights[1:] + weights[:-1]) / 2 * np.diff(eigenvalues)))
+    if not area > 0:
+        return None
+    scaled = eigenvalues / area**2, weights * area
+    return scaled if np.isfinite(scaled).all() else None
+
+
+def area_between(one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None) -> float:
+    """The area between two normalised spectra, each nothing outside its own eigenvalues, in [0, 2].
+
+    `weights` float64[20] multiply each piece of it by the bin of its upper end.
+    """
+    grid = np.sort(np.concatenate([one[0], other[0]]))
+    apart = np.interp(grid, *one, left=0.0, right=0.0) - np.interp(grid, *other, left=0.0, right=0.0)
+    steps, d1, d2 = np.diff(grid), apart[:-1], apart[1:]
+    crossing = (d1**2 + d2**2) / (2 * np.abs(d2 - d1) + TINY)
+    pieces = np.where(d1 * d2 < 0, crossing, (np.abs(d1) + np.abs(d2)) / 2) * steps
+    if weights is not None:
+        pieces = pieces * np.abs(weights)[bins(grid[1:])]
+    return float(np.clip(pieces.sum(), 0.0, WORST))
+
+
+def bins(eigenvalues: np.ndarray) -> np.ndarray:
+    """int64[N]: the weight that each normalised eigenvalue falls to."""
+    inside = np.clip(eigenvalues, LOWEST + TINY, -TINY)
+    return np.clip(np.floor(BINS - 1 + inside / (-LOWEST / (BINS - 1))), 0, BINS - 1).astype(np.int64)
+
+
+def _compared(pair: MeshPair, max_vertices: int, normalize: str, align: str, weights: np.ndarray | None) -> MetricResult:
+    length = pair.longest_side if normalize == "none" else 1.0
+    key = f"saucd spectrum max_vertices={max_vertices} normalize={normalize}"
+    ref = pair.reference_once(key, lambda: _spectrum_of(pair.reference, max_vertices, length))
+    found = pair.prediction(align)
+    if not len(found):
+        return MetricResult(WORST, Status.EMPTY_PRED)
+    pred = pair.once((key, align), lambda: _spectrum_of(found, max_vertices, length))
+    flags = tuple(flag for flag, side in (("decimated", pred), ("gt_decimated", ref)) if side[2])
+    one, other = normalised(*pred[:2]), normalised(*ref[:2])
+    if other is None:
+        return MetricResult(None, Status.NOT_APPLICABLE, (*flags, "gt_flat_spectrum"))
+    if one is None:
+        return MetricResult(WORST, flags=(*flags, "flat_spectrum"))
+    parts = {"n_pred": float(len(pred[0])), "n_gt": float(len(ref[0]))}
+    return MetricResult(area_between(one, other, weights), flags=flags, parts=parts)
+
+
+def _spectrum_of(found: Surface, max_vertices: int, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(eigenvalues, weights, whether the mesh was decimated as bool[]) of a surface whose frame's 1 is `length` long."""
+    small = decimated(found, max_vertices)
+    faces = np.unique(small.faces, axis=0)
+    return *spectrum(small.points * length, faces), np.array(small is not found)
+
+
+def decimated(found: Surface, max_vertices: int) -> Surface:
+    """The surface, or, where it has more than `max_vertices`, one of at most 5/6 of these by quadric edge collapse."""
+    if len(found.points) <= max_vertices:
+        return found
+    wanted, small = int(max_vertices * KEPT), found
+    while len(small.points) > wanted:
+        share = max(0.0, 1 - 0.99 * wanted / len(small.points))
+        points, faces = fast_simplification.simplify(small.points, small.oriented, target_reduction=share)
+        fewer = surface(np.asarray(points, np.float64), np.asarray(faces, np.int64), 0.0)
+        if not 0 < len(fewer.points) < len(small.points):
+            break
+        small = fewer
+    return small

@@ -1,0 +1,56 @@
+"""What two surfaces do where they meet: distances to the triangles themselves, and the directions they face."""
+
+from __future__ import annotations
+
+import igl
+import numpy as np
+
+from evaluation.metrics.mesh.distances import SAMPLES, empty, gaps
+from evaluation.metrics.mesh.pair import MeshPair
+from evaluation.metrics.result import MetricResult
+
+ROUNDING = 1e-14  # a point this near to a surface of size 1 lies on it
+
+
+def p2s(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
+    """Mean distance from samples of the prediction to the reference's triangles; part `p2s_max` is the largest.
+
+    A prediction of points without faces is taken at its vertices (flag points_only).
+    """
+    pred = pair.prediction_cloud(n, seed0, align)
+    if pred is None:
+        return empty(pair.diagonal(normalize))
+    found = pair.once(("to reference", n, seed0, align), lambda: to_triangles(pred.points, pair.reference.points, pair.reference.faces))
+    found = found * pair.length(normalize)
+    parts = {"p2s_max": float(found.max())} | pair.alignment_parts(align, normalize)
+    return MetricResult(float(found.mean()), flags=() if pred.faces is not None else ("points_only",), parts=parts)
+
+
+def normal_difference(pair: MeshPair, n: int = SAMPLES, align: str = "none", seed0: int = 0) -> MetricResult:
+    """Mean of 1 - |cosine| between the normals of each sample and the nearest one of the other side, in [0, 1].
+
+    Averaged over both directions, which are the parts `pred2gt` and `gt2pred`. Which side of a face is out does not
+    count. 1 for a prediction without faces.
+    """
+    pred, ref = pair.prediction(align), pair.reference
+    if not len(pred):
+        return empty(1.0)
+    found = gaps(pair, n, seed0, align)
+    there = pred.normals()[pair.prediction_cloud(n, seed0, align).faces]
+    here = ref.normals()[pair.reference_cloud(n, seed0).faces]
+    means = {"pred2gt": _turn(there, here[found.a_nearest]), "gt2pred": _turn(here, there[found.b_nearest])}
+    value = (means["pred2gt"] + means["gt2pred"]) / 2
+    return MetricResult(value, parts=means | pair.alignment_parts(align, "gt_unit"))
+
+
+def to_triangles(points: np.ndarray, corners: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """float64[N]: the distance of each point to the nearest of the triangles, exactly."""
+    _, _, closest = igl.point_mesh_squared_distance(points, corners, faces)
+    distance = np.linalg.norm(points - closest, axis=1)
+    return np.where(distance <= ROUNDING, 0.0, distance)
+
+
+def _turn(normals: np.ndarray, others: np.ndarray) -> float:
+    """Mean of 1 - |cosine| of unit vectors; exactly 0 for equal or opposite ones."""
+    apart, summed = (np.einsum("ij,ij->i", d, d) for d in (normals - others, normals + others))
+    return float(np.mean(np.minimum(np.minimum(apart, summed) / 2, 1.0)))

@@ -1,0 +1,142 @@
+"""Filling meshes that are not closed: the generalised winding number on a grid, decided as exactly as for one point.
+
+Each connected piece of the mesh's boundary gets a fan of triangles about its middle, which closes it. The winding
+number of the closed whole is an integer, counted by rays; that of the mesh is less by that of the fans alone. These
+are few, and away from them their field is smooth with a known bound on its slope (it depends on the boundary only), so
+whole blocks of cells are decided by one value, and only cells at the fans and at the boundary one by one.
+
+A mesh that is nearly all boundary (loose triangles) has the field of its own faces taken instead, by the tree of
+dipoles of Barill et al. (2018), and exactly wherever that leaves a doubt. There the bound supposes that the field does
+not differ by more than MOST_DIFFERENCE within one empty ball.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import igl
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from evaluation.metrics.mesh.occupancy import Grid, crossings
+from evaluation.metrics.mesh.surface import Surface
+
+INSIDE = 0.5  # the winding number from which on a centre is inside
+SLACK = 1e-9  # rounding of a winding number
+BLOCK = 8  # cells along each side of the blocks looked at first
+MOST_EDGES = 2_000  # of the boundary, above which a mesh counts as loose triangles
+APPROXIMATE = 0.02  # largest error of the tree of dipoles
+MOST_DIFFERENCE = 2.0
+CHUNK = 1 << 21  # pairs of a block and a boundary edge looked at together
+# A centre on a face counts as just above it (`crossings`); fields are taken there too, in cells along x, y, z.
+ABOVE = np.array([1e-7, 1e-9, 1e-5])
+
+# From middles float64[K, 3] and a radius: the least and the most that any point within the radius may get.
+Bounds = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
+
+
+def inside_by_winding(surface: Surface, grid: Grid) -> np.ndarray:
+    """bool[n, n, n]: whether the mesh's generalised winding number is at least 0.5 at each centre."""
+    points, fans, ends = boundary_fans(surface)
+    if len(fans) > MOST_EDGES:
+        return by_blocks(grid, lambda middles, around: _dipole_bounds(surface, middles, around)) > 0
+    whole = crossings(points, np.concatenate([surface.oriented, fans]), grid, signed=True)
+    if not len(fans):
+        return whole >= 1
+    return whole >= by_blocks(grid, lambda middles, around: _fan_bounds(points, fans, ends, middles, around))
+
+
+def by_blocks(grid: Grid, bounds: Bounds) -> np.ndarray:
+    """int16[n, n, n]: what each centre gets, where `bounds` of a radius of 0 are equal.
+
+    Blocks of cells that get the same all over are taken at once, the others are halved.
+    """
+    n = -(-grid.n // BLOCK)
+    found, undecided, size = np.zeros((n, n, n), np.int16), np.ones((n, n, n), bool), BLOCK
+    while True:
+        middles = grid.low + ((np.argwhere(undecided) + 0.5) * size + ABOVE) * grid.h
+        least, most = bounds(middles, np.sqrt(3) / 2 * (size - 1) * grid.h)
+        found[undecided] = np.where(least == most, most, 0).astype(np.int16)
+        undecided[undecided] = least != most
+        if size == 1:
+            return found[: grid.n, : grid.n, : grid.n]
+        size //= 2
+        for axis in range(3):
+            found, undecided = found.repeat(2, axis=axis), undecided.repeat(2, axis=axis)
+
+
+def boundary_fans(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(points with the fans' middles added, fans int64[B, 3], ends float64[B, 2, 3] of the boundary edge of each fan).
+
+    Mesh and fans together have no boundary: along every edge as many faces go one way as the other.
+    """
+    directed = surface.oriented[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    forward = directed[:, 0] < directed[:, 1]
+    edges, which = np.unique(np.sort(directed, axis=1), axis=0, return_inverse=True)
+    net = np.bincount(which.ravel(), np.where(forward, 1, -1), minlength=len(edges)).astype(np.int64)
+    edges, net = edges[net != 0], net[net != 0]
+    edges = np.repeat(np.where(net[:, None] > 0, edges, edges[:, ::-1]), np.abs(net), axis=0)
+    used, compact = np.unique(edges, return_inverse=True)
+    compact = compact.reshape(-1, 2)
+    graph = coo_array((np.ones(len(edges)), tuple(compact.T)), shape=(len(used),) * 2)
+    pieces, piece = connected_components(graph, directed=False) if len(edges) else (0, np.empty(0, np.int64))
+    middles = np.stack([np.bincount(piece, surface.points[used, axis], minlength=pieces) for axis in range(3)], axis=1)
+    middles /= np.maximum(np.bincount(piece, minlength=pieces), 1)[:, None]
+    apex = len(surface.points) + piece[compact[:, 0]]
+    points = np.concatenate([surface.points, middles])
+    return points, np.stack([edges[:, 1], edges[:, 0], apex], axis=1).astype(np.int64), surface.points[edges]
+
+
+def _fan_bounds(
+    points: np.ndarray, fans: np.ndarray, ends: np.ndarray, middles: np.ndarray, around: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the integer winding number from which on a centre is inside, the fans' own taken off."""
+    value = igl.winding_number(points, fans, middles)
+    spread = np.zeros(len(middles))
+    if around:
+        rows = max(1, CHUNK // len(fans))
+        for start in range(0, len(middles), rows):
+            part = slice(start, start + rows)
+            spread[part] = around / (4 * np.pi) * _slope(ends, middles[part], around)
+        squared, _, _ = igl.point_mesh_squared_distance(middles, points, fans)
+        spread[squared <= around**2] = np.inf
+    return np.ceil(INSIDE + value - spread - SLACK), np.ceil(INSIDE + value + spread - SLACK)
+
+
+def _slope(ends: np.ndarray, middles: np.ndarray, around: float) -> np.ndarray:
+    """float64[K]: a bound on the slope of the solid angle of a surface with the boundary `ends` within `around` of each point.
+
+    The slope is the integral of dl x r / r^3 along the boundary, so at most that of dl / r^2, which for a segment at
+    the height p over its line is the angle it is seen under divided by p.
+    """
+    along = ends[:, 1] - ends[:, 0]
+    lengths = np.linalg.norm(along, axis=1)
+    along = along / lengths[:, None]
+    base = np.einsum("ij,ij->i", ends[:, 0], along)
+    begin = base - middles @ along.T  # where the segment begins and ends, from the foot of each point
+    finish = begin + lengths
+    squared = (middles**2).sum(axis=1)[:, None] - 2 * middles @ ends[:, 0].T + (ends[:, 0] ** 2).sum(axis=1)
+    height = np.sqrt(np.maximum(squared - begin**2, 1e-18))
+    past = np.maximum(np.maximum(begin, -finish), 0.0)  # how far the foot lies beside the segment
+    nearest = np.hypot(height, past)
+    seen = (np.arctan2(finish, height) - np.arctan2(begin, height)) / height
+    with np.errstate(divide="ignore", invalid="ignore"):
+        nearer = np.where(nearest > around, nearest / (nearest - around), np.inf)
+    return (seen * nearer**2).sum(axis=1)
+
+
+def _dipole_bounds(surface: Surface, middles: np.ndarray, around: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of whether a centre is inside (1) or not (0) by the field of all faces."""
+    value = igl.fast_winding_number(surface.points, surface.oriented, middles)
+    spread = np.full(len(middles), APPROXIMATE)
+    if around:
+        squared, _, _ = igl.point_mesh_squared_distance(middles, surface.points, surface.faces)
+        room = np.maximum(np.sqrt(squared) - around, 1e-12)  # of a harmonic function in an empty ball of this radius
+        spread += 1.5 * MOST_DIFFERENCE * around / room
+    else:
+        doubtful = np.abs(value - INSIDE) <= APPROXIMATE
+        if doubtful.any():
+            value[doubtful] = igl.winding_number(surface.points, surface.oriented, middles[doubtful])
+        spread[:] = 0
+    return (value - spread >= INSIDE - SLACK).astype(np.int16), (value + spread >= INSIDE - SLACK).astype(np.int16)

@@ -1,0 +1,185 @@
+import igl
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.metrics.mesh import occupancy, winding
+from evaluation.metrics.mesh.occupancy import closed, grid_around
+from evaluation.metrics.mesh.volume import inside, volume_iou
+from evaluation.metrics.mesh.winding import boundary_fans, inside_by_winding
+from tests.evaluation.solids import (
+    EMPTY,
+    FAR,
+    SQUARE,
+    Mesh,
+    box,
+    mesh,
+    moved,
+    noisy,
+    pair,
+    random_soup,
+    rounded,
+    scaled,
+    shuffled,
+    sphere,
+    turned,
+    value,
+)  # fmt: skip
+
+
+def surface_of(shape: Mesh):
+    return pair(SQUARE, shape).reference
+
+
+def centres(grid) -> np.ndarray:
+    return np.stack(np.meshgrid(*[grid.centres(axis) for axis in range(3)], indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+def union(*shapes: Mesh) -> Mesh:
+    starts = np.cumsum([0, *(len(shape.vertices) for shape in shapes)])
+    return mesh(
+        np.concatenate([shape.vertices for shape in shapes]),
+        np.concatenate([shape.faces + start for shape, start in zip(shapes, starts[:-1], strict=True)]),
+    )
+
+
+@pytest.mark.parametrize(("resolution", "expected"), [(32, 0.625), (64, 0.59375), (128, 0.59375), (256, 0.6015625)])
+def test_worked_example_of_a_cube_moved_by_a_quarter(resolution, expected):
+    result = volume_iou(pair(moved(box(), (0.25, 0, 0)), box()), resolution=resolution)
+    assert (result.value, result.flags) == (expected, ())
+    assert result.value == pytest.approx(0.6, abs=1 / resolution * 6)
+
+
+def test_worked_example_of_a_cube_within_a_larger_one():
+    inner, outer = box((-0.5,) * 3, (0.5,) * 3), box((-0.6,) * 3, (0.6,) * 3)
+    result = volume_iou(pair(outer, inner))
+    assert result.value == pytest.approx(0.5841460, abs=5e-8)
+    assert result.value == pytest.approx(0.5787037, abs=0.02)
+    assert result.parts == {"volume_pred": 1.0, "volume_gt": result.value, "volume_both": result.value}
+
+
+def test_analytic_volumes_of_spheres():
+    small, large = sphere(48), sphere(48, radius=1.25)
+    assert value(volume_iou, small, large, resolution=128) == pytest.approx(1.25**-3, abs=0.005)
+    lens = 2 * np.pi * (1 - 0.5) ** 2 * (3 - (1 - 0.5)) / 3  # two unit spheres one apart share two caps of the height 1/2
+    shared = lens / (2 * 4 * np.pi / 3 - lens)
+    assert value(volume_iou, moved(small, (1, 0, 0)), small, resolution=128) == pytest.approx(shared, abs=0.005)
+
+
+def test_equal_meshes_are_one_and_apart_ones_are_zero():
+    for shape in (box(), sphere(8), moved(noisy(sphere(8), 0.05, 0), FAR), turned(box(), 1)):
+        assert value(volume_iou, shuffled(shape, 0), shape, resolution=40) == 1.0
+        assert value(volume_iou, moved(shape, (5, 0, 0)), shape, resolution=40) == 0.0
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 100_000))
+def test_closed_meshes_are_filled_as_trimesh_fills_them(seed):
+    surface = surface_of(turned(noisy(sphere(5), 0.05, seed), seed))
+    grid = grid_around(surface.points, n=12)
+    solid = trimesh.Trimesh(surface.points, surface.oriented, process=False)
+    assert solid.is_watertight and closed(surface.faces)
+    assert np.array_equal(inside(surface, grid, 1e-12).ravel(), solid.contains(centres(grid)))
+
+
+def on_either_side(surface, grid, threshold: float = 0.5):
+    """(winding number of each centre by all faces, whether it is too near the threshold to tell)."""
+    value = igl.winding_number(surface.points, surface.oriented, centres(grid))
+    return value >= threshold, np.abs(value - threshold) < 1e-9
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 100_000), st.booleans())
+def test_open_meshes_are_filled_by_the_winding_number_of_all_their_faces(seed, loose):
+    surface = surface_of(random_soup(seed, 14, 20))
+    grid = grid_around(surface.points, n=17)
+    expected, doubtful = on_either_side(surface, grid)
+    most = winding.MOST_EDGES
+    try:
+        winding.MOST_EDGES = 0 if loose else most
+        found = inside_by_winding(surface, grid).ravel()
+    finally:
+        winding.MOST_EDGES = most
+    assert np.array_equal(found[~doubtful], expected[~doubtful])
+
+
+@pytest.mark.parametrize("missing", [[0, 1], [0], [4, 5, 6, 7], list(range(2, 12))])
+def test_a_box_without_some_faces(missing):
+    shape = noisy(turned(box((0, 0, 0), (3, 2, 1)), 2), 0.02, 1)
+    surface = surface_of(mesh(shape.vertices, np.delete(shape.faces, missing, axis=0)))
+    grid = grid_around(surface.points, n=33)
+    expected, doubtful = on_either_side(surface, grid)
+    assert not closed(surface.faces)
+    assert np.array_equal(inside_by_winding(surface, grid).ravel()[~doubtful], expected[~doubtful])
+
+
+def test_an_open_box_along_the_axes_is_full():
+    opened = mesh(box().vertices, box().faces[2:])
+    result = volume_iou(pair(opened, box()), resolution=64)
+    assert (result.value, result.flags) == (1.0, ("pred_not_watertight",))
+    assert volume_iou(pair(box(), opened), resolution=64).flags == ("gt_not_watertight",)
+
+
+def test_fans_close_whatever_they_are_given():
+    for seed in range(20):
+        surface = surface_of(random_soup(seed))
+        _, fans, ends = boundary_fans(surface)
+        directed = np.concatenate([surface.oriented, fans])[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+        edges, which = np.unique(np.sort(directed, axis=1), axis=0, return_inverse=True)
+        net = np.bincount(which.ravel(), np.where(directed[:, 0] < directed[:, 1], 1, -1), minlength=len(edges))
+        assert not net.any() and len(fans) == len(ends)
+    assert len(boundary_fans(surface_of(sphere(6)))[1]) == 0
+
+
+def test_a_closed_mesh_is_filled_whichever_way_it_is_turned_and_an_open_one_by_its_direction():
+    inwards = mesh(box().vertices, box().faces[:, ::-1])
+    assert value(volume_iou, inwards, box(), resolution=16) == 1.0
+    assert value(volume_iou, mesh(inwards.vertices, inwards.faces[2:]), box(), resolution=16) < 0.5
+
+
+def test_a_hollow_is_empty_and_doubled_faces_stay_full():
+    hollow = union(box((0, 0, 0), (4, 4, 4)), box((1, 1, 1), (3, 3, 3)))
+    full = box((0, 0, 0), (4, 4, 4))
+    assert value(volume_iou, hollow, full, resolution=64) == pytest.approx(1 - 1 / 8, abs=0.05)
+    doubled = volume_iou(pair(union(full, full), full), resolution=16)
+    assert (doubled.value, doubled.flags) == (1.0, ("pred_not_watertight",))
+
+
+def test_centres_on_the_surface_count_as_inside():
+    # Centres lie at odd eighths: the thin slab holds one layer of them on its upper side, the tilted square those on it.
+    reference = box((0, 0, 0), (1, 1, 1))
+    slab = box((0, 0, 0.3), (1, 1, 0.3125))
+    assert volume_iou(pair(slab, reference), resolution=8).parts["volume_pred"] == 1 / 8
+    for axes in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        diagonal = mesh([(0, 0, 0), (1, 0, 0), (1, 1, 1), (0, 1, 1)], [(0, 1, 2), (0, 2, 3)])
+        diagonal = mesh(diagonal.vertices[:, axes], diagonal.faces)
+        assert volume_iou(pair(diagonal, reference), resolution=8).parts["volume_pred"] >= 1 / 8
+
+
+@pytest.mark.parametrize("prediction", [None, EMPTY, mesh(box().vertices), mesh([(0, 0, 0), (1, 1, 1), (2, 2, 2)], [(0, 1, 2)])])
+def test_without_faces(prediction):
+    result = volume_iou(pair(prediction, box()))
+    assert (result.value, str(result.status)) == (0.0, "empty_pred")
+
+
+def test_nothing_in_either_is_zero_with_a_flag():
+    flat = scaled(SQUARE, (1, 1, 1))
+    result = volume_iou(pair(flat, flat), resolution=8)
+    assert result.value == 0.0 and "both_empty" in result.flags
+
+
+def test_a_shift_of_millions_changes_nothing():
+    for shape in (box(), sphere(6), mesh(sphere(6).vertices, sphere(6).faces[4:])):
+        reference, prediction = rounded(shape), rounded(noisy(shape, 0.03, 0))
+        here = value(volume_iou, prediction, reference, resolution=40)
+        assert value(volume_iou, moved(prediction, FAR), moved(reference, FAR), resolution=40) == pytest.approx(here, rel=1e-6)
+
+
+def test_little_at_a_time_gives_the_same(monkeypatch):
+    shapes = pair(mesh(sphere(6).vertices, sphere(6).faces[5:]), box((-1, -1, -1), (1, 1, 0.3)))
+    whole = volume_iou(shapes, resolution=24)
+    monkeypatch.setattr(occupancy, "CHUNK", 7)
+    monkeypatch.setattr(winding, "CHUNK", 100)
+    assert volume_iou(shapes, resolution=24) == whole
