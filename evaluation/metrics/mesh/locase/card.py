@@ -73,7 +73,7 @@ def _training(card: dict[str, Any]) -> list[str]:
         f"in the last fifth of the steps at {plan['last_queries']}; neighbours come from the whole mesh. Scoring uses all vertices.",
         f"- AdamW, rate {plan['rate']:g} with a short linear start and a cosine to zero, weight decay {plan['weight_decay']:g}.",
         "- Loss: smooth L1 + (1 - PLCC) + (1 - SROCC with soft ranks), each with weight 1.",
-        "- In training, meshes are mirrored, a tenth of them otherwise than their reference; a fifth are tilted by up to 10°, "
+        "- In training, meshes are mirrored, three in ten otherwise than their reference; a fifth are tilted by up to 10°, "
         "and a quarter subdivided (stage 1), with unchanged scores.",
         f"- Mean loss by epoch: {', '.join(f'{value:.2f}' for value in card['losses'])}",
         "",

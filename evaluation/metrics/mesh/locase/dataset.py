@@ -110,7 +110,7 @@ def batch(
     meshes: int | None = None,
     finer: float = 0.25,
     tilted: float = 0.2,
-    flipped: float = 0.1,
+    flipped: float = 0.3,
 ) -> Batch:
     """Some vertices of every mesh of a subject, or of `meshes` of them drawn at random, seen in one random mirror image.
 
