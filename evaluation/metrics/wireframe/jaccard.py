@@ -6,7 +6,9 @@ radius, with flat ends (cylinder) or round ones (capsule).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,7 +19,9 @@ from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import Overlap, from_mesh, orthonormal, overlap, polyhedra, union_mesh
 
 TOLERANCE = 1e-9  # relative, on a tube's radius and on the interval along its axis
-BLOCK = 500_000  # point-tube pairs worked on at a time, which bounds memory
+BLOCK = 32_768  # point-tube pairs worked on at a time, which bounds memory and stays in the cache
+CELLS = 4096  # that the choice of a tube is looked up in
+SLICES = 64  # bins along each tube's axis that points are sorted into
 CANDIDATE_MARGIN = 1e-6  # relative to the radius; candidates are chosen generously
 CANDIDATE_ROUNDING = 1e-9  # relative to the lengths and offsets at hand
 
@@ -112,53 +116,119 @@ def _sampled_iou(tubes: Tubes, n: int, seed0: int) -> float:
     drawn from any of them, so it weighs 1/m. The weights are summed by counting points of equal m,
     so the sum does not depend on their order.
     """
-    draws = generator("jaccard_distance", seed0).random((n, 5)).T
-    reached = np.cumsum(tubes.volume)
-    source = np.minimum(np.searchsorted(reached, draws[0] * reached[-1], side="right"), len(tubes) - 1)
-    small = source.astype(np.min_scalar_type(len(tubes)))  # sorted by radix, which is quicker
-    draws = draws[1:, np.argsort(small, kind="stable")]
-    first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(tubes)))])
-    across = orthonormal(tubes.axis)
-    counted = np.zeros(len(tubes) + 1, dtype=np.int64)
-    counted_in_both = np.zeros(len(tubes) + 1, dtype=np.int64)
-    for tube in np.flatnonzero(np.diff(first)):
-        others = _candidates(tubes, tube)
-        predicted, twins = tubes.predicted[others], tubes.twin[others] == tubes.twin[tube]
-        rows = max(1, BLOCK // len(others))
-        for start in range(first[tube], first[tube + 1], rows):
-            points = _points(tubes, tube, across[tube], draws[:, start : min(start + rows, first[tube + 1])])
-            inside = _contain(tubes, others, points) | twins
-            multiplicity = inside.sum(axis=1)
-            in_both = inside[:, predicted].any(axis=1) & inside[:, ~predicted].any(axis=1)
-            counted += np.bincount(multiplicity, minlength=len(counted))
-            counted_in_both += np.bincount(multiplicity[in_both], minlength=len(counted))
-    weight = 1.0 / np.arange(1, len(counted))
-    return float((counted_in_both[1:] * weight).sum() / (counted[1:] * weight).sum())
+    points = _points(tubes, np.ascontiguousarray(generator("jaccard_distance", seed0).random((n, 5)).T))
+    multiplicity, in_both = _counted(tubes, points, _neighbours(tubes, np.diff(points.first) > 0))
+    weight = 1.0 / np.arange(1, len(tubes) + 1)
+    counted, counted_in_both = (np.bincount(m, minlength=len(tubes) + 1)[1:] for m in (multiplicity, multiplicity[in_both]))
+    return float((counted_in_both * weight).sum() / (counted * weight).sum())
 
 
-def _points(tubes: Tubes, tube: int, across: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """float64[3, N]: points uniform in one tube, from draws[4, N] (see _sampled_iou)."""
-    along, out, turn, polar = draws
-    length, radius = tubes.length[tube], tubes.radius
-    along = along * tubes.volume[tube]
-    reach = radius * np.sqrt(out)
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Sample points in the order of the bins they fall in: the tube, then a slice of its axis.
+
+    place float64[3, n]; first int64[M * slices + 1] is where each bin starts (`slices` a tube), and
+    the number of points at last; `first` below is that of tubes, `bin_first` that of bins.
+    """
+
+    place: np.ndarray
+    bin_first: np.ndarray
+    slices: int
+
+    @property
+    def first(self) -> np.ndarray:
+        """int64[M + 1]: where each tube's points start."""
+        return self.bin_first[:: self.slices]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Pairs of a tube and another that can share a point with it, in the order of the first.
+
+    tube, other int64[K]; low, high float64[K] is the range along the first one's axis outside of
+    which no point of it lies in the other.
+    """
+
+    tube: np.ndarray
+    other: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def _points(tubes: Tubes, draws: np.ndarray) -> Points:
+    """Points uniform in the tubes' volumes, from draws[5, n] (see _sampled_iou)."""
+    pick, along, out, turn, polar = draws
+    volume, radius, pad = tubes.volume, tubes.radius, tubes.radius if tubes.round_ends else 0.0
+    source = _picked(volume, pick)
+    along, reach, angle = along * volume[source], radius * np.sqrt(out), 2 * np.pi * turn
     if tubes.round_ends:
+        length = tubes.length[source]
         in_ball = along >= length
         distance, height = radius * np.cbrt(out), 2 * polar - 1
         reach = np.where(in_ball, distance * np.sqrt(1 - height * height), reach)
         along = np.where(in_ball, distance * height + np.where(height > 0, length, 0.0), along)
-    angle = 2 * np.pi * turn
-    local = np.stack([along, reach * np.cos(angle), reach * np.sin(angle)])
-    frame = np.stack([tubes.axis[tube], *across], axis=1)
-    return tubes.start[tube][:, None] + frame @ local
+    slices = max(1, min(SLICES, np.iinfo(np.uint16).max // len(tubes)))
+    scale = slices / (tubes.length + 2 * pad)
+    bins = source * slices + np.clip((along + pad) * scale[source], 0, slices - 1).astype(np.int64)
+    order = np.argsort(bins.astype(np.min_scalar_type(len(tubes) * slices)), kind="stable")  # small numbers are sorted by radix
+    first = np.concatenate([[0], np.cumsum(np.bincount(bins, minlength=len(tubes) * slices))])
+    local = np.stack([along[order], (reach * np.cos(angle))[order], (reach * np.sin(angle))[order]])
+    frames = np.stack([tubes.axis, *orthonormal(tubes.axis).transpose(1, 0, 2)], axis=2)
+    for tube, (start, end) in enumerate(pairwise(first[::slices].tolist())):
+        if end > start:
+            local[:, start:end] = frames[tube] @ local[:, start:end] + tubes.start[tube][:, None]
+    return Points(local, first, slices)
 
 
-def _contain(tubes: Tubes, which: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """bool[N, K]: whether points[3, N] lie in the tubes numbered which[K], surface included."""
-    offset = [points[k, :, None] - tubes.start[which, k] for k in range(3)]
-    axis = [tubes.axis[which, k] for k in range(3)]
+def _picked(volume: np.ndarray, pick: np.ndarray) -> np.ndarray:
+    """int64[n]: the tube each of pick[n] in [0, 1) falls to, by volume.
+
+    Most of the cells that [0, 1) is cut into lie within one tube; only in the others it is searched.
+    """
+    reached = np.cumsum(volume)
+    borders = np.searchsorted(reached, np.arange(CELLS + 1) / CELLS * reached[-1], side="right")
+    cell = (pick * CELLS).astype(np.int64)
+    tube = borders.take(cell)
+    unsure = np.flatnonzero(tube != borders.take(cell + 1))
+    tube[unsure] = np.searchsorted(reached, pick[unsure] * reached[-1], side="right")
+    return np.minimum(tube, len(volume) - 1)
+
+
+def _counted(tubes: Tubes, points: Points, near: Neighbours) -> tuple[np.ndarray, np.ndarray]:
+    """For each point in how many tubes it lies (int64[n]) and whether in tubes of both sides (bool[n])."""
+    pad = tubes.radius if tubes.round_ends else 0.0
+    scale = points.slices / (tubes.length[near.tube] + 2 * pad)
+    low, high = (np.clip((limit + pad) * scale, -1, points.slices).astype(np.int64) for limit in (near.low, near.high))
+    row = near.tube * points.slices
+    begin = points.bin_first[row + np.clip(low, 0, points.slices - 1)]
+    end = points.bin_first[row + np.clip(high, 0, points.slices - 1) + 1]
+    size = end - begin
+    reached = np.cumsum(size)
+    columns = (*tubes.start[near.other].T, *tubes.axis[near.other].T, tubes.length[near.other])
+    twins, other_side = tubes.twin[near.other] == tubes.twin[near.tube], tubes.predicted[near.other] != tubes.predicted[near.tube]
+    multiplicity, in_both = np.ones(points.place.shape[1], dtype=np.int64), np.zeros(points.place.shape[1], dtype=bool)
+    entry = 0
+    while entry < len(size):
+        before = reached[entry] - size[entry]
+        last = max(entry + 1, int(np.searchsorted(reached, before + BLOCK, side="right")))
+        some, count = slice(entry, last), size[entry:last]
+        rows = np.arange(reached[last - 1] - before) + np.repeat(begin[some] - (reached[some] - count - before), count)
+        inside = _contain([points.place[k].take(rows) for k in range(3)], [np.repeat(column[some], count) for column in columns], tubes)
+        inside |= np.repeat(twins[some], count)
+        np.add.at(multiplicity, rows[inside], 1)
+        in_both[rows[inside & np.repeat(other_side[some], count)]] = True
+        entry = last
+    return multiplicity, in_both
+
+
+def _contain(points: Sequence[np.ndarray], others: Sequence[np.ndarray], tubes: Tubes) -> np.ndarray:
+    """bool[N]: whether each of the points (x, y, z, all float64[N]) lies in its tube, surface included.
+
+    `others` holds float64[N] of each one's tube: the start, the axis, the length.
+    """
+    start, axis, length = others[:3], others[3:6], others[6]
+    offset = [points[k] - start[k] for k in range(3)]
     along = offset[0] * axis[0] + offset[1] * axis[1] + offset[2] * axis[2]
-    length = tubes.length[which]
     if tubes.round_ends:
         foot, between = np.clip(along, 0.0, length), True
     else:
@@ -168,29 +238,55 @@ def _contain(tubes: Tubes, which: np.ndarray, points: np.ndarray) -> np.ndarray:
     return between & (squared <= (tubes.radius * (1 + TOLERANCE)) ** 2)
 
 
-def _candidates(tubes: Tubes, tube: int) -> np.ndarray:
-    """int64[K]: all tubes that can share a point with `tube`, itself included, in order.
+def _neighbours(tubes: Tubes, wanted: np.ndarray) -> Neighbours:
+    """All pairs of a `wanted` (bool[M]) tube and another that can share a point with it.
 
-    Seen along the axis of `tube`, the part of another axis that is beside it must come within
-    two radii of it. Only what certainly cannot is left out, so no value depends on this choice.
+    Only what certainly cannot is left out, so no value depends on this choice.
     """
-    axis, radius = tubes.axis[tube], tubes.radius
-    offset = tubes.start - tubes.start[tube]
-    reach = tubes.length + tubes.length[tube] + np.abs(offset).sum(axis=1)
-    margin = CANDIDATE_MARGIN * radius + CANDIDATE_ROUNDING * reach
+    found = []
+    numbers = np.flatnonzero(wanted)
+    rows = max(1, BLOCK // len(tubes))
+    for first in range(0, len(numbers), rows):
+        found.append(_near(tubes, numbers[first : first + rows]))
+    return Neighbours(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _near(tubes: Tubes, some: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The columns of Neighbours for a few tubes.
+
+    Seen along the axis of a tube, a point of it in another one is no farther from its own axis
+    than a radius, nor from the nearest point (the foot) of the other's. So the foot is on the part
+    of the other's axis that is beside the tube and within two radii of its axis, and the point no
+    farther along than that part reaches, but for a radius if the other crosses at a right angle or
+    has round ends, and for less if it runs along.
+    """
+    radius, axis, length = tubes.radius, tubes.axis[some, None], tubes.length[some, None]
+    offset = tubes.start - tubes.start[some, None]
+    margin = CANDIDATE_MARGIN * radius + CANDIDATE_ROUNDING * (tubes.length + length + np.abs(offset).sum(axis=-1))
     beyond = (2 * radius if tubes.round_ends else radius) + margin
-    height, rise = offset @ axis, tubes.axis @ axis * tubes.length
+    cosine = (axis * tubes.axis).sum(axis=-1)
+    height, rise = (offset * axis).sum(axis=-1), cosine * tubes.length
     slanted = np.abs(rise) > CANDIDATE_MARGIN * tubes.length
     slope = np.where(slanted, rise, 1.0)
-    low, high = (-beyond - height) / slope, (tubes.length[tube] + beyond - height) / slope
+    low, high = (-beyond - height) / slope, (length + beyond - height) / slope
     enter = np.where(slanted, np.clip(np.minimum(low, high), 0.0, 1.0), 0.0)
     leave = np.where(slanted, np.clip(np.maximum(low, high), 0.0, 1.0), 1.0)
-    lowest, highest = np.minimum(height, height + rise), np.maximum(height, height + rise)
-    beside = (lowest <= tubes.length[tube] + beyond) & (highest >= -beyond)
-    side = offset - height[:, None] * axis
-    drift = tubes.axis * tubes.length[:, None] - rise[:, None] * axis
-    squared = (drift * drift).sum(axis=1)
-    nearest = -(side * drift).sum(axis=1) / np.where(squared > 0, squared, 1.0)
-    nearest = np.clip(nearest, enter, leave)
-    gap = side + nearest[:, None] * drift
-    return np.flatnonzero(beside & ((gap * gap).sum(axis=1) <= (2 * radius + margin) ** 2))
+    beside = (np.minimum(height, height + rise) <= length + beyond) & (np.maximum(height, height + rise) >= -beyond)
+    side = offset - height[..., None] * axis
+    drift = tubes.axis * tubes.length[:, None] - rise[..., None] * axis
+    spread = (drift * drift).sum(axis=-1)
+    apart = spread > (CANDIDATE_MARGIN * tubes.length) ** 2
+    closest = np.where(apart, -(side * drift).sum(axis=-1) / np.where(apart, spread, 1.0), 0.0)
+    gap = side + closest[..., None] * drift
+    room = (2 * radius + margin) ** 2 - (gap * gap).sum(axis=-1)
+    half = np.where(
+        apart, np.sqrt(np.maximum(room, 0.0) / np.where(apart, spread, 1.0)) * (1 + CANDIDATE_MARGIN) + CANDIDATE_MARGIN, np.inf
+    )
+    enter, leave = np.maximum(enter, closest - half), np.minimum(leave, closest + half)
+    meet = beside & (room >= 0) & (enter <= leave)
+    meet[np.arange(len(some)), some] = False
+    row, other = np.nonzero(meet)
+    enter, leave, height, rise, margin = (values[meet] for values in (enter, leave, height, rise, margin))
+    reach = radius * (1.0 if tubes.round_ends else np.sqrt(np.maximum(1 - cosine[meet] ** 2, 0.0))) + margin
+    ends = height + enter * rise, height + leave * rise
+    return some[row], other, np.minimum(*ends) - reach, np.maximum(*ends) + reach
