@@ -64,7 +64,6 @@ def _saucd(key: str, title: str, doc: str, formula: str, *params: Param) -> Metr
                 high=20_000,
                 doc="A mesh of more vertices is first brought down to 5/6 of this number, and flagged; time grows with its third power.",
             ),
-            _NORMALIZE,
             _ALIGN,
             *params,
         ),

@@ -27,15 +27,14 @@ KEPT = 10_000 / 12_000  # a mesh of more than the most vertices is brought down 
 LOWEST, BINS = -0.05, 20  # range of the normalised eigenvalues that the weights divide among them
 
 
-def saucd(pair: MeshPair, max_vertices: int = MOST_VERTICES, normalize: str = "gt_unit", align: str = "none") -> MetricResult:
+def saucd(pair: MeshPair, max_vertices: int = MOST_VERTICES, align: str = "none") -> MetricResult:
     """Area between the two spectra, in [0, 2]; 0 for the same mesh, moved, turned or scaled; 2 without faces."""
-    return _compared(pair, max_vertices, normalize, align, None)
+    return _compared(pair, max_vertices, align, None)
 
 
 def saucd_w(
     pair: MeshPair,
     max_vertices: int = MOST_VERTICES,
-    normalize: str = "gt_unit",
     align: str = "none",
     weights: str = "shape_grading",
 ) -> MetricResult:
@@ -49,7 +48,7 @@ def saucd_w(
         found = None
     if found is None or not found.there:
         return MetricResult(None, Status.NOT_APPLICABLE, ("no_weights",))
-    return _compared(pair, max_vertices, normalize, align, read_weights(found.read()))
+    return _compared(pair, max_vertices, align, read_weights(found.read()))
 
 
 def read_weights(data: bytes) -> np.ndarray:
@@ -79,7 +78,8 @@ def laplacian(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
         np.add.at(found, (a, b), weights[:, corner])
         np.add.at(found, (b, a), weights[:, corner])
     areas = vertex_areas(points, faces, cosines, sines, sides)
-    found /= 2 * np.sqrt(np.multiply.outer(areas, areas) + TINY)
+    # The reference implementation adds TINY itself, which weighs more the smaller a mesh is.
+    found /= 2 * np.sqrt(np.multiply.outer(areas, areas) + TINY * areas.mean() ** 2)
     found[np.diag_indices_from(found)] = -found.sum(axis=1)
     return found
 
@@ -136,14 +136,13 @@ def bins(eigenvalues: np.ndarray) -> np.ndarray:
     return np.clip(np.floor(BINS - 1 + inside / (-LOWEST / (BINS - 1))), 0, BINS - 1).astype(np.int64)
 
 
-def _compared(pair: MeshPair, max_vertices: int, normalize: str, align: str, weights: np.ndarray | None) -> MetricResult:
-    length = pair.longest_side if normalize == "none" else 1.0
-    key = f"saucd spectrum max_vertices={max_vertices} normalize={normalize}"
-    ref = pair.reference_once(key, lambda: _spectrum_of(pair.reference, max_vertices, length))
+def _compared(pair: MeshPair, max_vertices: int, align: str, weights: np.ndarray | None) -> MetricResult:
+    key = f"saucd spectrum max_vertices={max_vertices}"
+    ref = pair.reference_once(key, lambda: _spectrum_of(pair.reference, max_vertices))
     found = pair.prediction(align)
     if not len(found):
         return MetricResult(WORST, Status.EMPTY_PRED)
-    pred = pair.once((key, align), lambda: _spectrum_of(found, max_vertices, length))
+    pred = pair.once((key, align), lambda: _spectrum_of(found, max_vertices))
     flags = tuple(flag for flag, side in (("decimated", pred), ("gt_decimated", ref)) if side[2])
     one, other = normalised(*pred[:2]), normalised(*ref[:2])
     if other is None:
@@ -154,11 +153,11 @@ def _compared(pair: MeshPair, max_vertices: int, normalize: str, align: str, wei
     return MetricResult(area_between(one, other, weights), flags=flags, parts=parts)
 
 
-def _spectrum_of(found: Surface, max_vertices: int, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(eigenvalues, weights, whether the mesh was decimated as bool[]) of a surface whose frame's 1 is `length` long."""
+def _spectrum_of(found: Surface, max_vertices: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(eigenvalues, weights, whether the mesh was decimated as bool[]) of a surface."""
     small = decimated(found, max_vertices)
     faces = np.unique(small.faces, axis=0)
-    return *spectrum(small.points * length, faces), np.array(small is not found)
+    return *spectrum(small.points, faces), np.array(small is not found)
 
 
 def decimated(found: Surface, max_vertices: int) -> Surface:
@@ -168,7 +167,7 @@ def decimated(found: Surface, max_vertices: int) -> Surface:
     wanted, small = int(max_vertices * KEPT), found
     while len(small.points) > wanted:
         share = max(0.0, 1 - 0.99 * wanted / len(small.points))
-        points, faces = fast_simplification.simplify(small.points, small.oriented, target_reduction=share)
+        points, faces = fast_simplification.simplify(small.points.copy(), small.oriented.copy(), target_reduction=share)
         fewer = surface(np.asarray(points, np.float64), np.asarray(faces, np.int64), 0.0)
         if not 0 < len(fewer.points) < len(small.points):
             break

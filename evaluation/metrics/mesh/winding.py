@@ -76,13 +76,15 @@ def boundary_fans(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     edges, which = np.unique(np.sort(directed, axis=1), axis=0, return_inverse=True)
     net = np.bincount(which.ravel(), np.where(forward, 1, -1), minlength=len(edges)).astype(np.int64)
     edges, net = edges[net != 0], net[net != 0]
+    if not len(edges):
+        return surface.points, np.empty((0, 3), np.int64), np.empty((0, 2, 3))
     edges = np.repeat(np.where(net[:, None] > 0, edges, edges[:, ::-1]), np.abs(net), axis=0)
     used, compact = np.unique(edges, return_inverse=True)
     compact = compact.reshape(-1, 2)
     graph = coo_array((np.ones(len(edges)), tuple(compact.T)), shape=(len(used),) * 2)
-    pieces, piece = connected_components(graph, directed=False) if len(edges) else (0, np.empty(0, np.int64))
+    pieces, piece = connected_components(graph, directed=False)
     middles = np.stack([np.bincount(piece, surface.points[used, axis], minlength=pieces) for axis in range(3)], axis=1)
-    middles /= np.maximum(np.bincount(piece, minlength=pieces), 1)[:, None]
+    middles /= np.bincount(piece)[:, None]
     apex = len(surface.points) + piece[compact[:, 0]]
     points = np.concatenate([surface.points, middles])
     return points, np.stack([edges[:, 1], edges[:, 0], apex], axis=1).astype(np.int64), surface.points[edges]
