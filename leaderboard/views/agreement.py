@@ -19,7 +19,6 @@ from leaderboard.views.places import not_shown_yet, phase_place
 
 MOST_ROWS = 50  # entries in the table, the first of the board
 COEFFICIENTS = {"tau": "Kendall's τ-b", "rho": "Spearman's ρ"}
-KINDS = {"board": "", "rule": "another rule", "metric": "one metric alone", "without": "without one metric"}
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def _ways(found: Agreement) -> list[dict[str, Any]]:
         first = [names[index] for index in found.order if way.ranks[index] == 1]
         same = way.kind == "board" or all((way.ranks[i] == 1) == (found.ways[0].ranks[i] == 1) for i in found.order)
         rows.append({
-            "title": _title(way), "kind": KINDS[way.kind], "is_board": way.kind == "board", "first": first[:3],
+            "title": _title(way), "is_board": way.kind == "board", "first": first[:3],
             "more": max(0, len(first) - 3), "same_first": same, "moved": way.moved, "flipped": way.flipped,
             "tau": None if math.isnan(way.tau) else way.tau,
         })  # fmt: skip
