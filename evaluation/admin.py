@@ -57,7 +57,7 @@ class PropertyRunAdmin(LookOnly):
     list_display = ("pk", "key", "params", "state", "done", "total", "passed", "of", "seconds", "attempts", "worker", "failure")
     list_filter = ("state", "key")
     search_fields = ("=pk", "key", "fingerprint", "failure", "failure_detail")
-    exclude = ("outcomes",)
+    exclude = ("outcomes", "pending")
     actions = ("measure_again",)
 
     @admin.action(description="Measure again, from the start")

@@ -19,7 +19,7 @@ from submissions.models import Submission
 
 log = structlog.get_logger(__name__)
 
-SLICE_SECONDS = 1.5  # what a slice aims at; a single trial of a slow metric may take longer
+SLICE_SECONDS = 1.5  # what a slice aims at; a single value of a slow metric may take longer
 
 
 def measure_once(worker: str) -> bool:
@@ -47,8 +47,7 @@ def measure(run: PropertyRun) -> None:
 
     try:
         with job_folder() as folder:
-            job = {"kind": "properties", "key": run.key, "params": run.params, "outcomes": run.outcomes, "seconds": SLICE_SECONDS}
-            found = sandbox.run(folder, job, go_on)
+            found = sandbox.run(folder, _job(run), go_on)
         if not _kept(run, found, time.monotonic() - start):
             log.info("late slice dropped", run=run.pk)
     except LeaseLost:
@@ -64,7 +63,12 @@ def measure(run: PropertyRun) -> None:
 def _kept(run: PropertyRun, found: dict, seconds: float) -> bool:
     if found["table"] is not None:
         return run.finish(Table.from_dict(found["table"]))
-    return run.keep(found["outcomes"], found["models"], seconds)
+    return run.keep(found["outcomes"], found["pending"], found["models"], seconds)
+
+
+def _job(run: PropertyRun) -> dict:
+    given = {name: getattr(run, name) for name in ("key", "params", "outcomes", "pending")}
+    return {"kind": "properties", **given, "seconds": SLICE_SECONDS}
 
 
 def someone_waits() -> bool:

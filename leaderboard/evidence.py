@@ -123,7 +123,7 @@ class Evidence:
         """The measurement here, where no table ships."""
         if shipped.tables(self.fingerprint):
             return None
-        return PropertyRun.objects.filter(fingerprint=self.fingerprint).defer("outcomes").first()
+        return PropertyRun.objects.filter(fingerprint=self.fingerprint).defer("outcomes", "pending").first()
 
     @cached_property
     def tables(self) -> list[Table]:

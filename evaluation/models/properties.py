@@ -40,7 +40,9 @@ class PropertyRun(Leased):
     params = models.JSONField()  # all of them, as resolved
     suite_version = models.PositiveSmallIntegerField()
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
-    outcomes = models.JSONField(default=list)  # as in evaluation.properties.slices; emptied when the table is there
+    # Both as in evaluation.properties.slices.Progress, emptied when the table is there.
+    outcomes = models.JSONField(default=list)
+    pending = models.JSONField(default=list)
     done = models.PositiveIntegerField(default=0)  # tests of single models
     total = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)  # worked so far
@@ -87,20 +89,18 @@ class PropertyRun(Leased):
 
     def restart(self) -> bool:
         """Measure anew from the start: under a newer suite, or after a failure that an operator has looked at."""
-        return bool(
-            type(self).objects.filter(pk=self.pk).unleased().update(
-                suite_version=SUITE_VERSION, state=self.State.WAITING, outcomes=[], done=0, total=0, seconds=0.0, passed=None, of=None,
-                table=None, failure="", failure_detail="", finished_at=None, attempts=0, lease_token=None, lease_until=None,
-            )
-        )  # fmt: skip
+        blank = {"outcomes": [], "pending": [], "done": 0, "total": 0, "seconds": 0.0, "passed": None, "of": None, "table": None}
+        free = {"failure": "", "failure_detail": "", "finished_at": None, "attempts": 0, "lease_token": None, "lease_until": None}
+        rows = type(self).objects.filter(pk=self.pk).unleased()
+        return bool(rows.update(suite_version=SUITE_VERSION, state=self.State.WAITING, **blank, **free))
 
-    def keep(self, outcomes: list[dict], n_models: int, seconds: float) -> bool:
+    def keep(self, outcomes: list[dict], pending: list, n_models: int, seconds: float) -> bool:
         """A slice went well: keep what it measured and let go. False: the lease was lost, nothing was written."""
         per_model = len(tests_of(registry.get(self.key).family))
         return bool(
             self.under_lease().filter(state=self.State.WAITING).update(
-                outcomes=outcomes, done=sum(map(len, outcomes)), total=n_models * per_model, seconds=self.seconds + seconds,
-                attempts=0, failure="", failure_detail="", lease_token=None, lease_until=None,
+                outcomes=outcomes, pending=pending, done=sum(map(len, outcomes)), total=n_models * per_model,
+                seconds=self.seconds + seconds, attempts=0, failure="", failure_detail="", lease_token=None, lease_until=None,
             )
         )  # fmt: skip
 
@@ -108,8 +108,8 @@ class PropertyRun(Leased):
         """Keep the table, under the current token only; False where that was lost."""
         return bool(
             self.under_lease().filter(state=self.State.WAITING).update(
-                state=self.State.DONE, table=table.to_dict(), passed=table.passed, of=table.of, outcomes=[], done=models.F("total"),
-                finished_at=timezone.now(), lease_token=None, lease_until=None,
+                state=self.State.DONE, table=table.to_dict(), passed=table.passed, of=table.of, outcomes=[], pending=[],
+                done=models.F("total"), finished_at=timezone.now(), lease_token=None, lease_until=None,
             )
         )  # fmt: skip
 

@@ -1,18 +1,36 @@
-"""The made-up models that every metric of a family is measured on. Nothing heavy is imported before they are asked for."""
+"""The made-up models that metrics are measured on. Nothing heavy is imported before they are asked for."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from evaluation.metrics import registry
+from evaluation.properties import shipped
 from evaluation.properties.suite import Dataset
 
-HOUSES = Dataset("houses_128", "128 procedural houses", 128, made_up=True)
+KINDS = {"wireframe": ("houses", "procedural houses", 128), "mesh": ("meshes", "procedural meshes", 8)}
 
 
-def main(family: str) -> tuple[Dataset, dict[str, Any]]:
-    """The main dataset of `family` and its models, in metres, by id."""
+def main(key: str) -> tuple[Dataset, dict[str, Any]]:
+    """The dataset that metric `key` is measured on, whatever its parameters, and its models, in metres, by id.
+
+    As many models as the table has that ships for its default parameters, so that the two can be
+    compared: slow metrics have been measured on fewer.
+    """
+    family = registry.get(key).family
+    stem, title, n = KINDS[family]
+    for table in shipped.tables(registry.fingerprint(key, {})):
+        if table.dataset.made_up:
+            n = table.dataset.n
+            break
+    return Dataset(f"{stem}_{n}", f"{n} {title}", n, made_up=True), _models(family, n)
+
+
+def _models(family: str, n: int) -> dict[str, Any]:
     if family == "wireframe":
         from evaluation.synthetic.houses import houses
 
-        return HOUSES, houses(HOUSES.n)
-    raise ValueError(f"there is no made-up dataset of the family {family!r}")
+        return houses(n)
+    from evaluation.synthetic.meshes import meshes
+
+    return meshes(n)

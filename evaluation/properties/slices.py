@@ -1,67 +1,86 @@
 """The suite in slices: the same tables, measured a few seconds at a time by whoever has them to spare.
 
-Outcomes travel as plain JSON: one dict per model, in the dataset's order, from test id to
-[official, strict, weak] or None where the test could not be asked. Only the last dict may lack
-tests: they come next.
+What is known so far travels as plain JSON, see `Progress`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.properties import datasets, measure, suite
 from evaluation.properties.suite import Dataset, Table
+from evaluation.properties.trials import Trial
 from evaluation.properties.verdicts import Held
 
 Plain = dict[str, list[bool | None] | None]
 
 
-def one(key: str, params: Mapping[str, Any], outcomes: Sequence[Plain], seconds: float) -> dict[str, Any]:
-    """One slice on the family's main dataset, as plain JSON: the outcomes so far, the number of
-    models, and the table once that was the last slice."""
-    metric, family = (key, params, None), registry.get(key).family
-    dataset, items = datasets.main(family)
-    found = advance(metric, items, outcomes, seconds)
-    complete = is_complete(family, found, len(items))
-    finished = table(metric, dataset, found, measure.milliseconds(metric, items)).to_dict() if complete else None
-    return {"outcomes": found, "models": len(items), "table": finished}
+@dataclass
+class Progress:
+    """How far a run of the suite is.
 
-
-def advance(metric: measure.Metric, items: Mapping[str, Any], outcomes: Sequence[Plain], seconds: float) -> list[Plain]:
-    """`outcomes` with as many more as `seconds` allow, and at least those of one trial. `items` as a dataset gives them.
-
-    A trial is what cannot be cut: at most eleven values of the metric.
+    `outcomes`: one dict per model, in the dataset's order, from test id to [official, strict, weak]
+    or None where the test could not be asked. Only the last may lack tests: they come next.
+    `pending`: distances of the trial under way, of its first pairs.
     """
+
+    outcomes: list[Plain] = field(default_factory=list)
+    pending: list[float | None] = field(default_factory=list)
+
+
+def one(key: str, params: Mapping[str, Any], outcomes: Sequence[Plain], pending: Sequence[float | None], seconds: float) -> dict[str, Any]:
+    """One slice on the metric's dataset, as plain JSON: the progress, the number of models, and the
+    table once that was the last slice."""
+    metric, family = (key, params, None), registry.get(key).family
+    dataset, items = datasets.main(key)
+    found = advance(metric, items, Progress(list(outcomes), list(pending)), seconds)
+    complete = is_complete(family, found.outcomes, len(items))
+    finished = table(metric, dataset, found.outcomes, measure.milliseconds(metric, items)).to_dict() if complete else None
+    return {"outcomes": found.outcomes, "pending": found.pending, "models": len(items), "table": finished}
+
+
+def advance(metric: measure.Metric, items: Mapping[str, Any], progress: Progress, seconds: float) -> Progress:
+    """`progress` and as much more as `seconds` allow, at least one value of the metric. `items` as a dataset gives them."""
     deadline = time.monotonic() + seconds
     column = measure.column_of(metric)
     family = column.spec.family
-    procedures, pair_type = measure.procedures_of(family), measure.pair_type_of(family)
+    procedures = measure.procedures_of(family)
     tests = {test.id for test in suite.tests_of(family)}
     ready = procedures.prepared(items)
-    found = [dict(outcome) for outcome in outcomes]
-    for number in range(max(0, len(found) - 1), len(ready)):
-        item_id = list(ready)[number]
-        if number == len(found):
-            found.append({})
-        if tests <= found[number].keys():
+    found = Progress([dict(outcome) for outcome in progress.outcomes], list(progress.pending))
+    for number, item_id in list(enumerate(ready))[max(0, len(found.outcomes) - 1) :]:
+        if number == len(found.outcomes):
+            found.outcomes.append({})
+        outcome = found.outcomes[number]
+        if tests <= outcome.keys():
             continue
         size = procedures.size(ready[item_id])
         shared: dict[int, dict[str, Any]] = {}  # what the metric prepares for a reference, by its id
         trials = procedures.all_trials(item_id, ready)  # all alive until the end, so ids are theirs alone
         for trial in trials:
-            if set(trial.tests) <= found[number].keys():
+            if set(trial.tests) <= outcome.keys():
                 continue
-            distances = [
-                column.distance(pair_type.of(prediction, reference, 1.0, shared.setdefault(id(reference), {})))
-                for prediction, reference in trial.pairs
-            ]
-            found[number] |= _plain(measure.judged(trial, column.spec, distances, size))
+            if not _measured(column, trial, found.pending, shared, deadline):
+                return found
+            outcome |= _plain(measure.judged(trial, column.spec, found.pending, size))
+            found.pending = []
             if time.monotonic() >= deadline:
                 return found
     return found
+
+
+def _measured(column: Any, trial: Trial, distances: list[float | None], shared: dict[int, dict[str, Any]], deadline: float) -> bool:
+    """Add the distances of the trial's next pairs, until `deadline`; whether that was all of them."""
+    pair_type = measure.pair_type_of(column.spec.family)
+    for prediction, reference in trial.pairs[len(distances) :]:
+        distances.append(column.distance(pair_type.of(prediction, reference, 1.0, shared.setdefault(id(reference), {}))))
+        if time.monotonic() >= deadline:
+            break
+    return len(distances) == len(trial.pairs)
 
 
 def is_complete(family: str, outcomes: Sequence[Plain], n: int) -> bool:

@@ -70,7 +70,7 @@ class TestRequest:
 
 class TestSlices:
     def test_slices_make_the_suites_own_table(self, run, monkeypatch):
-        few = datasets.main("wireframe")[1]
+        few = datasets.main("corner_f1")[1]
         few = {name: few[name] for name in list(few)[:3]}
         monkeypatch.setattr(background.sandbox, "run", lambda folder, job, beat: _in_this_process(job, few))
         rounds = 0
@@ -78,7 +78,7 @@ class TestSlices:
             rounds += 1
             run.refresh_from_db()
             assert (run.lease_token is None and run.attempts == 0) or run.state == PropertyRun.State.DONE
-        assert rounds == 3 * 14 and run.done == run.total == 3 * 17 and run.outcomes == []
+        assert rounds > 1 and run.done == run.total == 3 * 17 and run.outcomes == []
         whole = suite.run("corner_f1", TIGHT, few, DATASET)
         assert rates(run.as_table()) == rates(whole) and (run.passed, run.of) == (whole.passed, whole.of)
         assert run.as_table().fingerprint == run.fingerprint
@@ -155,8 +155,8 @@ class TestBrokenOnPurpose:
         late = PropertyRun.objects.waiting().claim("slow")
         PropertyRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
         current = PropertyRun.objects.waiting().claim("next")
-        assert current.keep([{"identity": [True, None, None]}], 128, 1.0)
-        assert late.keep([], 128, 1.0) is False and late.finish(_a_table()) is False
+        assert current.keep([{"identity": [True, None, None]}], [0.5], 128, 1.0)
+        assert late.keep([], [], 128, 1.0) is False and late.finish(_a_table()) is False
         late.give_up_or_retry("It failed.", "", final=True)
         run.refresh_from_db()
         assert (run.done, run.state) == (1, PropertyRun.State.WAITING)
@@ -191,13 +191,14 @@ def run_phase(run: PropertyRun):
 
 
 def _in_this_process(job: dict, items: dict) -> dict:
-    """What the child does, on a few models and one trial a slice."""
+    """What the child does, on a few models and a few values a slice."""
     from evaluation.properties import slices
 
     metric = (job["key"], job["params"], None)
-    found = slices.advance(metric, items, job["outcomes"], 0.0)
-    complete = slices.is_complete("wireframe", found, len(items))
-    return {"outcomes": found, "models": len(items), "table": slices.table(metric, DATASET, found, 1.0).to_dict() if complete else None}
+    found = slices.advance(metric, items, slices.Progress(job["outcomes"], job["pending"]), 0.05)
+    complete = slices.is_complete("wireframe", found.outcomes, len(items))
+    table = slices.table(metric, DATASET, found.outcomes, 1.0).to_dict() if complete else None
+    return {"outcomes": found.outcomes, "pending": found.pending, "models": len(items), "table": table}
 
 
 def _asks_to_go_on(folder, job, heartbeat):
