@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evaluation import weights
-from evaluation.metrics.catalogue import mesh, wireframe
+from evaluation.metrics.catalogue import locase, mesh, wireframe
 from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
 
 __all__ = [
@@ -27,7 +27,7 @@ class UnknownMetric(ValueError):
     """No metric has this key; the sentence names near matches."""
 
 
-REGISTRY: Mapping[str, MetricSpec] = MappingProxyType({spec.key: spec for spec in (*wireframe.SPECS, *mesh.SPECS)})
+REGISTRY: Mapping[str, MetricSpec] = MappingProxyType({spec.key: spec for spec in (*wireframe.SPECS, *mesh.SPECS, *locase.SPECS)})
 
 
 def get(key: str) -> MetricSpec:

@@ -42,6 +42,7 @@ INDEX = {
     "volume_iou": (True, (0, 1), "", "0"),
     "saucd": (False, (0, 2), "", "2"),
     "saucd_w": (False, (0, 2), "", "2"),
+    "locase": (True, (1, 5), "pseudo-score", "1"),
 }
 EDITS = {
     "cv_ins": -0.5, "cv_del": -0.25, "ce": 1.0, "normalized": True, "clip_to_empty": False, "drop_isolated": False, "merge_tol": None,

@@ -83,6 +83,11 @@ def figures(model: LoCaSE, cases: Sequence[Case], advance: Callable[[str], None]
     ):
         made.append(Figure(f"standard deviation of the score over {name}", bench.spread(turns, both), limit))
         _tell(advance, name)
+    made.append(Figure("mean score of the undamaged mesh", float(np.mean(bench.undamaged()))))
+    _tell(advance, "undamaged")
+    change = np.abs(bench.undamaged(_noise(0.0005)) / bench.undamaged() - 1).max()
+    made.append(Figure("largest score change of an undamaged mesh, vertex noise of 0.05 %", float(change)))
+    _tell(advance, "undamaged and noise")
     return made
 
 
@@ -120,6 +125,11 @@ class _Bench:
                 turn = Rotation.from_rotvec(np.radians(degrees) * axis / np.linalg.norm(axis)).as_matrix()
                 changes.append(abs(self._score(number, _points(mesh), turn) / plain - 1))
         return float(np.mean(changes))
+
+    def undamaged(self, change: Change = lambda mesh, rng: mesh) -> np.ndarray:
+        """The scores of the references themselves, or of what `change` makes of them."""
+        meshes = [change(case.reference, generator(f"acceptance:{case.name}")) for case in self.cases]
+        return np.array([self._score(number, _points(mesh)) for number, mesh in enumerate(meshes)])
 
     def spread(self, turns: Sequence[np.ndarray], both: bool) -> float:
         """Standard deviation of the score over some turns after the alignment; a few damaged meshes per case."""
@@ -198,4 +208,4 @@ _KEEPING_SCORES: tuple[tuple[str, Change, float | None], ...] = (
     ("outliers, 5 % of the vertices", _strewn(0.05), 0.03),
     ("10° rotation before the alignment", _turned(10), 0.07),
 )
-COUNT = len(_KEEPING_PLCC) + len(_KEEPING_SCORES) + 7
+COUNT = len(_KEEPING_PLCC) + len(_KEEPING_SCORES) + 9

@@ -119,10 +119,15 @@ def _acceptance(card: dict[str, Any]) -> list[str]:
         "| --- | --- | --- | --- |",
     ]
     for figure in card["acceptance"]:
-        deviation = figure["name"].startswith("standard deviation")
-        value, limit = (_shown(figure[key], deviation) for key in ("value", "limit"))
+        in_points = figure["name"].startswith(("standard deviation", "mean score of"))
+        value, limit = (_shown(figure[key], in_points) for key in ("value", "limit"))
         met = {True: "yes", False: "**no**", None: ""}[figure["met"]]
         lines.append(f"| {figure['name']} | {value} | {limit} | {met} |")
+    lines += [
+        "",
+        "The reference itself need not get 5: a score ranks damages more than it grades them. Where an object is symmetric, the "
+        "directions of its axes hang by a hair, and damage too small to see can turn them over; the last figure shows it on these objects.",
+    ]
     return [*lines, ""]
 
 

@@ -1,0 +1,39 @@
+"""The learned mesh metric."""
+
+from __future__ import annotations
+
+from evaluation import weights
+from evaluation.metrics.spec import MetricSpec, Param
+
+_DEFAULT = "stage1"
+
+SPECS: tuple[MetricSpec, ...] = (
+    MetricSpec(
+        key="locase",
+        title="LoCaSE",
+        family="mesh",
+        higher_is_better=True,
+        bounds=(1.0, 5.0),
+        unit="pseudo-score",
+        params=(
+            Param(
+                "weights",
+                _DEFAULT,
+                "choice",
+                choices=tuple(dict.fromkeys((_DEFAULT, *weights.names("locase")))),
+                doc="The trained network. stage1 ships with the project and has seen no human score; weights trained on a "
+                "study's scores stand beside it under their own name.",
+            ),
+        ),
+        worst="1",
+        doc="A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights have seen no human "
+        "score: they were trained on made-up damage and pseudo-scores, so the value is a pseudo-score and has not been shown to agree with "
+        "people. Both meshes are seen in a frame of their own, so place, turn and size do not count.",
+        paper="LoCaSE, CVPR 2026 (architecture and weights are this project's own)",
+        function="evaluation.metrics.mesh.locase.metric.locase",
+        formula="1 + 4 σ(head(g_D, g_G, |g_D − g_G|, g_D ⊙ g_G)), g the weighted mean and the maximum over the vertices of what a "
+        "network says of each vertex and its 64 nearest neighbours; D the damaged mesh, G the reference, each centred, turned to its "
+        "principal axes and scaled to mean radius 1",
+        weights="locase",
+    ),
+)
