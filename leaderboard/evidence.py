@@ -15,7 +15,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
 from evaluation.models import PropertyRun, Score
 from evaluation.models.properties import is_measurable
-from evaluation.properties import shipped, suite
+from evaluation.properties import drawn, shipped, suite
 from evaluation.properties.suite import PASS, Property, Rate, Table
 from leaderboard.drawings import Drawing, draw
 
@@ -228,15 +228,16 @@ class Example:
 
 @cache
 def examples(key: str) -> tuple[Example, ...]:
-    """Computed once a process: a few values of small models each. A network is not loaded into the web process for them."""
-    spec = registry.get(key)
-    if spec.weights is not None:
+    """Values come with the code; where they are of another definition they are computed, once a
+    process, except by a network, which the web process does not load."""
+    spec, kept = registry.get(key), drawn.values(key)
+    if kept is None and spec.weights is not None:
         return ()
-    from evaluation.properties import weaknesses  # with numpy and the metrics
+    from evaluation.properties import weaknesses  # with numpy
 
     found = []
-    for it in weaknesses.of(key):
-        values = it.values()
+    for number, it in enumerate(weaknesses.of(key)):
+        values = it.values() if kept is None else kept[number]
         cases = [
             Case(label, f"{0 if abs(value) < ROUNDING else value:.4g}{' ' + spec.unit if spec.unit else ''}", draw(it.reference, model))
             for (label, model), value in zip(it.predictions, values, strict=True)

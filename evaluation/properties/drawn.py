@@ -1,0 +1,40 @@
+"""The values of the drawn examples as they ship: some metrics take seconds, or a network, to compute them.
+
+After a change of a metric or an example: `python -m evaluation.properties.drawn`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from evaluation.metrics import registry
+
+FILE = Path(__file__).with_name("drawn.json")
+
+
+def values(key: str) -> tuple[tuple[float, ...], ...] | None:
+    """The values of `weaknesses.of(key)`, an example after the other, with the default parameters; None
+    where those that ship are of another definition."""
+    kept = _kept().get(key)
+    if kept is None or kept["fingerprint"] != registry.fingerprint(key, {}):
+        return None
+    return tuple(tuple(row) for row in kept["values"])
+
+
+@cache
+def _kept() -> dict[str, Any]:
+    return json.loads(FILE.read_text()) if FILE.exists() else {}
+
+
+def compute(key: str) -> dict[str, Any]:
+    """What ships for `key`."""
+    from evaluation.properties import weaknesses  # loads numpy and the metrics, which reading must not
+
+    return {"fingerprint": registry.fingerprint(key, {}), "values": [list(it.values()) for it in weaknesses.of(key)]}
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps({key: compute(key) for key in registry.REGISTRY}, indent=1, allow_nan=False) + "\n")
