@@ -6,6 +6,7 @@ import io
 import zipfile
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -14,7 +15,9 @@ from leaderboard.bundle.moments import moment_text
 from leaderboard.console.forms import MOMENTS, PhaseForm
 from submissions import storage
 from submissions.errors import Refused
+from submissions.formats.arrays import Mesh
 from submissions.formats.families import WIREFRAME
+from submissions.formats.mesh import write_ply
 from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase
 from tests.factories import archive, gables, received
 
@@ -436,3 +439,28 @@ def test_a_full_disk_is_said_on_the_page(desk, phase, at, monkeypatch):
     values = {"act": "add", "title": "", "kind": "input", "phase": "", "file": SimpleUploadedFile("points.zip", b"points")}
     assert "disk is full" in desk.post(at("files/"), values, follow=True).content.decode()
     assert not ChallengeFile.objects.exists()
+
+
+def test_a_challenge_of_meshes_is_made_in_the_browser(client, people):
+    client.force_login(people.staff)
+    page = client.get("/console/new/").content.decode()
+    assert '<option value="mesh">Meshes</option>' in page
+    client.post("/console/new/", {"title": "Objects", "slug": "objects", "summary": "", "family": "mesh"})
+    challenge = Challenge.objects.get(slug="objects")
+    phase = Phase.objects.create(challenge=challenge, slug="final", title="Final")
+    at = "/console/challenges/objects/phases/final/"
+
+    form = client.get(f"{at}reference/").content.decode()
+    assert "Meshes" in form and "(.glb, .gltf, .obj, .ply, .stl, .off)" in form and "Wireframe" not in form
+    metrics = client.get(f"{at}metrics/").content.decode()
+    assert "chamfer_l1" in metrics and "corner_f1" not in metrics
+    assert client.get(f"{at}metrics/new/corner_f1/").status_code == 404
+    assert client.get(f"{at}metrics/new/chamfer_l1/").status_code == 200
+
+    refused = client.post(f"{at}reference/", upload(archive(gables(1))), follow=True).content.decode()
+    assert "at least one face with an area" in refused and not phase.references.exists()
+    vertices, faces = np.eye(4, 3), np.array([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]])
+    client.post(f"{at}reference/", upload(write_ply(Mesh(vertices, faces)), name="pyramid.ply"))
+    stored = phase.references.get()
+    assert (stored.item_ids, stored.bounds) == (["pyramid"], [[4, 4]])
+    assert (stored.items()["pyramid"].vertices == vertices).all()
