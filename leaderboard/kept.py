@@ -47,9 +47,8 @@ def kept(
             busy["Retry-After"] = str(BUSY_SECONDS)
             return busy
         response = HttpResponse(data, content_type=content_type)
-        response["ETag"] = etag
     if response.status_code in (200, HttpResponseNotModified.status_code):
-        response["Cache-Control"] = "private, no-cache"
+        response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
     return response
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -51,7 +52,7 @@ def spread(mean: float, n: int = 4, width: float = 0.02) -> list[float]:
 
 def with_files(submission: Submission, items: Mapping[str, Wireframe | Mesh]) -> Submission:
     """Give an entry its parsed items, as validation would have stored them."""
-    key = f"artifacts/{submission.pk}-test.npz"
+    key = f"artifacts/{submission.pk}-{secrets.token_hex(8)}.npz"  # what lies under a key never changes
     storage.store().save_bytes(key, FAMILIES[submission.phase.challenge.family].pack(dict(items)))
     Submission.objects.filter(pk=submission.pk).update(artifact_key=key)
     submission.refresh_from_db()

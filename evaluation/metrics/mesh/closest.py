@@ -2,7 +2,8 @@
 
 Triangles lie in blocks of eight, eight blocks in a larger one and so on, each with its box. For
 every point a first bound comes from the triangle with the nearest centroid; then whole levels of
-blocks are thrown out at once, and what is left is measured.
+blocks are thrown out at once, and what is left is measured. The work is bounded, so that a web process
+may do it for meshes that somebody uploaded; metrics, which run in a limited child, ask a library instead.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Indices = NDArray[np.int64]
 FAN = 8  # children of a block
 CHUNK = 8192  # points that go down together
 MOST_PAIRS = 8_000_000  # of points and blocks looked at together
-MOST_TESTS = 20_000_000  # of points against triangles; a hostile pair of meshes could ask for all with all
+MOST_TESTS = 10_000_000  # of points against triangles; a hostile pair of meshes could ask for all with all
 
 
 class Surface:
