@@ -67,7 +67,7 @@ def _kept(run: PropertyRun, found: dict, seconds: float) -> bool:
 
 
 def _job(run: PropertyRun) -> dict:
-    given = {name: getattr(run, name) for name in ("key", "params", "outcomes", "pending")}
+    given = {name: getattr(run, name) for name in ("key", "params", "outcomes", "pending", "total")}
     return {"kind": "properties", **given, "seconds": SLICE_SECONDS}
 
 

@@ -93,7 +93,7 @@ def properties(folder: Path, job: dict) -> dict:
     """A slice of the property suite; see `evaluation.properties.slices.one`."""
     from evaluation.properties import slices
 
-    return slices.one(job["key"], job["params"], job["outcomes"], job["pending"], job["seconds"])
+    return slices.one(**{name: value for name, value in job.items() if name != "kind"})
 
 
 JOBS = {"validate": validate, "prepare": prepare, "score": score, "reference": reference, "properties": properties}

@@ -19,8 +19,8 @@ from submissions.leases import Leased, LeasedQuerySet
 
 class PropertyRunQuerySet(LeasedQuerySet):
     def waiting(self) -> Self:
-        """Runs that want another slice, oldest first."""
-        return self.filter(state=PropertyRun.State.WAITING).order_by("id")
+        """Runs that want another slice; those that had least come first, so that a slow metric does not hold up the others."""
+        return self.filter(state=PropertyRun.State.WAITING).order_by("seconds", "id")
 
 
 class PropertyRun(Leased):
@@ -65,7 +65,8 @@ class PropertyRun(Leased):
     @classmethod
     def request_missing(cls) -> int:
         """A run for every metric of a phase that has neither a shipped table nor a run, and a new
-        start for runs of an older suite; how many. Doing it twice at once makes each row once."""
+        start for runs of an older suite; how many. Runs that nothing asks for any more are dropped.
+        Doing it twice at once makes each row once."""
         wanted = {}
         for metric in PhaseMetric.objects.order_by("id"):
             try:
@@ -81,6 +82,7 @@ class PropertyRun(Leased):
             if fingerprint not in known
         ]
         cls.objects.bulk_create(missing, ignore_conflicts=True)
+        cls.objects.waiting().unleased().exclude(fingerprint__in=wanted).delete()
         stale = cls.objects.filter(fingerprint__in=wanted).exclude(suite_version=SUITE_VERSION)
         again = sum(run.restart() for run in stale)
         if missing or again:

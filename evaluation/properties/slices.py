@@ -32,12 +32,17 @@ class Progress:
     pending: list[float | None] = field(default_factory=list)
 
 
-def one(key: str, params: Mapping[str, Any], outcomes: Sequence[Plain], pending: Sequence[float | None], seconds: float) -> dict[str, Any]:
+def one(
+    key: str, params: Mapping[str, Any], outcomes: Sequence[Plain], pending: Sequence[float | None], seconds: float, total: int = 0
+) -> dict[str, Any]:
     """One slice on the metric's dataset, as plain JSON: the progress, the number of models, and the
-    table once that was the last slice."""
+    table once that was the last slice. Where the dataset is not the one of `total` tests that was
+    begun on, everything begins anew."""
     metric, family = (key, params, None), registry.get(key).family
     dataset, items = datasets.main(key)
-    found = advance(metric, items, Progress(list(outcomes), list(pending)), seconds)
+    begun_on_others = total and total != len(items) * len(suite.tests_of(family))
+    so_far = Progress() if begun_on_others else Progress(list(outcomes), list(pending))
+    found = advance(metric, items, so_far, seconds)
     complete = is_complete(family, found.outcomes, len(items))
     finished = table(metric, dataset, found.outcomes, measure.milliseconds(metric, items)).to_dict() if complete else None
     return {"outcomes": found.outcomes, "pending": found.pending, "models": len(items), "table": finished}

@@ -67,6 +67,17 @@ class TestRequest:
         sweep()
         assert not PropertyRun.objects.exists()
 
+    def test_what_nothing_asks_for_any_more_is_dropped(self, run):
+        PhaseMetric.objects.all().delete()
+        sweep()
+        assert not PropertyRun.objects.exists()
+
+    def test_a_slow_run_does_not_hold_up_the_others(self, run, phase):
+        PropertyRun.objects.update(seconds=900.0)
+        PhaseMetric.objects.create(phase=phase, slug="other", key="corner_f1", position=10, params={"tau": 0.22})
+        sweep()
+        assert PropertyRun.objects.waiting().first().params["tau"] == 0.22
+
 
 class TestSlices:
     def test_slices_make_the_suites_own_table(self, run, monkeypatch):

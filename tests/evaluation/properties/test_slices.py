@@ -38,3 +38,11 @@ def test_a_run_that_is_complete_stays_as_it_is():
     assert slices.advance(metric, ITEMS, found, 1e9) == found and found.pending == []
     outcomes = found.outcomes
     assert not slices.is_complete("wireframe", [], 3) and not slices.is_complete("wireframe", outcomes[:2], 3)
+
+
+def test_a_dataset_that_has_changed_since_begins_anew(monkeypatch):
+    monkeypatch.setattr(slices.datasets, "main", lambda key: (DATASET, ITEMS))
+    begun = [{"identity": [False, None, None]}] * 9
+    found = slices.one("corner_f1", {}, begun, [1.0], 0.0, total=9 * 17)
+    assert (found["outcomes"], len(found["pending"]), found["models"]) == ([{}], 1, 3)
+    assert slices.one("corner_f1", {}, [], [1.0], 0.0, total=3 * 17)["pending"][0] == 1.0
