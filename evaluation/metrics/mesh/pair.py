@@ -60,7 +60,7 @@ class MeshPair(SharedWork):
         ref_vertices, self.ref_faces = _checked(ref_vertices, ref_faces, "reference")
         frame, *arrays = self.reference_once("mesh surface", lambda: _reference(ref_vertices, self.ref_faces))
         self.reference = Surface(*arrays)
-        self.centre, self.longest_side = frame[:3], float(frame[3])
+        self.centre, self.longest_side, self.min_area = frame[:3], float(frame[3]), float(frame[4])
         self.pred_vertices = (pred_vertices - self.centre) / self.longest_side
         self.ref_vertices = (ref_vertices - self.centre) / self.longest_side
         magnitude = max((float(np.abs(points).max()) for points in (pred_vertices, ref_vertices) if len(points)), default=0.0)
@@ -120,8 +120,7 @@ class MeshPair(SharedWork):
         return self.once(("prediction cloud", n, seed0, align), lambda: self._prediction_cloud(n, seed0, align))
 
     def _prediction(self, align: str) -> Surface:
-        limit = AREA_TOLERANCE * self.diagonal("gt_unit") ** 2
-        return surface(self.vertices(align), self.pred_faces, limit)
+        return surface(self.vertices(align), self.pred_faces, self.min_area)
 
     def _prediction_cloud(self, n: int, seed0: int, align: str) -> Cloud | None:
         found = self.prediction(align)
@@ -149,9 +148,10 @@ def tree(points: np.ndarray) -> cKDTree:
 
 
 def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:
-    """(frame float64[4]: centre and longest side of the surface's box, then the arrays of its Surface in that frame)."""
+    """(frame float64[5]: centre and longest side of the surface's box, and the area in it up to which a face of either
+    side counts for nothing; then the arrays of its Surface in that frame)."""
     faces = faces[distinct(faces)]
-    kept = faces
+    kept, limit = faces, 0.0
     if len(faces):
         corners = vertices[np.unique(faces)]
         middle, limit = corners.mean(axis=0), AREA_TOLERANCE * float(np.sum(np.ptp(corners, axis=0) ** 2))
@@ -163,8 +163,11 @@ def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:
     centre, longest = (low + high) / 2, float((high - low).max())
     if longest <= SHORTEST_SIDE:
         raise ValueError("degenerate_gt: the reference is too small to be measured against")
-    found = surface((vertices - centre) / longest, kept, 0.0)
-    return np.append(centre, longest), found.points, found.faces, found.sign, found.areas
+    limit /= longest**2
+    found = surface((vertices - centre) / longest, faces, limit)
+    if not len(found):
+        raise ValueError("degenerate_gt: the reference has no face with an area")
+    return np.array([*centre, longest, limit]), found.points, found.faces, found.sign, found.areas
 
 
 def _checked(vertices: Any, faces: Any, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -46,6 +46,7 @@ class Surface:
 
 def surface(vertices: np.ndarray, faces: np.ndarray, min_area: float) -> Surface:
     """The surface of a mesh: equal positions welded, faces with a repeated corner or an area of at most `min_area` dropped."""
+    faces = faces[distinct(faces)]
     place, points = welded(vertices, faces)
     corners = place[faces]
     corners = corners[distinct(corners)]
