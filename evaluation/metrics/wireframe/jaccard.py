@@ -125,10 +125,10 @@ def _sampled_iou(tubes: Tubes, n: int, seed0: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Sample points in the order of the bins they fall in: the tube, then a slice of its axis.
+    """Sample points, place float64[3, n], in the order of their bins: the tube, then a slice of its axis.
 
-    place float64[3, n]; first int64[M * slices + 1] is where each bin starts (`slices` a tube), and
-    the number of points at last; `first` below is that of tubes, `bin_first` that of bins.
+    Each of the M tubes has `slices` bins; bin_first int64[M * slices + 1] is where each of them
+    starts, and at last the number of points.
     """
 
     place: np.ndarray

@@ -73,6 +73,7 @@ class _Cells:
 
     def entangled(self) -> int | None:
         """The first cell with a neighbour in a cell of several: others' vertices can change places unseen."""
+        self.work += len(self.tied)
         for place in sorted(self.tied):
             if any(self.label[other] in self.tied for other in self.neighbours[self.tied[place][0]]):
                 return place

@@ -94,7 +94,7 @@ def test_every_function_is_there_and_takes_the_parameters_with_the_same_defaults
 
 @pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
 def test_every_spec_says_what_pages_need(spec):
-    assert spec.title and spec.doc and spec.paper and spec.family in ("wireframe", "mesh")
+    assert spec.title and spec.doc and spec.paper and spec.formula and spec.family in ("wireframe", "mesh")
     assert (spec.level, spec.device, spec.needs, spec.aggregation) == ("item", "cpu", ("reference",), "macro_mean")
     assert spec.weights in (None, spec.key) and (spec.weights is None) == ("weights" not in {param.name for param in spec.params})
     assert all(param.doc for param in spec.params)
