@@ -12,6 +12,9 @@ import fast_simplification
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
+from scipy.linalg import eigh_tridiagonal
+from scipy.linalg.lapack import dsytrd, dsytrd_lwork
+from scipy.sparse import coo_array
 
 from evaluation import weights as stored
 from evaluation.metrics.mesh.pair import MeshPair
@@ -72,15 +75,16 @@ def laplacian(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     cosines = np.clip(cosines, -1.0, 1.0)
     sines = np.sqrt(1 - cosines**2)
     weights = np.clip(np.abs(cosines / (sines + TINY)), 0, MOST_COTANGENT)
-    found = np.zeros((len(points), len(points)))
-    for corner in range(3):
-        a, b = faces[:, (corner + 1) % 3], faces[:, (corner + 2) % 3]
-        np.add.at(found, (a, b), weights[:, corner])
-        np.add.at(found, (b, a), weights[:, corner])
+    a, b = faces[:, [1, 2, 0]].ravel(), faces[:, [2, 0, 1]].ravel()  # the side opposite each corner, from a to b
+    ends = np.concatenate([a, b]), np.concatenate([b, a])
+    summed = coo_array((np.tile(weights.ravel(), 2), ends), shape=(len(points),) * 2)
+    summed.sum_duplicates()
     areas = vertex_areas(points, faces, cosines, sines, sides)
     # The reference implementation adds TINY itself, which weighs more the smaller a mesh is.
-    found /= 2 * np.sqrt(np.multiply.outer(areas, areas) + TINY * areas.mean() ** 2)
-    found[np.diag_indices_from(found)] = -found.sum(axis=1)
+    product = areas[summed.row] * areas[summed.col] + TINY * areas.mean() ** 2
+    summed.data /= 2 * np.sqrt(product)
+    found = summed.toarray()
+    found[np.diag_indices_from(found)] = -summed.sum(axis=1)
     return found
 
 
@@ -100,8 +104,19 @@ def vertex_areas(points: np.ndarray, faces: np.ndarray, cosines: np.ndarray, sin
 
 def spectrum(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(eigenvalues float64[N], the highest frequency first; what the coordinates weigh on each, float64[N])."""
-    eigenvalues, vectors = np.linalg.eigh(laplacian(points, faces))
-    return eigenvalues, np.linalg.norm(vectors.T @ (points - points.mean(axis=0)), axis=1)
+    # L = Q T Q^T with T tridiagonal, so U^T V = Z^T (Q^T V) with the eigenvectors Z of T. Q stays the product of
+    # reflections it comes as: U itself is never made, and one matrix of N^2 is held at a time instead of four.
+    centred = points - points.mean(axis=0)
+    matrix = laplacian(points, faces).T  # it is symmetric, and LAPACK wants columns in a row to work in place
+    work, _ = dsytrd_lwork(len(points), lower=1)
+    reflections, diagonal, beside, factors, _ = dsytrd(matrix, lower=1, lwork=int(work), overwrite_a=1)
+    for step, factor in enumerate(factors):
+        across = reflections[step + 1 :, step]
+        across[0] = 1.0
+        centred[step + 1 :] -= factor * np.outer(across, across @ centred[step + 1 :])
+    del matrix, reflections, across
+    eigenvalues, vectors = eigh_tridiagonal(diagonal, beside, lapack_driver="stevd")
+    return eigenvalues, np.linalg.norm(vectors.T @ centred, axis=1)
 
 
 def normalised(eigenvalues: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

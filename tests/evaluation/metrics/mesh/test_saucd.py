@@ -1,5 +1,6 @@
 import json
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from evaluation import weights as stored
 from evaluation.metrics.mesh import saucd as module
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.saucd import bins, laplacian, saucd, saucd_w, spectrum
+from evaluation.metrics.mesh.surface import surface
+from evaluation.synthetic import meshes
 from tests.evaluation.solids import (
     EMPTY,
     FAR,
@@ -95,6 +98,21 @@ def test_worked_spectrum_of_the_octahedron():
     eigenvalues, weights = spectrum(OCTAHEDRON.vertices, OCTAHEDRON.faces)
     assert eigenvalues == pytest.approx([-3.04208, -2.65290, -1.976788, -1.710197, -1.61138, 0], abs=1e-5)
     assert weights == pytest.approx([0.213246, 0.221264, 1.337244, 1.563021, 1.578284, 0], abs=1e-6)
+
+
+def test_the_spectrum_is_that_of_eigh_and_holds_few_matrices_at_once():
+    """Eigenvectors of a mesh at the limit (12,000 vertices) must fit in what one job may use; each matrix is 1.2 GB there."""
+    made = meshes.mesh("rock", 1)
+    found = surface(made.vertices, made.faces, 0.0)
+    eigenvalues, vectors = np.linalg.eigh(laplacian(found.points, found.faces))
+    weights = np.linalg.norm(vectors.T @ (found.points - found.points.mean(axis=0)), axis=1)
+    tracemalloc.start()
+    got = spectrum(found.points, found.faces)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * 8 * len(found.points) ** 2
+    np.testing.assert_allclose(got[0], eigenvalues, rtol=0, atol=1e-12 * abs(eigenvalues).max())
+    np.testing.assert_allclose(got[1], weights, rtol=0, atol=1e-10)
 
 
 def test_worked_laplacian_of_the_regular_tetrahedron():
