@@ -22,6 +22,7 @@ from leaderboard.drawings import Drawing, draw
 ROUNDING = 1e-12  # a drawn example's value this small is 0 to a reader
 # Why our verdict may differ from the published one, in one line a test.
 UNPUBLISHED = "How much the paper damages its models for this test is not published; our amounts may be harder or easier."
+OTHER_RULE = "Where a step changes nothing, the two rules for monotone tests differ: by the other one our verdict is the published one."
 WHY = {
     "mono_wrong_edges": "The published rates fit wrong edges that are drawn anew at every step; ours stay, and one more is added.",
     "mono_delete_edges": "Which edges the paper deletes, and in what order, is not published; ours go one by one at random.",
@@ -98,7 +99,13 @@ class Line:
 
     @property
     def why(self) -> str:
-        return WHY.get(self.test.id, UNPUBLISHED) if self.differs else ""
+        if not self.differs:
+            return ""
+        ours = self.rates[0]
+        # Of a monotone test there are two rates, and one of them is the official one.
+        if any(rate is not None and (rate >= PASS) == self.paper_passes for rate in (ours.strict, ours.weak)):
+            return OTHER_RULE
+        return WHY.get(self.test.id, UNPUBLISHED)
 
 
 class Evidence:

@@ -59,6 +59,12 @@ class TestTable:
         for same in (Line(test, (passes,), 0.90), Line(test, (fails,), 0.1), Line(test, (), 0.1), Line(test, (passes,), None)):
             assert not same.differs and same.why == ""
 
+    def test_where_only_the_rule_makes_the_difference_it_says_so(self):
+        test = next(it for it in suite.TESTS if it.id == "mono_disconnect_edges")
+        still = Rate(0.0, 0.0, 1.0, 9, 0)  # nothing changes: fails by the strict rule, passes by the weak one
+        assert Line(test, (still,), 1.0).why == evidence.OTHER_RULE
+        assert Line(test, (Rate(0.2, 0.2, 0.3, 9, 0),), 1.0).why == evidence.UNPUBLISHED
+
     def test_every_reason_is_of_a_test_there_is(self):
         assert evidence.WHY.keys() <= {test.id for test in suite.TESTS}
 
