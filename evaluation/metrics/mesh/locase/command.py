@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from submissions.formats.arrays import Mesh
 
 RATES = {1: 1e-3, 2: 3e-4}
-EPOCHS = {1: 24, 2: 40}
+EPOCHS = {1: 80, 2: 40}
 MESHES = {1: 12, 2: None}
 
 
@@ -28,7 +28,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--scores", type=Path, metavar="CSV", help="stage 2: columns reference, distorted, score (1 to 5)")
     parser.add_argument("--base", default="stage1", metavar="NAME", help="stage 2: the weights to start from (default: stage1)")
     parser.add_argument("--name", metavar="NAME", help="name of the new weights (default: stage1 or stage2)")
-    parser.add_argument("--epochs", type=int, metavar="N", help="default: 24 in stage 1, 40 in stage 2")
+    parser.add_argument("--epochs", type=int, metavar="N", help="default: 80 in stage 1, 40 in stage 2")
     parser.add_argument("--fold-epochs", type=int, metavar="N", help="epochs of each fold (default: a third of --epochs)")
     parser.add_argument("--folds", type=int, default=4, metavar="N", help="folds with disjoint objects; 0: none (default: 4)")
     parser.add_argument("--per-kind", type=int, default=3, metavar="N", help="stage 1: objects of each kind (default: 3)")

@@ -39,8 +39,8 @@ class Plan:
 
     stage: int = 1
     seed: int = 0
-    epochs: int = 24  # in each, every subject is seen once
-    fold_epochs: int = 8
+    epochs: int = 80  # in each, every subject is seen once
+    fold_epochs: int = 26
     folds: int = 4
     queries: int = 32  # vertices of every mesh looked at in one step: half, all or one and a half times as many
     last_queries: int = 96  # in the last fifth of the steps, where the network gets used to whole meshes
