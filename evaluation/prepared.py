@@ -13,6 +13,7 @@ import json
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from evaluation import runner
-from evaluation.metrics.shared import PREPARED_SCHEME, Arrays
+from evaluation.metrics.shared import Arrays
 
 Prepared = dict[str, dict[str, Arrays]]  # by item, then by name
 
@@ -28,7 +29,8 @@ MOST_BYTES = 256 << 20  # of the arrays in one file; items beyond are computed a
 _LENGTH = struct.Struct("<Q")
 _DIGEST = 32
 _KINDS = "biuf"
-_LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d")
+_LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d", "libigl", "fast-simplification", "torch")
+_CODE = Path(__file__).parent / "metrics"
 
 
 class Unreadable(ValueError):
@@ -36,11 +38,11 @@ class Unreadable(ValueError):
 
 
 def digest(family: str, reference: str, unit_scale: float, fingerprints: Sequence[str], item_ids: Sequence[str]) -> str:
-    """What a file is named by: all that its numbers depend on, libraries that compute them included.
+    """What a file is named by: all that its numbers depend on, the code and libraries that compute them included.
 
     `reference` is the SHA-256 of the stored reference, which holds more items than these.
     """
-    content = [PREPARED_SCHEME, family, reference, unit_scale, sorted(set(fingerprints)), list(item_ids), _versions()]
+    content = [_code(), family, reference, unit_scale, sorted(set(fingerprints)), list(item_ids), _versions()]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
@@ -100,6 +102,15 @@ def read(path: Path) -> tuple[Prepared, bool]:
         return unpack(path.read_bytes()), False
     except (OSError, ValueError, TypeError, KeyError, struct.error):
         return {}, True
+
+
+@cache
+def _code() -> str:
+    """The metrics' own code as it stands: what one version kept, the next one may not understand."""
+    found = hashlib.sha256()
+    for path in sorted(_CODE.rglob("*.py")):
+        found.update(f"{path.relative_to(_CODE).as_posix()}\n".encode() + path.read_bytes())
+    return found.hexdigest()
 
 
 def _versions() -> list[str]:

@@ -11,9 +11,6 @@ T = TypeVar("T")
 
 Arrays = tuple[np.ndarray, ...]
 
-# Part of the name under which prepared arrays are stored: raised whenever what any key holds changes.
-PREPARED_SCHEME = 1
-
 
 class SharedWork:
     """What a pair of a prediction and its reference keeps while metrics look at it.

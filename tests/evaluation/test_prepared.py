@@ -96,9 +96,24 @@ def test_the_name_tells_apart_all_that_numbers_depend_on(monkeypatch):
         prepared.digest(fingerprints=prints[:1], **base),
         prepared.digest(fingerprints=[fingerprint("corner_f1", {"tau": 0.2})], **base),
     ]
-    monkeypatch.setattr(prepared, "PREPARED_SCHEME", prepared.PREPARED_SCHEME + 1)
-    others.append(prepared.digest(fingerprints=prints, **base))
-    monkeypatch.undo()
     monkeypatch.setattr(prepared, "version", lambda name: "0")
     others.append(prepared.digest(fingerprints=prints, **base))
     assert len({name, *others}) == len(others) + 1
+
+
+def test_what_older_code_kept_is_not_read_by_newer_code(monkeypatch, tmp_path):
+    """Promise: an upgrade fails no entry. Arrays kept by one version once broke the next one's mesh metrics."""
+    arguments = ("mesh", "a" * 64, 1.0, [fingerprint("corner_f1", {})], ["x"])
+    before = prepared.digest(*arguments)
+    assert before == prepared.digest(*arguments)
+    (tmp_path / "metrics" / "mesh").mkdir(parents=True)
+    (tmp_path / "metrics" / "mesh" / "pair.py").write_text("FRAME = 5\n")
+    monkeypatch.setattr(prepared, "_CODE", tmp_path / "metrics")
+    prepared._code.cache_clear()
+    try:
+        after = prepared.digest(*arguments)
+        (tmp_path / "metrics" / "mesh" / "pair.py").write_text("FRAME = 6\n")
+        prepared._code.cache_clear()
+        assert len({before, after, prepared.digest(*arguments)}) == 3
+    finally:
+        prepared._code.cache_clear()
