@@ -18,6 +18,7 @@ from leaderboard.stats.ranking import RULES
 
 PER_PAGE = 100
 OVERALL = "rank"
+SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 TEXT_SORTS = ("name", "team", "date")
 RULE_WORDS = dict(zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True))
 VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
@@ -225,6 +226,12 @@ def number(value: float, digits: int) -> str:
     """A value with a fixed number of decimals, a true minus sign and no sign on a rounded zero."""
     text = exports.shown(value) if abs(value) >= 10**6 else f"{value:.{digits}f}"
     return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
+
+
+def decimals(value: float) -> int:
+    """Enough decimals for three digits that say something: 3, and more below a tenth."""
+    size = abs(value)
+    return 3 if size >= 0.1 or size < SMALLEST else 2 - math.floor(math.log10(size))
 
 
 def half_width(low: float | None, high: float | None, digits: int) -> str:

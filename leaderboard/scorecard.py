@@ -154,7 +154,7 @@ class ItemTable:
 
 def _item_cell(value: float, status: SampleStatus) -> ItemCell:
     note = STATUS_WORDS.get(status, "")
-    return ItemCell("–" if math.isnan(value) else rows.number(float(value), 3), note)
+    return ItemCell("–" if math.isnan(value) else rows.number(float(value), rows.decimals(value)), note)
 
 
 def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.markdown import render
+from leaderboard.rows import decimals
 
 register = template.Library()
 NOTHING = "–"
@@ -88,10 +89,12 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
-def number(value: float | None, digits: int = 3) -> str:
-    """A value with `digits` decimals and a true minus sign; a dash for null and not-a-number."""
+def number(value: float | None, digits: int | None = None) -> str:
+    """A value with `digits` decimals (by default three, and more where it is small) and a true minus sign; a dash for
+    null and not-a-number."""
     if value is None or math.isnan(value):
         return NOTHING
+    digits = decimals(value) if digits is None else digits
     return f"{value:,.{digits}f}".replace("-", "−").replace("inf", "∞")
 
 

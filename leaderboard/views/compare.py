@@ -168,6 +168,6 @@ def _item_rows(shown: Comparison, names: list[str], left: list, right: list, ord
         x, y = left[index], right[index]
         gap = None if x is None or y is None else x - y
         better = "" if gap is None else "equal" if abs(gap) <= 1e-12 * max(1, abs(x)) else "A" if (gap > 0) == higher else "B"
-        values = [{"value": v, "text": "–" if v is None else rows.number(v, 3)} for v in (x, y, gap)]
+        values = [{"value": v, "text": "–" if v is None else rows.number(v, rows.decimals(v))} for v in (x, y, gap)]
         found.append({"item": names[index], "values": values, "better": better})
     return found

@@ -29,7 +29,7 @@ SPECS: tuple[MetricSpec, ...] = (
         doc="A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights have seen no human "
         "score: they were trained on made-up damage and pseudo-scores, so the value is a pseudo-score and has not been shown to agree with "
         "people. Both meshes are seen in a frame of their own, so place, turn and size do not count.",
-        paper="LoCaSE, CVPR 2026 (architecture and weights are this project's own)",
+        paper="LoCaSE, CVPR 2026 (architecture and weights are our own)",
         function="evaluation.metrics.mesh.locase.metric.locase",
         formula="1 + 4 σ(head(g_D, g_G, |g_D − g_G|, g_D ⊙ g_G)), g the weighted mean and the maximum over the vertices of what a "
         "network says of each vertex and its 64 nearest neighbours; D the damaged mesh, G the reference, each centred, turned to its "

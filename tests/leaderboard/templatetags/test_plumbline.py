@@ -50,6 +50,8 @@ def test_numbers():
     assert plumbline.count(1234567) == "1,234,567"
     assert plumbline.number(0.61234) == "0.612"
     assert plumbline.number(-1.5, 1) == "−1.5"
+    assert (plumbline.number(0.0), plumbline.number(1e-12), plumbline.number(0.1)) == ("0.000", "0.000", "0.100")
+    assert (plumbline.number(0.0123456), plumbline.number(-0.00012345)) == ("0.0123", "−0.000123"), "squared lengths are small"
     assert plumbline.number(None) == plumbline.number(float("nan")) == "–"
 
 
