@@ -11,7 +11,7 @@ from django.conf import settings
 
 from evaluation import prepared, preparing
 from evaluation.models import EvaluationBatch, PhaseMetric, Score
-from evaluation.sandbox import JobFailed, Sandbox
+from evaluation.sandbox import JobFailed, sandbox
 from evaluation.worker import drain
 from leaderboard.bundle.apply import remove_phase
 from submissions import storage
@@ -33,13 +33,13 @@ def _empty_folder(settings):
 def jobs(monkeypatch) -> list[dict]:
     """The jobs that the limited process is given."""
     seen: list[dict] = []
-    run = Sandbox.run
+    run = sandbox.run
 
-    def watched(self, folder, job, *rest, **options):
+    def watched(folder, job, *rest, **options):
         seen.append(job)
-        return run(self, folder, job, *rest, **options)
+        return run(folder, job, *rest, **options)
 
-    monkeypatch.setattr(Sandbox, "run", watched)
+    monkeypatch.setattr(sandbox, "run", watched)
     return seen
 
 
@@ -88,15 +88,15 @@ def test_an_unreadable_file_changes_no_value_and_is_made_again(phase, scored, jo
 
 
 def test_where_it_cannot_be_made_entries_are_scored_without_and_it_is_not_tried_for_each(phase, scored, monkeypatch):
-    run, tried = Sandbox.run, []
+    run, tried = sandbox.run, []
 
-    def broken(self, folder, job, *rest, **options):
+    def broken(folder, job, *rest, **options):
         if job["kind"] == "prepare":
             tried.append(job)
             raise JobFailed("memory", "too large")
-        return run(self, folder, job, *rest, **options)
+        return run(folder, job, *rest, **options)
 
-    monkeypatch.setattr(Sandbox, "run", broken)
+    monkeypatch.setattr(sandbox, "run", broken)
     first, second = scored(0.1), scored(0.1)
     assert first.status == second.status == "scored" and len(tried) == 4
     assert {prepared.read(path) == ({}, False) for path in files(phase)} == {True}

@@ -51,9 +51,9 @@ class TestPage:
 
         tau = cells(text(client.get(address(board, NAME))))
         # Corner and edge F1 differ in one pair of three, corner F1 and HSS in all, edge F1 and HSS in two.
-        assert [cell for cell in tau if cell] == ["0.33", "−1.00", "0.33", "−0.33", "−1.00", "−0.33"]
+        assert [cell for cell in tau if cell] == ["1", "0.33", "−1.00", "0.33", "1", "−0.33", "−1.00", "−0.33", "1"]
         rho = cells(text(client.get(address(board, NAME) + "?by=rho")))
-        assert [cell for cell in rho if cell] == ["0.50", "−1.00", "0.50", "−0.50", "−1.00", "−0.50"]
+        assert [cell for cell in rho if cell] == ["1", "0.50", "−1.00", "0.50", "1", "−0.50", "−1.00", "−0.50", "1"]
         assert cells(text(client.get(address(board, NAME) + "?by=nonsense"))) == tau
 
     def test_ranks_under_every_choice_are_marked_by_more_than_colour(self, client, board):

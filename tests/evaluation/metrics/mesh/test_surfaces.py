@@ -46,7 +46,7 @@ def test_equal_surfaces_are_exactly_zero_and_inside_out_does_not_count():
 def test_a_part_of_the_reference_is_no_distance_from_it():
     half = mesh(sphere(8).vertices, sphere(8).faces[::2])
     assert value(p2s, half, sphere(8)) == 0.0
-    assert value(chamfer_l1, half, sphere(8)) > 0.01
+    assert value(chamfer_l1, half, sphere(8)) > 0.004, "the other half is missed"
 
 
 @settings(max_examples=10, deadline=None)
