@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.metrics.spec import MetricSpec
 
 _MESH = Path(__file__).parent / "metrics" / "mesh"
 _FOLDERS = {"locase": _MESH / "locase" / "weights", "saucd_w": _MESH / "saucd_weights"}  # the second is the operator's to fill
@@ -62,6 +66,22 @@ def digest(network: str, name: str) -> str | None:
     """The sha256 that fixes a metric's numbers, or None where there is no card."""
     found = _cards(_FOLDERS[network]).get(name)
     return found.sha256 if found else None
+
+
+def refusal(spec: MetricSpec, params: Mapping[str, Any]) -> str:
+    """Why the metric cannot be computed on this server for want of weights, and what to do; empty where it can."""
+    if spec.weights is None:
+        return ""
+    try:
+        found = get(spec.weights, params["weights"])
+    except WeightsError as error:
+        return str(error)
+    if found.there:
+        return ""
+    return (
+        f"The weights “{found.name}” of {spec.title} are not on this server; "
+        f"ask its operator to put {found.file.name} beside its model card."
+    )
 
 
 @cache

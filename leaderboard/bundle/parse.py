@@ -17,6 +17,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, validate_email
 from django.db import models
 
+from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric
 from leaderboard.bundle.definition import PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef
@@ -154,8 +155,20 @@ def _metric(reader: Reader, family: str) -> MetricDef:
         is_primary=reader.flag("primary", False),
         in_ranking=_column(reader, PhaseMetric, "in_ranking"),
     )
+    _require_weights(reader, spec, definition.params)
     reader.close()
     return definition
+
+
+def _require_weights(reader: Reader, spec: registry.MetricSpec | None, params: dict[str, object]) -> None:
+    if spec is None or spec.weights is None:
+        return
+    try:
+        refusal = weights.refusal(spec, registry.resolve_params(spec.key, params))
+    except registry.ParamError:
+        return  # it stands among the faults already
+    if refusal:
+        reader.fault("key", f"expected a metric that this server can compute; {refusal}")
 
 
 def _params(reader: Reader | None, spec: registry.MetricSpec | None) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
+from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
 from evaluation.models import EvaluationBatch
@@ -33,24 +34,6 @@ OF_THE_METRIC = {
     "sap3d": "It ranks edges by their confidence, and an entry without confidences gets 0: ask teams for files that hold them.",
     "volume_iou": "It needs closed surfaces: an open mesh has no inside, so what it gets depends on how the holes are closed.",
 }
-
-
-def missing_weights(spec: MetricSpec, params: Mapping[str, Any]) -> str:
-    """Why the metric cannot be computed on this server, and what to do about it; empty where it can."""
-    if spec.weights is None:
-        return ""
-    from evaluation import weights
-
-    try:
-        found = weights.get(spec.weights, params["weights"])
-    except weights.WeightsError as error:
-        return str(error)
-    if found.there:
-        return ""
-    return (
-        f"The weights “{found.name}” of {spec.title} are not on this server; "
-        f"ask its operator to put {found.file.name} beside its model card."
-    )
 
 
 @dataclass(frozen=True)
@@ -96,7 +79,7 @@ class MetricEvidence:
 
     @property
     def refusal(self) -> str:
-        return missing_weights(self.spec, self.params)
+        return weights.refusal(self.spec, self.params)
 
     @cached_property
     def warnings(self) -> list[str]:

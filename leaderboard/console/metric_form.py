@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from django import forms
 from django.core.exceptions import ValidationError
 
+from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec, Param
 from leaderboard.bundle.definition import MetricDef
-from leaderboard.console.metric_evidence import missing_weights
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_@-]{0,62}")
 PREFIX = "param_"
@@ -69,7 +69,7 @@ class MetricForm(forms.Form):
                 except registry.ParamError as error:
                     self.add_error(name, str(error))
         params = self.entered()
-        refusal = missing_weights(self.spec, params) if params is not None else ""
+        refusal = weights.refusal(self.spec, params) if params is not None else ""
         if refusal:
             raise ValidationError(refusal)
         return data

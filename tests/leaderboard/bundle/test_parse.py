@@ -59,6 +59,14 @@ def test_a_wrong_date_is_named_by_line_key_and_what_was_expected(tmp_path):
     assert problems(tmp_path, text) == [expected]
 
 
+def test_a_metric_whose_weights_are_not_here_is_refused(tmp_path):
+    """It would score nobody; the console refuses it with the same sentence."""
+    text = SMALL.replace("key: corner_f1", "key: saucd_w")
+    text = text.replace("title:", "family: mesh\ntitle:", 1)
+    (fault,) = [problem for problem in problems(tmp_path, text) if "metrics[0].key" in problem]
+    assert "expected a metric that this server can compute; There are no weights 'shape_grading' of saucd_w" in fault
+
+
 def test_all_faults_come_at_once_in_the_order_of_lines(tmp_path):
     text = SMALL.replace("title: Roofs", "titel: Roofs").replace("corner_f1", "corner_f2").replace("path: reference", "path: ../x")
     found = problems(tmp_path, text)

@@ -9,7 +9,7 @@ import pytest
 from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric
-from leaderboard.console.metric_evidence import MetricEvidence, missing_weights
+from leaderboard.console.metric_evidence import MetricEvidence
 from leaderboard.console.metric_form import MetricForm
 from submissions.models import Phase
 from tests.leaderboard.property_tables import measured, table
@@ -120,10 +120,10 @@ class TestWeights:
         return replace(registry.get("corner_f1"), weights="net", params=(Param("weights", "big", "choice", choices=("big",)),))
 
     def test_a_metric_whose_weights_are_absent_is_refused_with_the_way_to_get_them(self, absent, monkeypatch):
-        assert "put big.safetensors beside its model card" in missing_weights(absent, {"weights": "big"})
+        assert "put big.safetensors beside its model card" in weights.refusal(absent, {"weights": "big"})
         monkeypatch.setattr(registry, "get", lambda key: absent)
         form = MetricForm(absent, set(), {"slug": "x", "weight": "1", "param_weights": "big"})
         assert not form.is_valid() and "not on this server" in str(form.non_field_errors())
 
     def test_a_metric_without_weights_is_never_refused(self):
-        assert missing_weights(registry.get("hss"), {}) == ""
+        assert weights.refusal(registry.get("hss"), {}) == ""
