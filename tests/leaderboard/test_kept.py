@@ -81,7 +81,7 @@ def test_a_full_disk_costs_the_copy_but_not_the_answer(client, scene, monkeypatc
     def full(self, key, data):
         raise storage.StorageError("The server's disk is full.")
 
-    monkeypatch.setattr(storage.LocalStore, "save_bytes", full)
+    monkeypatch.setattr(type(storage.store()), "save_bytes", full)
     assert client.get(address).status_code == client.get(address).status_code == 200 and len(computed) == 2
 
 
