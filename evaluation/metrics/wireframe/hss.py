@@ -4,7 +4,10 @@ hss = 2 * f1 * iou / (f1 + iou): corner F1 by Hungarian matching, and the IoU of
 edges. The official tubes are kept as they are: prisms whose cross axes are not orthonormal, so a
 tube of direction d is thinner the less d is along an axis, and the score depends on orientation.
 Coordinates are centred and stay in float64; the official scorer gives its boolean engine float32
-and loses projected coordinates there. Edges and vertices are taken in the given order.
+and loses projected coordinates there. Edges and vertices are taken in the given order; an edge given
+twice is one tube. The boolean engine is robust but not infallible where many tubes meet in few
+corners: of 6,000 unions of five random edges between five vertices one came out two hundredths too
+small (both scorers share that); of 860 reordered real roofs none.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.wireframe.jaccard import exact_overlap
 from evaluation.metrics.wireframe.matching import match
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.tubes import Overlap, from_mesh, overlap, prisms, solids, union_mesh
+from evaluation.metrics.wireframe.tubes import Overlap, distinct, from_mesh, overlap, prisms, solids, union_mesh
 
 SHORTEST = 1e-6  # in the unit of the files, as in the official scorer
 NOTHING = Overlap(0.0, 0.0, 0.0)
@@ -89,8 +92,8 @@ def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
 
 
 def tube_corners(vertices: np.ndarray, edges: np.ndarray, radius: float, sections: int) -> np.ndarray:
-    """float64[S, 2 * sections, 3]: the tubes of all edges that are long enough, in the given order."""
-    ends = vertices[edges]
+    """float64[S, 2 * sections, 3]: the tubes of all edges that are long enough, each once, in the given order."""
+    ends = distinct(vertices[edges])
     along = ends[:, 1] - ends[:, 0]
     length = np.linalg.norm(along, axis=1)
     kept = length >= SHORTEST

@@ -45,8 +45,20 @@ def solids(corners: np.ndarray) -> list[Manifold]:
     return [Manifold(Mesh64(vert_properties=points, tri_verts=faces)) for points in corners]
 
 
+def distinct(ends: np.ndarray) -> np.ndarray:
+    """The segments[S, 2, 3] with each given once, in the given order, whichever way round it was repeated.
+
+    A repeated segment adds nothing to a union, but turned round its tube has the same faces only up to
+    rounding, and there the boolean engine was seen to lose a thirtieth of the volume.
+    """
+    swapped = [tuple(one) > tuple(other) for one, other in ends.tolist()]
+    rows = np.where(np.array(swapped, dtype=bool)[:, None, None], ends[:, ::-1], ends).reshape(-1, 6)
+    return ends[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
+
+
 def polyhedra(ends: np.ndarray, radius: float, primitive: str) -> list[Manifold]:
     """64-sided tubes around segments[S, 2, 3] with the volume of the true ones; round ends as balls of 64 segments."""
+    ends = distinct(ends)
     along = ends[:, 1] - ends[:, 0]
     axes = orthonormal(along / np.linalg.norm(along, axis=1, keepdims=True))
     step = 2 * np.pi / EXACT_SIDES

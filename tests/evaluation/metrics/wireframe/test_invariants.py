@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics.registry import REGISTRY, resolve_params
@@ -127,9 +127,11 @@ def test_generic_pairs_score_the_same_at_projected_coordinates(seed, by):
     assert_close(results(moved(prediction, away), moved(reference, away)), results(moved(prediction, (0, 0, 0)), reference))
 
 
-# The same pairs every time: of hundreds of random ones, one was seen whose hss moved by 0.01, which is still to be understood.
-@settings(max_examples=12, deadline=None, derandomize=True)
+# The same pairs every time: the engine gets about one such tangle in 3,000 wrong (2627 is one), which is stated where hss is.
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(SEEDS)
+@example(68)  # a repeated edge, on which the union was once smaller than one of its parts
+@example(257)
 def test_the_metrics_of_solids_hold_the_same_on_generic_pairs(seed):
     reference = random_wireframe(seed, 5, 5)
     prediction = noisy(reference, 0.3, seed)

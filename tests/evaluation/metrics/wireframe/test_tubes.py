@@ -3,7 +3,7 @@ import pytest
 from manifold3d import Manifold
 
 from evaluation.metrics.wireframe import tubes
-from evaluation.metrics.wireframe.tubes import Overlap, orthonormal, overlap, prisms, solids
+from evaluation.metrics.wireframe.tubes import Overlap, distinct, orthonormal, overlap, prisms, solids
 
 
 def boxes(*origins):
@@ -51,3 +51,10 @@ def test_pairwise_pieces_give_the_same_shared_volume(monkeypatch):
     monkeypatch.setattr(tubes, "min", lambda volumes: 0.0, raising=False)
     found = overlap(first, second)
     assert found.pairwise and found.shared == pytest.approx(known.shared)
+
+
+def test_a_segment_repeated_either_way_round_is_kept_once_where_it_first_stood():
+    a, b, c = np.array([[0, 0, 0], [1, 0, 0]]), np.array([[2, 5, 0], [2, -3, 1]]), np.array([[0, 0, 0], [1, 0, 1]])
+    found = distinct(np.stack([b, a, a[::-1], c, b[::-1], a]).astype(float))
+    assert found.tolist() == np.stack([b, a, c]).tolist()
+    assert len(distinct(np.empty((0, 2, 3)))) == 0
