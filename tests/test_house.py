@@ -15,6 +15,7 @@ PURE = (
     "submissions/client.py",
     "submissions/transfer.py",
     "evaluation/metrics",
+    "evaluation/networks",
     "evaluation/properties",
     "evaluation/synthetic",
     "evaluation/runner.py",
