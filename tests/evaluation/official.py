@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -26,3 +30,28 @@ def optimal_transport():
     for backend in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):
         os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
     return pytest.importorskip("ot", reason="POT is not installed (tests/requirements-peers.txt)")
+
+
+def yolox() -> SimpleNamespace:
+    """The network modules of `pixeltable-yolox`, without the package's own `__init__` and what training would need.
+
+    Its box helpers name torchvision for one function that is not used here, so an empty module of that name will do.
+    """
+    found = importlib.util.find_spec("yolox")
+    if found is None or found.origin is None:
+        pytest.skip("pixeltable-yolox is not installed (tests/requirements-peers.txt)")
+    pytest.importorskip("loguru", reason="loguru is not installed (tests/requirements-peers.txt)")
+    folder = Path(found.origin).parent
+    with mock.patch.dict(sys.modules):
+        sys.modules.setdefault("torchvision", ModuleType("torchvision"))
+        for package in ("yolox", "yolox.models", "yolox.utils"):
+            bare = ModuleType(package)
+            bare.__path__ = [str(folder.joinpath(*package.split(".")[1:]))]
+            sys.modules[package] = bare
+        boxes = importlib.import_module("yolox.utils.boxes")
+        helpers = {"meshgrid": importlib.import_module("yolox.utils.compat").meshgrid, "visualize_assign": None}
+        vars(sys.modules["yolox.utils"]).update(helpers, bboxes_iou=boxes.bboxes_iou, cxcywh2xyxy=boxes.cxcywh2xyxy)
+        return SimpleNamespace(
+            Head=importlib.import_module("yolox.models.yolo_head").YoloxHead,
+            Pafpn=importlib.import_module("yolox.models.yolo_pafpn").YoloPafpn,
+        )
