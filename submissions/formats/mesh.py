@@ -1,19 +1,16 @@
 """Mesh files: which reader a name asks for, and the forms meshes are written and stored in."""
 
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from submissions.formats import artifact
 from submissions.formats.arrays import MAX_COORDINATE, Mesh
 from submissions.formats.errors import FormatError, size_text
 from submissions.formats.families import MESH
 from submissions.formats.gltf import read_gltf
 from submissions.formats.mesh_obj import Companions, read_mesh_obj, write_obj
-from submissions.formats.npz import read_npz
 from submissions.formats.npz import write_npz as write_arrays
 from submissions.formats.off import read_off
 from submissions.formats.package import Package, open_package
@@ -37,8 +34,6 @@ __all__ = [
 SUFFIXES = MESH.suffixes
 MAX_VERTICES, MAX_FACES = MESH.most
 MAX_MTL_BYTES = 1_000_000
-_MAX_ARTIFACT_BYTES = 4_000_000_000
-_ARTIFACT = ("ids", "vertex_counts", "face_counts", "vertices", "faces", "coloured", "face_colours")
 
 
 def file_limit(max_vertices: int, max_faces: int) -> int:
@@ -110,38 +105,23 @@ def pack(items: Mapping[str, Mesh]) -> bytes:
     colours = [item.face_colours for item in meshes if item.face_colours is not None]
     return write_arrays(
         {
-            "ids": np.frombuffer("\n".join(items).encode(), np.uint8),
-            "vertex_counts": np.array([len(item.vertices) for item in meshes], np.int64),
-            "face_counts": np.array([len(item.faces) for item in meshes], np.int64),
-            "vertices": np.concatenate([np.zeros((0, 3)), *(item.vertices for item in meshes)]),
+            "ids": artifact.id_bytes(items),
+            "vertex_counts": artifact.counts(item.vertices for item in meshes),
+            "face_counts": artifact.counts(item.faces for item in meshes),
+            "vertices": artifact.rows((3,), np.float64, (item.vertices for item in meshes)),
             # Rows of at most two million fit 32 bits, at half the size.
-            "faces": np.concatenate([np.zeros((0, 3), np.int32), *(item.faces.astype(np.int32) for item in meshes)]),
+            "faces": artifact.rows((3,), np.int32, (item.faces for item in meshes)),
             "coloured": np.array([item.face_colours is not None for item in meshes], np.uint8),
-            "face_colours": np.concatenate([np.zeros((0, 3), np.uint8), *colours]),
+            "face_colours": artifact.rows((3,), np.uint8, colours),
         }
     )
 
 
 def unpack(data: bytes) -> dict[str, Mesh]:
     """The meshes that ``pack`` stored, in the same order. Raises ``FormatError`` where ``data`` is not that."""
-    arrays = read_npz(data, "artifact", _ARTIFACT, _MAX_ARTIFACT_BYTES)
-    missing = [name for name in _ARTIFACT if name not in arrays]
-    if missing:
-        raise FormatError("artifact", missing[0], "is missing; this is not a stored set of meshes")
-    text = arrays["ids"].tobytes().decode()
-    ids = text.split("\n") if text else []
-    coloured = arrays["coloured"].astype(bool)
-    vertices = _split(arrays["vertices"], arrays["vertex_counts"])
-    faces = _split(arrays["faces"].astype(np.int64), arrays["face_counts"])
-    colours = _split(arrays["face_colours"], np.where(coloured, arrays["face_counts"], 0))
-    if not len(ids) == len(coloured) == len(vertices) == len(faces):
-        raise FormatError("artifact", "", "has lists of different lengths; this is not a stored set of meshes")
-    return {name: Mesh(vertices[n], faces[n], colours[n] if coloured[n] else None) for n, name in enumerate(ids)}
-
-
-def _split(values: NDArray[Any], counts: NDArray[Any]) -> list[NDArray[Any]]:
-    """``values`` cut into pieces of the given lengths, each a copy of its own that can be written to."""
-    ends = np.concatenate([[0], np.cumsum(counts)]).tolist()
-    if ends[-1] != len(values) or (counts < 0).any():
-        raise FormatError("artifact", "", "has counts that do not fit; this is not a stored set of meshes")
-    return [values[start:end].copy() for start, end in pairwise(ends)]
+    stored = artifact.Stored.read(data, ("vertex_counts", "face_counts", "coloured"), ("vertices", "faces", "face_colours"), "meshes")
+    coloured, face_counts = stored.flags("coloured"), stored.arrays["face_counts"]
+    vertices = stored.split("vertices", stored.arrays["vertex_counts"])
+    faces = stored.split("faces", face_counts)
+    colours = stored.split("face_colours", np.where(coloured, face_counts, 0))
+    return {name: Mesh(vertices[n], faces[n].astype(np.int64), colours[n] if coloured[n] else None) for n, name in enumerate(stored.ids)}

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from submissions.formats import artifact
 from submissions.formats.arrays import MAX_COORDINATE, Wireframe, counted_from_zero, scores, table, wireframe
 from submissions.formats.errors import Findings, FormatError, size_text
 from submissions.formats.families import WIREFRAME
@@ -36,8 +36,6 @@ __all__ = [
 
 SUFFIXES = WIREFRAME.suffixes
 MAX_VERTICES, MAX_EDGES = WIREFRAME.most
-_MAX_ARTIFACT_BYTES = 4_000_000_000
-_ARTIFACT = ("ids", "vertex_counts", "edge_counts", "vertices", "edges", "scored", "edge_score")
 
 
 def file_limit(max_vertices: int, max_edges: int) -> int:
@@ -153,37 +151,22 @@ def pack(items: Mapping[str, Wireframe]) -> bytes:
     scored = [frame.edge_score for frame in frames if frame.edge_score is not None]
     return write_arrays(
         {
-            "ids": np.frombuffer("\n".join(items).encode(), np.uint8),
-            "vertex_counts": np.array([len(frame.vertices) for frame in frames], np.int64),
-            "edge_counts": np.array([len(frame.edges) for frame in frames], np.int64),
-            "vertices": np.concatenate([np.zeros((0, 3)), *(frame.vertices for frame in frames)]),
-            "edges": np.concatenate([np.zeros((0, 2), np.int64), *(frame.edges for frame in frames)]),
+            "ids": artifact.id_bytes(items),
+            "vertex_counts": artifact.counts(frame.vertices for frame in frames),
+            "edge_counts": artifact.counts(frame.edges for frame in frames),
+            "vertices": artifact.rows((3,), np.float64, (frame.vertices for frame in frames)),
+            "edges": artifact.rows((2,), np.int64, (frame.edges for frame in frames)),
             "scored": np.array([frame.edge_score is not None for frame in frames], np.uint8),
-            "edge_score": np.concatenate([np.zeros(0), *scored]),
+            "edge_score": artifact.rows((), np.float64, scored),
         }
     )
 
 
 def unpack(data: bytes) -> dict[str, Wireframe]:
     """The wireframes that ``pack`` stored, in the same order. Raises ``FormatError`` where ``data`` is not that."""
-    arrays = read_npz(data, "artifact", _ARTIFACT, _MAX_ARTIFACT_BYTES)
-    missing = [name for name in _ARTIFACT if name not in arrays]
-    if missing:
-        raise FormatError("artifact", missing[0], "is missing; this is not a stored set of wireframes")
-    text = arrays["ids"].tobytes().decode()
-    ids = text.split("\n") if text else []
-    scored = arrays["scored"].astype(bool)
-    vertices = _split(arrays["vertices"], arrays["vertex_counts"])
-    edges = _split(arrays["edges"], arrays["edge_counts"])
-    edge_scores = _split(arrays["edge_score"], np.where(scored, arrays["edge_counts"], 0))
-    if not len(ids) == len(scored) == len(vertices) == len(edges):
-        raise FormatError("artifact", "", "has lists of different lengths; this is not a stored set of wireframes")
-    return {name: Wireframe(vertices[n], edges[n], edge_scores[n] if scored[n] else None) for n, name in enumerate(ids)}
-
-
-def _split(values: NDArray[Any], counts: NDArray[Any]) -> list[NDArray[Any]]:
-    """``values`` cut into pieces of the given lengths, each a copy of its own that can be written to."""
-    ends = np.concatenate([[0], np.cumsum(counts)]).tolist()
-    if ends[-1] != len(values) or (counts < 0).any():
-        raise FormatError("artifact", "", "has counts that do not fit; this is not a stored set of wireframes")
-    return [values[start:end].copy() for start, end in pairwise(ends)]
+    stored = artifact.Stored.read(data, ("vertex_counts", "edge_counts", "scored"), ("vertices", "edges", "edge_score"), "wireframes")
+    scored, edge_counts = stored.flags("scored"), stored.arrays["edge_counts"]
+    vertices = stored.split("vertices", stored.arrays["vertex_counts"])
+    edges = stored.split("edges", edge_counts)
+    edge_scores = stored.split("edge_score", np.where(scored, edge_counts, 0))
+    return {name: Wireframe(vertices[n], edges[n], edge_scores[n] if scored[n] else None) for n, name in enumerate(stored.ids)}
