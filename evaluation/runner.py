@@ -9,13 +9,13 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, summarise
 from evaluation.metrics.registry import MetricSpec
-from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.result import ItemPartial, MetricResult, Status
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PAIRS = {
     "wireframe": "evaluation.metrics.wireframe.pair.Pair",
     "mesh": "evaluation.metrics.mesh.pair.MeshPair",
+    "render": "evaluation.metrics.render.pair.RenderPair",
 }
 
 Progress = Callable[[int, int], None]
@@ -44,6 +45,8 @@ class SampleScores:
 
     `values` are for ranking: never worse than what a missing item gets. Where that changed a
     value, the item's flags say "capped" and its parts hold the metric's own value as "uncapped".
+    `partials` are what a metric of groups or of the set needs to be finished; nothing else has any,
+    and once it is finished they are gone.
     """
 
     slug: str
@@ -52,9 +55,11 @@ class SampleScores:
     statuses: tuple[str, ...]
     parts: tuple[Mapping[str, float], ...]
     flags: tuple[tuple[str, ...], ...]
+    partials: tuple[Mapping[str, Any] | None, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; floats survive exactly."""
+        partials = {"partials": [None if partial is None else dict(partial) for partial in self.partials]} if self.partials else {}
         return {
             "slug": self.slug,
             "item_ids": list(self.item_ids),
@@ -62,6 +67,7 @@ class SampleScores:
             "statuses": list(self.statuses),
             "parts": [dict(parts) for parts in self.parts],
             "flags": [list(flags) for flags in self.flags],
+            **partials,
         }
 
     @classmethod
@@ -74,6 +80,7 @@ class SampleScores:
             statuses=tuple(data["statuses"]),
             parts=tuple(dict(parts) for parts in data["parts"]),
             flags=tuple(tuple(flags) for flags in data["flags"]),
+            partials=tuple(data.get("partials", ())),
         )
 
 
@@ -128,14 +135,17 @@ def finish(
     item_ids: Sequence[str],
     groups: Sequence[str],
 ) -> dict[str, tuple[SampleScores, Summary]]:
-    """Join slices, whatever their order, into the order of `item_ids`, and summarise each column.
+    """Join slices, whatever their order, into the order of `item_ids`, finish what is a group's or the set's, and summarise.
 
-    `groups` has one entry per item id. ValueError if an item is absent, doubled or unknown.
+    `groups` has one entry per item id. Every item of a group gets its group's value, and every item the set's, so that
+    the mean over groups is the score. ValueError if an item is absent, doubled or unknown.
     """
     finished = {}
     for request in requests:
         scores = _joined(request.slug, [part[request.slug] for part in slices if request.slug in part], item_ids)
         spec = registry.get(request.key)
+        if spec.level != "item":
+            scores = _finished(spec, registry.resolve_params(request.key, request.params), scores, groups)
         finished[request.slug] = (
             scores,
             summarise(spec, scores.values, scores.statuses, scores.parts, groups),
@@ -178,26 +188,34 @@ def _score_item(
 def _score(column: _Column, pair: Any, missing: bool) -> MetricResult:
     """One metric on one item, with the rules for missing items and for ranking applied."""
     result = column.function(pair, **column.params)
+    if noted := getattr(pair, "flags", ()):
+        result = replace(result, flags=(*result.flags, *noted))
+    if column.spec.level != "item":
+        return replace(result, status=Status.MISSING_PRED) if missing else result
     if result.value is None:
         return result
     worst = _worst(column, pair)
-    if missing:
-        return MetricResult(worst, Status.MISSING_PRED, parts=result.parts)
-    higher = column.spec.higher_is_better
-    capped = max(result.value, worst) if higher else min(result.value, worst)
+    if missing or result.status == Status.SIZE_MISMATCH:
+        status = Status.MISSING_PRED if missing else result.status
+        return MetricResult(worst, status, parts=result.parts)
+    return _capped(column.spec, result, worst)
+
+
+def _capped(spec: MetricSpec, result: MetricResult, worst: float | None) -> MetricResult:
+    """The result, its value no worse than `worst`; None caps nothing."""
+    if result.value is None or worst is None:
+        return result
+    capped = max(result.value, worst) if spec.higher_is_better else min(result.value, worst)
     if capped == result.value:
         return result
-    return MetricResult(
-        capped,
-        result.status,
-        (*result.flags, "capped"),
-        {**result.parts, "uncapped": result.value},
-    )
+    return replace(result, value=capped, flags=(*result.flags, "capped"), parts={**result.parts, "uncapped": result.value})
 
 
-def _worst(column: _Column, pair: Any) -> float:
+def _worst(column: _Column, pair: Any) -> float | None:
     """The value of a missing item: the spec's worst, for this item's reference."""
     rule = column.spec.worst
+    if rule == "null":
+        return None
     if rule == "tau":
         return float(column.params["tau"])
     if rule in ("gt_diagonal", "gt_diagonal_squared"):
@@ -210,6 +228,7 @@ def _worst(column: _Column, pair: Any) -> float:
 
 
 def _scores(slug: str, ids: tuple[str, ...], results: Sequence[MetricResult]) -> SampleScores:
+    partials = tuple(result.partial for result in results)
     return SampleScores(
         slug=slug,
         item_ids=ids,
@@ -217,14 +236,42 @@ def _scores(slug: str, ids: tuple[str, ...], results: Sequence[MetricResult]) ->
         statuses=tuple(str(result.status) for result in results),
         parts=tuple(dict(result.parts) for result in results),
         flags=tuple(result.flags for result in results),
+        partials=partials if any(partial is not None for partial in partials) else (),
     )
+
+
+def _finished(spec: MetricSpec, params: Mapping[str, Any], scores: SampleScores, groups: Sequence[str]) -> SampleScores:
+    """The scores of a group or set metric: each item with the value of its group, or of all, and nothing partial left."""
+    columns = zip(scores.values, scores.statuses, scores.flags, scores.parts, scores.partials or [None] * len(groups), strict=True)
+    items = [
+        ItemPartial(item_id, group, MetricResult(value, Status(status), flags, parts, partial))
+        for item_id, group, (value, status, flags, parts, partial) in zip(scores.item_ids, groups, columns, strict=True)
+    ]
+    together: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        together.setdefault(item.group if spec.level == "group" else "", []).append(place)
+    done: dict[int, MetricResult] = {}
+    for places in together.values():
+        results = spec.load_finish()([items[place] for place in places], params)
+        if len(results) != len(places) or len({result.value for result in results}) > 1:
+            raise ValueError(f"{spec.key} must be finished with one and the same value for each item of a group")
+        done |= {place: _settled(spec, items[place].result, result) for place, result in zip(places, results, strict=True)}
+    return _scores(scores.slug, scores.item_ids, [done[place] for place in range(len(items))])
+
+
+def _settled(spec: MetricSpec, item: MetricResult, result: MetricResult) -> MetricResult:
+    """A finished result of an item: capped, without the partial, and still missing where the item was."""
+    gone = item.status in (Status.MISSING_PRED, Status.SIZE_MISMATCH)
+    capped = _capped(spec, result, None if spec.worst == "null" else float(spec.worst))
+    return replace(capped, status=item.status if gone else result.status, partial=None)
 
 
 def _joined(slug: str, slices: Sequence[SampleScores], item_ids: Sequence[str]) -> SampleScores:
     """One SampleScores over `item_ids` from slices that together hold each of them once."""
     rows: dict[str, tuple[Any, ...]] = {}
     for part in slices:
-        columns = zip(part.item_ids, part.values, part.statuses, part.parts, part.flags, strict=True)
+        partials = part.partials or (None,) * len(part.item_ids)
+        columns = zip(part.item_ids, part.values, part.statuses, part.parts, part.flags, partials, strict=True)
         for item_id, *row in columns:
             if item_id in rows:
                 raise ValueError(f"item {item_id!r} of {slug!r} is in two slices")
@@ -232,5 +279,6 @@ def _joined(slug: str, slices: Sequence[SampleScores], item_ids: Sequence[str]) 
     if set(rows) != set(item_ids):
         odd = min(set(rows) ^ set(item_ids))
         raise ValueError(f"the slices of {slug!r} do not cover the items exactly: see {odd!r}")
-    values, statuses, parts, flags = zip(*(rows[item_id] for item_id in item_ids), strict=True)
-    return SampleScores(slug, tuple(item_ids), values, statuses, parts, flags)
+    values, statuses, parts, flags, partials = zip(*(rows[item_id] for item_id in item_ids), strict=True)
+    kept = partials if any(partial is not None for partial in partials) else ()
+    return SampleScores(slug, tuple(item_ids), values, statuses, parts, flags, kept)

@@ -92,7 +92,8 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
     metrics, matrices = [], {}
     for metric in batch.metrics:
         values = scores[metric["slug"]]
-        matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.reference.groups)
+        level = registry.get(metric["key"]).level
+        matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.reference.groups, level)
         metrics.append(_metric(metric, values, matrices[metric["slug"]], counted))
     participants = [row for row in eligible if row.shown_as == ""]
     return {

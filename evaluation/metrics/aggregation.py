@@ -23,8 +23,10 @@ class Summary:
     value are left out and counted in `n_null`. `n` units were resampled for the 95 % percentile
     bootstrap interval: groups, or items where all items share one group (`resampled` says which).
     `median`, `minimum`, `maximum` and `sd` (ddof=1, None for one unit) are over the same units.
-    `n_ok` counts the items whose file was scored, empty ones included. `extra` holds figures
-    over the summed parts, such as `corner_offset_micro`.
+    `n_ok` counts the items whose file was scored, empty ones included; one of another size than
+    the reference counts as missing. `extra` holds figures over the summed parts, such as
+    `corner_offset_micro`. A metric of groups is resampled over groups only, and one of the whole
+    set not at all: where there is one unit, there is no interval.
     """
 
     value: float | None
@@ -39,7 +41,7 @@ class Summary:
     n_missing: int
     n_invalid: int
     n_null: int
-    resampled: str = "group"  # or "item"
+    resampled: str = "group"  # or "item", or "set" where nothing was
     extra: Mapping[str, float | None] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,20 +112,21 @@ def summarise(
         raise ValueError("values, statuses, parts and groups must have one entry per item")
     means = group_means(values, groups)
     present = [value for value in values if value is not None]
-    single = len(means) == 1
-    units = present if single else [mean for mean in means.values() if mean is not None]
+    single = len(means) == 1 and spec.level == "item"
+    units = _units(spec, present, means)
     counts = Counter(str(status) for status in statuses)
     counted = {
         "n_ok": counts[Status.OK] + counts[Status.EMPTY_PRED],
-        "n_missing": counts[Status.MISSING_PRED],
+        "n_missing": counts[Status.MISSING_PRED] + counts[Status.SIZE_MISMATCH],
         "n_invalid": counts[Status.INVALID_PRED],
         "n_null": len(values) - len(present),
-        "resampled": "item" if single else "group",
+        "resampled": "item" if single else "set" if spec.level == "set" else "group",
         "extra": micro_figure(spec, parts),
     }
     if not units:
         return Summary(None, None, None, 0, None, None, None, None, **counted)
-    low, high = bootstrap_interval(units, resamples, seed)
+    whole = spec.level != "item" and len(units) == 1
+    low, high = (None, None) if whole else bootstrap_interval(units, resamples, seed)
     return Summary(
         value=float(np.mean(units)),
         ci_low=low,
@@ -135,3 +138,12 @@ def summarise(
         sd=float(np.std(units, ddof=1)) if len(units) > 1 else None,
         **counted,
     )
+
+
+def _units(spec: MetricSpec, present: Sequence[float], means: Mapping[str, float | None]) -> list[float]:
+    """What is averaged and resampled: the groups, the items of the one group there is, or the set as one."""
+    if spec.level == "set":
+        return list(present[:1])
+    if spec.level == "item" and len(means) == 1:
+        return list(present)
+    return [mean for mean in means.values() if mean is not None]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Status(StrEnum):
@@ -27,15 +28,27 @@ class MetricResult:
 
     `value` is a finite float, or None where the reference or the configuration leaves nothing
     to measure. Every part is a finite float. Anything else is a programming error (ValueError).
+    `partial` is what a metric of level "group" or "set" needs of the item when its group, or all
+    items, are there: plain JSON values, kept until then and no longer.
     """
 
     value: float | None
     status: Status = Status.OK
     flags: tuple[str, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
+    partial: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         named = {"value": self.value} if self.value is not None else {}
         for name, number in (named | dict(self.parts)).items():
             if not math.isfinite(number):
                 raise ValueError(f"a metric's {name} must be finite, got {number}")
+
+
+@dataclass(frozen=True)
+class ItemPartial:
+    """One item as the `finish` of a group or set metric sees it: its id, its group, and what was found on it."""
+
+    item_id: str
+    group: str
+    result: MetricResult

@@ -54,7 +54,10 @@ class MetricSpec:
     `worst` says how the value of a missing item, which is also the cap for ranking, is got:
     "0", "1", "2", "tau" (the parameter of that name), "gt_diagonal" (of the reference's bounding
     box, in metres, or in the frame of the parameter `normalize`), "gt_diagonal_squared" or
-    "empty_prediction" (the metric's own value for it).
+    "empty_prediction" (the metric's own value for it), or "null" (there is no value then).
+    A metric of level "group" or "set" finds its values in two steps: `function` gives each item's
+    result with the `partial` of it that counts, and `finish` the value of each group of items,
+    or of all, from these; it says itself what a missing item does, and `worst` only caps it.
     `version` is raised whenever any number can change.
     """
 
@@ -73,7 +76,8 @@ class MetricSpec:
     weights: str | None = None  # the network, of evaluation/weights.py; its parameter `weights` names a set of them
     device: str = "cpu"  # cpu or gpu
     version: int = 1
-    level: str = "item"  # item, group or set
+    level: str = "item"  # item, group or set: what one value is of
+    finish: str = ""  # for group and set: the dotted name of (items, params) -> one MetricResult for each of the items
     aggregation: str = "macro_mean"
     micro: Micro | None = None
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
@@ -88,5 +92,13 @@ class MetricSpec:
 
     def load(self) -> Callable[..., Any]:
         """The metric's function, imported on first use."""
-        module, name = self.function.rsplit(".", 1)
-        return getattr(importlib.import_module(module), name)
+        return _loaded(self.function)
+
+    def load_finish(self) -> Callable[..., Any]:
+        """What finishes a metric of level "group" or "set"."""
+        return _loaded(self.finish)
+
+
+def _loaded(dotted: str) -> Callable[..., Any]:
+    module, name = dotted.rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)

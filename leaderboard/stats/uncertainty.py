@@ -64,15 +64,19 @@ def resample_counts(n: int, resamples: int = RESAMPLES, seed: int = 0) -> Floats
     return np.bincount(flat.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
 
 
-def unit_matrix(items: ArrayLike, groups: Sequence[str]) -> Floats:
+def unit_matrix(items: ArrayLike, groups: Sequence[str], level: str = "item") -> Floats:
     """float64[entries, units] from per-item values [entries, items] (NaN where there is none).
 
     Units are the groups in order of first appearance, holding means within the group, or the
     items themselves where they all share one group: what a submission's own interval resamples.
+    A metric whose ``level`` is the whole set, or the only group, leaves nothing to resample: all NaN,
+    as where there is no vector.
     """
     samples, names = as_matrix(items), list(dict.fromkeys(groups))
     if samples.shape[1] != len(groups):
         raise ValueError(f"every item needs a group: {samples.shape[1]} items, {len(groups)} groups")
+    if level == "set" or (level == "group" and len(names) == 1):
+        return np.full_like(samples, math.nan)
     if len(names) in (1, len(groups)):
         return samples
     place = {name: index for index, name in enumerate(names)}

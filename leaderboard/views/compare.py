@@ -137,7 +137,9 @@ def _test(evaluation: Evaluation, a: Result, b: Result) -> Paired | None:
     left, right = a.score.values, b.score.values
     if len(left) != len(right) or not len(left):
         return None
-    units = unit_matrix(np.stack([left, right]), evaluation.batch.reference.groups)
+    units = unit_matrix(np.stack([left, right]), evaluation.batch.reference.groups, a.spec.level)
+    if np.isnan(units).all():
+        return None  # one value of the whole set: nothing to resample
     return paired(units[0].tolist(), units[1].tolist(), a.spec.higher_is_better)
 
 

@@ -22,3 +22,21 @@ def spec(function, **values) -> MetricSpec:
         "worst": "0", "doc": "", "paper": "", "function": f"{__name__}.{function.__name__}",
     }  # fmt: skip
     return MetricSpec(key=function.__name__, **{**given, **values})
+
+
+def edges_of_a_group(pair) -> MetricResult:
+    """How many edges the predictions of a group have, found in two steps: each item brings its own."""
+    return MetricResult(None, parts={"own": float(len(pair.pred_edges))}, partial={"edges": len(pair.pred_edges)})
+
+
+def finish_edges(items, params) -> list[MetricResult]:
+    """The same value for all; nothing where an item is missing and `params` say so."""
+    if any(item.result.status == Status.MISSING_PRED for item in items) and params.get("whole"):
+        return [MetricResult(None, Status.NOT_APPLICABLE) for _ in items]
+    total = float(sum(item.result.partial["edges"] for item in items))
+    return [MetricResult(total, parts=item.result.parts) for item in items]
+
+
+def finish_each(items, params) -> list[MetricResult]:
+    """Wrong on purpose: a value for each item."""
+    return [MetricResult(float(place)) for place, _ in enumerate(items)]

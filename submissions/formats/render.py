@@ -1,0 +1,105 @@
+"""What a render and a view of a reference are, once they have been read: small in memory, decoded when they are looked at.
+
+An image that was sent in any form becomes one PNG of 8-bit sRGB, so that everybody is quantised alike. An item of this
+family is a view; its id is ``scene/view``, and its group is the scene.
+"""
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+INSIDE = 127  # a pixel of a mask above this is inside
+
+
+@dataclass(frozen=True)
+class Render:
+    """One image: ``png``, 8-bit sRGB RGB without alpha, of ``width`` × ``height`` pixels.
+
+    ``resized`` says that it was sent in another size and brought to the reference's by the phase's rule. ``normal`` is
+    the picture of normals that stands beside a generated object's image, in the same form, or None.
+    """
+
+    png: bytes
+    width: int
+    height: int
+    resized: bool = False
+    normal: bytes | None = None
+
+    def pixels(self) -> NDArray[np.uint8]:
+        """uint8 [H, W, 3], decoded anew at each call."""
+        return _decoded(self.png, "RGB", (self.width, self.height))
+
+
+@dataclass(frozen=True)
+class Roi:
+    """A region of interest that an organizer marked: a box in the reference's own pixels, and what is in it.
+
+    ``x1 < x2`` and ``y1 < y2``; the origin is the image's upper left corner.
+    """
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label: str
+
+
+@dataclass(frozen=True)
+class CleanViews:
+    """The clean views of a scene, all of one size, for metrics that need no aligned reference.
+
+    One object is shared by the views of a scene; ``sha256`` (hex) names the set, whatever the files were called.
+    """
+
+    images: tuple[Render, ...]
+    sha256: str
+
+
+@dataclass(frozen=True)
+class View:
+    """One item of a reference: what an entry's render of the view is held against.
+
+    ``image`` is None where only clean views of the scene are known. ``width`` and ``height`` are what is to be sent; 0, 0
+    where any size will do. ``mask`` is a PNG of one channel in the same size, above 127 inside, or None.
+    """
+
+    image: Render | None
+    width: int = 0
+    height: int = 0
+    mask: bytes | None = None
+    rois: tuple[Roi, ...] = ()
+    clean: CleanViews | None = None
+
+    def mask_pixels(self) -> NDArray[np.bool_] | None:
+        """bool [H, W], True inside; None where there is no mask."""
+        if self.mask is None:
+            return None
+        return _decoded(self.mask, "L", (self.width, self.height)) > INSIDE
+
+
+def encoded(pixels: NDArray[np.uint8]) -> bytes:
+    """The PNG of uint8 [H, W, 3] (RGB) or [H, W] (grey), losslessly."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "PNG", compress_level=3)
+    return buffer.getvalue()
+
+
+def render(pixels: NDArray[np.uint8], resized: bool = False) -> Render:
+    """A ``Render`` of uint8 [H, W, 3]."""
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
+        raise ValueError(f"a render must be uint8 of the shape [H, W, 3], got {pixels.dtype} {pixels.shape}")
+    return Render(encoded(pixels), pixels.shape[1], pixels.shape[0], resized)
+
+
+def _decoded(png: bytes, mode: str, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """A PNG of our own as an array; ValueError where it is of another mode or size than is said of it."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
+        if image.mode != mode or image.size != size:
+            raise ValueError(f"a stored image is {image.mode} of {image.size}, expected {mode} of {size}")
+        return np.asarray(image)
