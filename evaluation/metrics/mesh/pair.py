@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from evaluation.metrics import checked
 from evaluation.metrics.mesh import alignment
 from evaluation.metrics.mesh.alignment import Similarity
 from evaluation.metrics.mesh.sampling import morton_order, samples
@@ -53,11 +53,9 @@ class MeshPair(SharedWork):
         prepared: MutableMapping[str, Arrays] | None = None,
     ) -> None:
         super().__init__(prepared)
-        if not (math.isfinite(unit_scale) and unit_scale > 0):
-            raise ValueError(f"unit_scale must be a positive number, got {unit_scale}")
-        self.unit_scale = float(unit_scale)
-        pred_vertices, self.pred_faces = _checked(pred_vertices, pred_faces, "prediction")
-        ref_vertices, self.ref_faces = _checked(ref_vertices, ref_faces, "reference")
+        self.unit_scale = checked.unit(unit_scale)
+        pred_vertices, self.pred_faces = checked.indexed(pred_vertices, pred_faces, 3, "prediction", "face")
+        ref_vertices, self.ref_faces = checked.indexed(ref_vertices, ref_faces, 3, "reference", "face")
         frame, *arrays = self.reference_once("mesh surface", lambda: _reference(ref_vertices, self.ref_faces))
         self.reference = Surface(*arrays)
         self.centre, self.longest_side, self.min_area = frame[:3], float(frame[3]), float(frame[4])
@@ -168,22 +166,3 @@ def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:
     if not len(found):
         raise ValueError("degenerate_gt: the reference has no face with an area")
     return np.array([*centre, longest, limit]), found.points, found.faces, found.sign, found.areas
-
-
-def _checked(vertices: Any, faces: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """`vertices` as float64[V, 3] and `faces` as int64[F, 3]; ValueError if they are not."""
-    points = np.asarray(vertices, dtype=np.float64)
-    triples = np.asarray(faces)
-    if points.size == 0:
-        points = np.empty((0, 3))
-    if triples.size == 0:
-        triples = np.empty((0, 3), dtype=np.int64)
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError(f"the {name}'s vertices must have the shape [V, 3], got {points.shape}")
-    if triples.ndim != 2 or triples.shape[1] != 3 or not np.issubdtype(triples.dtype, np.integer):
-        raise ValueError(f"the {name}'s faces must be whole numbers of the shape [F, 3]")
-    if not np.isfinite(points).all():
-        raise ValueError(f"the {name} has a coordinate that is not finite")
-    if len(triples) and (triples.min() < 0 or triples.max() >= len(points)):
-        raise ValueError(f"the {name} has a face that names a vertex it does not have")
-    return points, triples.astype(np.int64)

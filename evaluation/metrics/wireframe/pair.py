@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from evaluation.metrics import checked
 from evaluation.metrics.shared import Arrays, SharedWork
 from evaluation.metrics.wireframe import canon
 
@@ -42,11 +42,9 @@ class Pair(SharedWork):
         prepared: MutableMapping[str, Arrays] | None = None,
     ) -> None:
         super().__init__(prepared)
-        if not (math.isfinite(unit_scale) and unit_scale > 0):
-            raise ValueError(f"unit_scale must be a positive number, got {unit_scale}")
-        self.unit_scale = float(unit_scale)
-        pred_vertices, self.pred_edges = _checked(pred_vertices, pred_edges, "prediction")
-        ref_vertices, self.ref_edges = _checked(ref_vertices, ref_edges, "reference")
+        self.unit_scale = checked.unit(unit_scale)
+        pred_vertices, self.pred_edges = checked.indexed(pred_vertices, pred_edges, 2, "prediction", "edge")
+        ref_vertices, self.ref_edges = checked.indexed(ref_vertices, ref_edges, 2, "reference", "edge")
         self.pred_scores = None if pred_scores is None else _checked_scores(pred_scores, len(self.pred_edges))
         self._ref_magnitude = _magnitude(ref_vertices)
         self.magnitude = max(self._ref_magnitude, _magnitude(pred_vertices))
@@ -169,22 +167,3 @@ def _checked_scores(scores: Any, n_edges: int) -> np.ndarray:
     if found.shape != (n_edges,) or not np.isfinite(found).all():
         raise ValueError("the prediction's edge scores must be one finite number per edge")
     return found
-
-
-def _checked(vertices: Any, edges: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """`vertices` as float64[V, 3] and `edges` as int64[E, 2]; ValueError if they are not."""
-    points = np.asarray(vertices, dtype=np.float64)
-    pairs = np.asarray(edges)
-    if points.size == 0:
-        points = np.empty((0, 3))
-    if pairs.size == 0:
-        pairs = np.empty((0, 2), dtype=np.int64)
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError(f"the {name}'s vertices must have the shape [V, 3], got {points.shape}")
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
-        raise ValueError(f"the {name}'s edges must be whole numbers of the shape [E, 2]")
-    if not np.isfinite(points).all():
-        raise ValueError(f"the {name} has a coordinate that is not finite")
-    if len(pairs) and (pairs.min() < 0 or pairs.max() >= len(points)):
-        raise ValueError(f"the {name} has an edge that names a vertex it does not have")
-    return points, pairs.astype(np.int64)
