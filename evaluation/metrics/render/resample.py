@@ -1,0 +1,79 @@
+"""Resampling without antialias: bilinear, bicubic, and the halving of a Gaussian pyramid.
+
+Networks and saliency maps of the field were made with OpenCV's; these are its definitions (INTER_LINEAR, INTER_CUBIC,
+pyrDown), by which a pixel's centre lies at half a pixel and what lies beyond the edge repeats it or mirrors it.
+`evaluation.metrics.render.image` resizes pictures for people and for comparing; it widens its filters when shrinking.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+CUBIC = -0.75  # the parameter a of the cubic kernel
+TAPS = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16  # of the pyramid
+
+
+def bilinear(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
+    """uint8 or float [H, W, C] at another size: each new pixel between its four neighbours. uint8 is rounded, halves up."""
+    rows, above, below = _between(pixels.shape[0], height)
+    columns, left, right = _between(pixels.shape[1], width)
+    tall = rows.reshape(-1, 1, 1)
+    found = pixels[above].astype(np.float64) * (1 - tall) + pixels[below] * tall
+    wide = columns.reshape(1, -1, 1)
+    found = found[:, left] * (1 - wide) + found[:, right] * wide
+    return np.floor(found + 0.5).astype(np.uint8) if pixels.dtype == np.uint8 else found
+
+
+def bicubic(values: np.ndarray, width: int, height: int) -> np.ndarray:
+    """float64 [..., H, W] at another size, by the cubic kernel with a = -0.75; it may overshoot."""
+    return cubic_weights(values.shape[-2], height) @ values @ cubic_weights(values.shape[-1], width).T
+
+
+@lru_cache(maxsize=256)
+def cubic_weights(n: int, m: int) -> np.ndarray:
+    """float64[m, n]: what each of n samples is worth to each of m; rows add up to 1. Not to be written to."""
+    place = (np.arange(m) + 0.5) * (n / m) - 0.5
+    first = np.floor(place).astype(np.int64)
+    weights = np.zeros((m, n))
+    for tap in range(-1, 3):
+        at = np.clip(first + tap, 0, n - 1)
+        np.add.at(weights, (np.arange(m), at), _cubic(np.abs(place - (first + tap))))
+    weights.flags.writeable = False
+    return weights
+
+
+def halved(values: np.ndarray) -> np.ndarray:
+    """float64 [..., ⌈H/2⌉, ⌈W/2⌉]: smoothed by 1 4 6 4 1 along both axes, then every other row and column.
+
+    Beyond the edge the picture is mirrored about its outermost pixels.
+    """
+    return _halved_rows(_halved_rows(values).swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+def _halved_rows(values: np.ndarray) -> np.ndarray:
+    n = values.shape[-2]
+    at = mirrored(np.arange(0, n, 2)[:, None] + np.arange(-2, 3), n)
+    return sum(weight * values[..., at[:, tap], :] for tap, weight in enumerate(TAPS))
+
+
+def mirrored(at: np.ndarray, n: int) -> np.ndarray:
+    """Indices below n for any whole numbers: …2 1 | 0 1 2 … n-1 | n-2 …"""
+    if n == 1:
+        return np.zeros_like(at)
+    folded = np.mod(at, 2 * n - 2)
+    return np.minimum(folded, 2 * n - 2 - folded)
+
+
+def _between(n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(share of the second, index of the first, index of the second) of the two samples each of m lies between."""
+    place = (np.arange(m) + 0.5) * (n / m) - 0.5
+    first = np.floor(place).astype(np.int64)
+    return place - first, np.clip(first, 0, n - 1), np.clip(first + 1, 0, n - 1)
+
+
+def _cubic(distance: np.ndarray) -> np.ndarray:
+    near = ((CUBIC + 2) * distance - (CUBIC + 3)) * distance**2 + 1
+    far = ((CUBIC * distance - 5 * CUBIC) * distance + 8 * CUBIC) * distance - 4 * CUBIC
+    return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
