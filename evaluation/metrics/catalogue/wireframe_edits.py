@@ -107,6 +107,7 @@ EDIT_DISTANCES = (
         paper=BUILDING3D,
         function=f"{PACKAGE}.wed.wed_ap",
         formula="(Σ_{p∈M_P} min_{g∈M_G} ‖p − g‖ + len_del + len_ins) / L",
+        version=2,
     ),
 )
 

@@ -41,6 +41,7 @@ def _counting(stem: str, name: str, title: str, params: tuple[Param, ...], doc: 
         function=f"{PACKAGE}.{stem}s.{key}",
         micro=Micro(f"{key}_micro", numerator, denominator, factor),
         formula=f"{_RATIO[name]}, TP = #{{matched (p, g) : {_HIT[stem]}}}",
+        version=2 if stem == "edge" else 1,
     )
 
 

@@ -9,6 +9,8 @@ from scipy.optimize import linear_sum_assignment
 
 from evaluation.metrics.result import MetricResult, Status
 
+SECOND = 1e-6  # far above what rounding does to projected coordinates, far below what anybody measures
+
 
 @dataclass(frozen=True, eq=False)
 class Matching:
@@ -60,17 +62,20 @@ def assign(cost: np.ndarray, swap: bool = False) -> tuple[np.ndarray, np.ndarray
     return linear_sum_assignment(cost)
 
 
-def match(distance: np.ndarray, limit: float, rule: str, swap: bool = False) -> Matching:
+def match(distance: np.ndarray, limit: float, rule: str, swap: bool = False, second: np.ndarray | None = None) -> Matching:
     """Match rows (predicted) to columns (reference) of `distance`, float64[P, G], by Hungarian.
 
     `hungarian_raw` minimises the total distance and keeps the pairs within `limit` (inclusive);
     `hungarian_capped` maximises the number of pairs within it first, total distance second.
-    `swap` as for `assign`.
+    Between assignments that these leave equal, the one with the least total of `second`, another
+    distance of that shape, is taken. `swap` as for `assign`.
     """
     n_pred, n_ref = distance.shape
     cost = distance
     if rule == "hungarian_capped":
         cost = np.where(distance <= limit, distance, limit * (min(n_pred, n_ref) + 1) + 1)
+    if second is not None:
+        cost = cost + SECOND * second
     pred, ref = assign(cost, swap)
     found = distance[pred, ref]
     kept = found <= limit

@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import directed_hausdorff
 
 from evaluation.metrics.wireframe import edges
-from evaluation.metrics.wireframe.edges import edge_f1, edge_precision, edge_recall, match_edges, sampled_hausdorff, segment_hausdorff
+from evaluation.metrics.wireframe.edges import (
+    edge_f1,
+    edge_precision,
+    edge_recall,
+    ends_apart,
+    match_edges,
+    sampled_hausdorff,
+    segment_hausdorff,
+)
 from evaluation.metrics.wireframe.pair import Pair
 from tests.evaluation.shapes import EMPTY, SPLIT, SQ, moved, noisy, random_wireframe, segment, shuffled, value, wireframe
 
@@ -147,6 +155,27 @@ def test_ties_do_not_depend_on_the_order_of_the_file():
     known = three(a, b, tau_edge=0.4)
     for seed in range(8):
         assert three(shuffled(a, seed), shuffled(b, seed + 9), tau_edge=0.4) == known
+
+
+def test_of_assignments_with_equal_totals_the_one_with_the_nearest_ends_is_taken():
+    # The two left corners are 10 apart, which is the Hausdorff distance of every pair here: both assignments total 20.
+    # The ends of like and like are twice the root of 116 apart, those of the other two pairs the roots of 134 and 150.
+    prediction = wireframe([(0, 0, 0), (2, 5, 0), (3, 0, 0)], [(0, 1), (0, 2)])
+    reference = wireframe([(-10, 0, 0), (-1, 0, 0), (-2, 5, 0)], [(0, 1), (0, 2)])
+    for far in (0.0, 6_500_000.1):
+        pair = Pair.of(moved(prediction, (far, 0, 0)), moved(reference, (far, 0, 0)))
+        hits, (pred, ref) = match_edges(pair, tau_edge=10.5), pair.segments(None)
+        assert hits.distance == pytest.approx([10, 10])
+        rises = np.ptp(pred.ends[hits.pred, :, 1], axis=1), np.ptp(ref.ends[hits.ref, :, 1], axis=1)
+        assert np.column_stack(rises).tolist() in ([[0, 0], [5, 5]], [[5, 5], [0, 0]])  # like goes with like
+
+
+def test_the_ends_of_segments_are_compared_the_nearer_way_round():
+    a = np.array([[[0, 0, 0], [2, 5, 0]], [[0, 0, 0], [3, 0, 0]]], dtype=float)
+    b = np.array([[[-10, 0, 0], [-1, 0, 0]], [[-10, 0, 0], [-2, 5, 0]]], dtype=float)
+    assert ends_apart(a, b) == pytest.approx(np.sqrt([[134, 116], [116, 150]]))
+    assert ends_apart(a[:, ::-1], b) == pytest.approx(ends_apart(a, b))
+    assert ends_apart(a[:0], b).shape == (0, 2)
 
 
 def test_hits_are_named_by_the_canonical_edges():

@@ -121,6 +121,8 @@ def test_degenerate_pairs_score_the_same_at_projected_coordinates(seed):
 
 @settings(max_examples=150, deadline=None)
 @given(SEEDS, st.floats(0, 1))
+@example(1131, 0.0)  # here and in the next, two assignments of edges have the same total, and rounding chose between them
+@example(7822963, 0.5)
 def test_generic_pairs_score_the_same_at_projected_coordinates(seed, by):
     prediction, reference = generic_pair(seed)
     away = np.array(FAR) + by
