@@ -1,7 +1,10 @@
-"""The network weights that metrics may use: a file each, whose sha256 its model card states.
+"""Every network file that metrics may use: its source, its digest, its licence; and the sets of them that metrics name.
 
-Beside NAME.safetensors lies NAME.json, the model card. What the card says is pinned: a file of another digest is not
-used. Nothing heavy is imported here.
+A *set* of weights is what a metric's parameter `weights` names: one file or several. Shipped sets lie beside the code as
+NAME.safetensors with a model card NAME.json that states their sha256. Published files are fetched (`manage.py
+fetch_weights`, or `python -m evaluation fetch`) into one folder that all workers share. A file counts as there only once
+its digest has been checked, and is checked again when it is read: nothing is ever computed with other weights, or with
+none. Nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -9,82 +12,292 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.metrics.spec import MetricSpec
 
-_MESH = Path(__file__).parent / "metrics" / "mesh"
-_FOLDERS = {"locase": _MESH / "locase" / "weights", "saucd_w": _MESH / "saucd_weights"}  # the second is the operator's to fill
+_HERE = Path(__file__).parent
+_MESH, _NETWORKS = _HERE / "metrics" / "mesh", _HERE / "networks" / "weights"
+_FOLDERS = {  # of the shipped sets, by network; that of saucd_w is the operator's to fill
+    "locase": _MESH / "locase" / "weights",
+    "saucd_w": _MESH / "saucd_weights",
+    "backbone": _NETWORKS / "backbone",
+    "yolox": _NETWORKS / "yolox",
+}
+DEFAULT_CACHE = _HERE.parent / "var" / "weights"
+CHUNK = 1 << 20
+FETCH = "python manage.py fetch_weights"  # on a server
+FETCH_LOCALLY = "python -m evaluation fetch"
 
 
 class WeightsError(ValueError):
-    """Weights are not there, or are not the ones their card describes; one sentence."""
+    """Weights are not there, or are not the ones they should be; one sentence."""
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """A file that others publish. `stated` are the hex digits of its sha256 that its publisher gives: all, eight or none.
+
+    `megabytes` is about what it weighs. Where it lies, and what its digest was when it was fetched, the cache says.
+    """
+
+    name: str
+    filename: str
+    url: str
+    licence: str
+    megabytes: float
+    what: str
+    stated: str = ""
+
+    @property
+    def path(self) -> Path:
+        return cache_folder() / self.filename
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What was noted when it was fetched: sha256, bytes, source, fetched; empty if it never was."""
+        path = cache_folder() / f"{self.filename}.json"
+        try:
+            found = _record(path, path.stat().st_mtime_ns)
+        except OSError:
+            return {}
+        return found if found["sha256"].startswith(self.stated) else {}
+
+    @property
+    def sha256(self) -> str | None:
+        """The digest it must have: as it was first fetched, else as its publisher states it in full; None if neither is known."""
+        return self.record.get("sha256") or (self.stated if len(self.stated) == 64 else None)
+
+    @property
+    def there(self) -> bool:
+        """Is it here, and was it checked when it came?"""
+        return bool(self.record) and self.path.is_file()
+
+
+@dataclass(frozen=True)
+class ShippedFile:
+    """A file that lies beside the code, with its model card."""
+
+    name: str
+    path: Path
+    sha256: str
+
+    @property
+    def there(self) -> bool:
+        return self.path.is_file()
 
 
 @dataclass(frozen=True)
 class Weights:
-    """One set of weights of a network: where the file is, its digest (hex), and its card."""
+    """One set of weights of a network: its files, and its model card where it is a shipped one."""
 
+    network: str
     name: str
-    file: Path
-    sha256: str
-    card: dict[str, Any]
+    files: tuple[PublishedFile | ShippedFile, ...]
+    card: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def there(self) -> bool:
-        """Is the file here?"""
-        return self.file.is_file()
+        """Are all files here?"""
+        return all(file.there for file in self.files)
+
+    @property
+    def absent(self) -> tuple[PublishedFile | ShippedFile, ...]:
+        """The files that are not here."""
+        return tuple(file for file in self.files if not file.there)
+
+    @property
+    def file(self) -> Path:
+        """Where the (first) file lies."""
+        return self.files[0].path
+
+    @property
+    def sha256(self) -> str | None:
+        """The digest of the file; of several, the sha256 of their digests, one a line. None if one of them is unknown."""
+        digests = [file.sha256 for file in self.files]
+        if None in digests or len(digests) == 1:
+            return digests[0] if len(digests) == 1 else None
+        return hashlib.sha256("\n".join(str(digest) for digest in digests).encode()).hexdigest()
+
+    def paths(self) -> tuple[Path, ...]:
+        """Where the files lie, each just checked against its digest; WeightsError if one is absent or another than it was."""
+        if not self.there:
+            raise WeightsError(_absent(self))
+        for file in self.files:
+            if file_digest(file.path) != file.sha256:
+                raise WeightsError(_changed(file))
+        return tuple(file.path for file in self.files)
 
     def read(self) -> bytes:
-        """The file's bytes; WeightsError if it is absent or another than the card's."""
-        if not self.there:
-            raise WeightsError(f"The weights {self.name!r} are not here; put {self.file.name} beside their card.")
-        data = self.file.read_bytes()
-        if hashlib.sha256(data).hexdigest() != self.sha256:
-            raise WeightsError(f"The file {self.file.name} is not the one its card describes (its sha256 differs); restore it.")
-        return data
+        """The bytes of a set that is one file; WeightsError as `paths` raises it."""
+        (path,) = self.paths()
+        return path.read_bytes()
+
+
+def file_digest(path: Path) -> str:
+    """The sha256 of a file in hex, read piece by piece."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+_TORCHVISION = "https://download.pytorch.org/models"
+_LPIPS = "https://github.com/richzhang/PerceptualSimilarity/raw/master/lpips/weights/v0.1"
+_YOLOX = "https://github.com/Megvii-BaseDetection/YOLOX/releases/download/0.1.1rc0"
+_IMAGENET = "trained on ImageNet"
+
+
+def _torchvision(name: str, filename: str, megabytes: float, what: str) -> PublishedFile:
+    """Torchvision's file names end in the first eight hex digits of their sha256."""
+    stated = filename.rpartition("-")[2].removesuffix(".pth")
+    return PublishedFile(name, filename, f"{_TORCHVISION}/{filename}", "BSD-3-Clause", megabytes, f"{what}, {_IMAGENET}", stated)
+
+
+def _head(network: str, megabytes: float, sha256: str) -> PublishedFile:
+    """The digest is that of the file in the packages lpips 0.1.4 and torchmetrics 1.9.0, where it is the same."""
+    what = f"LPIPS v0.1: the weights of the channels of {network}"
+    return PublishedFile(
+        f"lpips-{network}", f"lpips-v0.1-{network}.pth", f"{_LPIPS}/{network}.pth", "BSD-2-Clause", megabytes, what, sha256
+    )
+
+
+def _yolox(size: str, megabytes: float) -> PublishedFile:
+    what = f"YOLOX-{size}, a detector of 80 classes, trained on COCO"
+    return PublishedFile(f"yolox-{size}", f"yolox_{size}.pth", f"{_YOLOX}/yolox_{size}.pth", "Apache-2.0", megabytes, what)
+
+
+FILES: Mapping[str, PublishedFile] = {
+    file.name: file
+    for file in (
+        _torchvision("squeezenet1_1", "squeezenet1_1-b8a52dc0.pth", 5, "SqueezeNet 1.1"),
+        _torchvision("alexnet", "alexnet-owt-7be5be79.pth", 244, "AlexNet"),
+        _torchvision("vgg16", "vgg16-397923af.pth", 553, "VGG-16"),
+        _head("alex", 0.006, "df73285e35b22355a2df87cdb6b70b343713b667eddbda73e1977e0c860835c0"),
+        _head("vgg", 0.007, "a78928a0af1e5f0fcb1f3b9e8f8c3a2a5a3de244d830ad5c1feddc79b8432868"),
+        _head("squeeze", 0.011, "4a5350f23600cb79923ce65bb07cbf57dca461329894153e05a1346bd531cf76"),
+        PublishedFile(
+            "inception-fid",
+            "pt_inception-2015-12-05-6726825d.pth",
+            "https://github.com/mseitzer/pytorch-fid/releases/download/fid_weights/pt_inception-2015-12-05-6726825d.pth",
+            "Apache-2.0",
+            96,
+            f"Inception-v3 as FID uses it, {_IMAGENET}",
+            "6726825d",
+        ),
+        PublishedFile(
+            "clip-vit-b-32",
+            "clip-vit-b-32-openai.safetensors",
+            "https://huggingface.co/timm/vit_base_patch32_clip_224.openai/resolve/main/open_clip_model.safetensors",
+            "MIT",
+            605,
+            "OpenAI's CLIP ViT-B/32 in open_clip's format",
+        ),
+        _yolox("nano", 8),
+        _yolox("tiny", 41),
+        _yolox("s", 72),
+        _yolox("m", 203),
+        _yolox("l", 434),
+        _yolox("x", 793),
+    )
+}
+PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of a set -> its files
+    "backbone": {"squeezenet-imagenet": ("squeezenet1_1",), "alexnet-imagenet": ("alexnet",), "vgg16-imagenet": ("vgg16",)},
+    "lpips_alex": {"v0.1": ("alexnet", "lpips-alex")},
+    "lpips_vgg": {"v0.1": ("vgg16", "lpips-vgg")},
+    "lpips_squeeze": {"v0.1": ("squeezenet1_1", "lpips-squeeze")},
+    "inception": {"fid-2015-12-05": ("inception-fid",)},
+    "clip": {"openai-vit-b-32": ("clip-vit-b-32",)},
+    "yolox": {name: (name,) for name in ("yolox-nano", "yolox-tiny", "yolox-s", "yolox-m", "yolox-l", "yolox-x")},
+}
+
+_folder: list[Path] = [DEFAULT_CACHE]
+
+
+def cache_folder() -> Path:
+    """Where fetched files lie: `var/weights` of the checkout unless `use_cache` said otherwise."""
+    return _folder[0]
+
+
+def use_cache(folder: Path) -> None:
+    """Look for fetched files there, in this process."""
+    _folder[0] = Path(folder)
 
 
 def names(network: str) -> tuple[str, ...]:
-    """The weights there are for a network, by name."""
-    return tuple(sorted(_cards(_FOLDERS[network])))
+    """The sets of weights there are for a network, by name, whether their files are here or not."""
+    return tuple(sorted(_sets(network)))
 
 
 def get(network: str, name: str) -> Weights:
-    """The weights of that name; WeightsError if there is no card for them."""
-    found = _cards(_FOLDERS[network]).get(name)
+    """The set of that name; WeightsError if there is none."""
+    found = _sets(network).get(name)
     if found is None:
         raise WeightsError(f"There are no weights {name!r} of {network}; there are: {', '.join(names(network)) or 'none'}.")
     return found
 
 
 def digest(network: str, name: str) -> str | None:
-    """The sha256 that fixes a metric's numbers, or None where there is no card."""
-    found = _cards(_FOLDERS[network]).get(name)
+    """The sha256 that fixes a metric's numbers, or None where it is not known."""
+    found = _sets(network).get(name)
     return found.sha256 if found else None
 
 
-def refusal(spec: MetricSpec, params: Mapping[str, Any]) -> str:
-    """Why the metric cannot be computed on this server for want of weights, and what to do; empty where it can."""
+def published(name: str) -> PublishedFile:
+    """The published file of that name; WeightsError, with those there are, if there is none."""
+    if name not in FILES:
+        raise WeightsError(f"There is no file of weights {name!r}; there are: {', '.join(FILES)}.")
+    return FILES[name]
+
+
+def shipped() -> tuple[Weights, ...]:
+    """All sets that lie beside the code."""
+    return tuple(found for network, folder in _FOLDERS.items() for found in _cards(network, folder).values())
+
+
+def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -> str:
+    """Why the metric cannot be computed here for want of weights, and the command that gets them; empty where it can."""
     if spec.weights is None:
         return ""
     try:
         found = get(spec.weights, params["weights"])
     except WeightsError as error:
         return str(error)
-    if found.there:
-        return ""
-    return (
-        f"The weights “{found.name}” of {spec.title} are not on this server; "
-        f"ask its operator to put {found.file.name} beside its model card."
-    )
+    return "" if found.there else _absent(found, spec.title, command)
+
+
+def _absent(found: Weights, title: str = "", command: str = FETCH) -> str:
+    fetched = [file.name for file in found.absent if isinstance(file, PublishedFile)]
+    owner = f" of {title}" if title else f" of {found.network}"
+    absent = f"The weights “{found.name}”{owner} are not on this {'server' if command == FETCH else 'machine'}"
+    if fetched:
+        return f"{absent}; get them with: {command} {' '.join(fetched)}"
+    return f"{absent}; ask the operator to put {found.file.name} beside its model card."
+
+
+def _changed(file: PublishedFile | ShippedFile) -> str:
+    if isinstance(file, PublishedFile):
+        return f"The file {file.path.name} has changed since it was fetched (its sha256 differs); get it again with: {FETCH} {file.name}"
+    return f"The file {file.path.name} is not the one its card describes (its sha256 differs); restore it."
+
+
+def _sets(network: str) -> dict[str, Weights]:
+    found = {name: Weights(network, name, tuple(FILES[file] for file in files)) for name, files in PUBLISHED.get(network, {}).items()}
+    return found | (_cards(network, _FOLDERS[network]) if network in _FOLDERS else {})
 
 
 @cache
-def _cards(folder: Path) -> dict[str, Weights]:
-    cards = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
-    return {name: Weights(name, folder / f"{name}.safetensors", card["sha256"], card) for name, card in cards.items()}
+def _cards(network: str, folder: Path) -> dict[str, Weights]:
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        card = json.loads(path.read_text())
+        file = ShippedFile(f"{network}/{path.stem}", folder / f"{path.stem}.safetensors", card["sha256"])
+        found[path.stem] = Weights(network, path.stem, (file,), card)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _record(path: Path, modified: int) -> dict[str, Any]:
+    return json.loads(path.read_text())

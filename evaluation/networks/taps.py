@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from torch import Tensor, nn
 
 
@@ -15,20 +17,22 @@ class Taps(nn.Sequential):
         super().__init__(*layers)
         self.taps = taps
 
-    def forward(self, x: Tensor, last: int | None = None) -> list[Tensor]:
-        """float32[B, C, H, W] -> the feature map at each tap, up to tap number `last` (from 0; None: all of them).
+    def walk(self, x: Tensor, last: int | None = None) -> Iterator[Tensor]:
+        """The feature map at each tap, one after the other, so that none need be kept longer than it is looked at.
 
-        Layers behind the last tap that is asked for are not computed.
+        `x` is float32[B, C, H, W]. Layers behind tap number `last` (from 0; None: the last one) are not computed.
         """
-        wanted = self.taps if last is None else self.taps[: last + 1]
-        found = []
+        end = self.taps[-1 if last is None else last]
         for count, layer in enumerate(self, start=1):
             x = layer(x)
-            if count in wanted:
-                found.append(x)
-            if count == wanted[-1]:
-                break
-        return found
+            if count in self.taps:
+                yield x
+            if count == end:
+                return
+
+    def forward(self, x: Tensor, last: int | None = None) -> list[Tensor]:
+        """All that `walk` gives, as a list."""
+        return list(self.walk(x, last))
 
     def everything(self, x: Tensor) -> Tensor:
         """What comes out of the last layer."""

@@ -55,3 +55,31 @@ def yolox() -> SimpleNamespace:
             Head=importlib.import_module("yolox.models.yolo_head").YoloxHead,
             Pafpn=importlib.import_module("yolox.models.yolo_pafpn").YoloPafpn,
         )
+
+
+_torchvision_operators: list = []
+
+
+def torchvision():
+    """The package, made importable beside a torch that its compiled part was not built for.
+
+    Its own modules describe two operators of that part to torch, which must know them by then; nothing here calls them.
+    lpips, torch-fidelity, open_clip and torchmetrics' image metrics import it. Skips by name where it is not installed.
+    """
+    if importlib.util.find_spec("torchvision") is None:
+        pytest.skip("torchvision is not installed (tests/requirements-peers.txt)")
+    import torch
+
+    if not _torchvision_operators:
+        library = torch.library.Library("torchvision", "FRAGMENT")
+        for name in ("nms", "qnms"):
+            if not hasattr(torch.ops.torchvision, name):
+                library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        _torchvision_operators.append(library)  # what is defined lives as long as the library
+    return importlib.import_module("torchvision")
+
+
+def with_torchvision(name: str):
+    """A package that imports torchvision; skips by name where it is not installed."""
+    torchvision()
+    return pytest.importorskip(name, reason=f"{name} is not installed (tests/requirements-peers.txt)")

@@ -1,0 +1,114 @@
+"""From the name of a set of weights to the network, ready to be used. PURE.
+
+The published names of parameters are kept by the networks here, so a published file is read as it is. A network is made
+without memory for its parameters and filled from the file, so none can be left at a random value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from evaluation import weights as stored
+from evaluation.networks.alexnet import AlexNet
+from evaluation.networks.clip_vit import ClipImageTower
+from evaluation.networks.files import fill, read_state
+from evaluation.networks.inception import FidInception
+from evaluation.networks.squeezenet import SqueezeNet
+from evaluation.networks.vgg import Vgg16
+from evaluation.weights import Weights, WeightsError
+
+_ready: dict[tuple[str, str, str, str], nn.Module] = {}  # by network, set, digest and device
+
+
+def load(network: str, name: str, device: torch.device | str = "cpu") -> nn.Module:
+    """The network with the set of weights of that name (see evaluation/weights.py), for inference; read once per process.
+
+    "backbone" gives a module with `features`, which takes images as `normalise.imagenet` leaves them; the set's name or,
+    for a shipped set, its model card's `architecture` says which. "lpips_*" gives its backbone and, as `heads`, the list
+    of the weights float32[C] of the channels at each tap. "inception" and "clip" are modules of this package.
+    WeightsError where a file is absent, changed, or not of this network.
+    """
+    found = stored.get(network, name)
+    key = (network, name, str(found.sha256), str(device))
+    if key not in _ready:
+        if network not in BUILDERS:
+            raise WeightsError(f"There is no network {network!r} to load; there are: {', '.join(BUILDERS)}.")
+        _ready[key] = BUILDERS[network](found, found.paths()).to(device)
+    return _ready[key]
+
+
+def forget() -> None:
+    """Let go of all networks."""
+    _ready.clear()
+
+
+def _backbone(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
+    return _stack(found.card.get("architecture") or found.name.partition("-")[0], paths[0])
+
+
+def _stack(architecture: str, path: Path) -> nn.Module:
+    state = read_state(path)
+    if architecture == "squeezenet":
+        return fill(_meta(lambda: SqueezeNet(classes=_classes(state))), state, path.name)
+    if architecture == "alexnet":
+        return fill(_meta(AlexNet), state, path.name, ignored=("classifier.",))
+    if architecture == "vgg16":
+        return fill(_meta(Vgg16), state, path.name, ignored=("classifier.",))
+    raise WeightsError(f"There is no backbone {architecture!r}; there are: squeezenet, alexnet, vgg16.")
+
+
+def _classes(state: Mapping[str, Tensor]) -> int:
+    """How many classes the file's classifier tells apart; 1000 where it has none, which is then found absent."""
+    last = state.get("classifier.1.weight")
+    return 1000 if last is None else len(last)
+
+
+def _lpips(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
+    architecture = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet"}[found.network.removeprefix("lpips_")]
+    network = _stack(architecture, paths[0])
+    network.heads = _heads(read_state(paths[1]), _channels(network), paths[1].name)
+    return network
+
+
+def _heads(state: Mapping[str, Tensor], channels: list[int], what: str) -> nn.ParameterList:
+    """The channels' weights at each tap: `lin0.model.1.weight` and so on, float32[1, C, 1, 1] in the file."""
+    wanted = {f"lin{n}.model.1.weight": (1, count, 1, 1) for n, count in enumerate(channels)}
+    if {name: tuple(value.shape) for name, value in state.items()} != wanted:
+        raise WeightsError(f"The file {what} does not hold LPIPS weights for {len(channels)} taps of this network.")
+    values = [state[name].float().flatten() for name in wanted]
+    if not all(torch.isfinite(value).all() for value in values):
+        raise WeightsError(f"The file {what} has numbers that are not finite.")
+    return nn.ParameterList(nn.Parameter(value, requires_grad=False) for value in values)
+
+
+def _channels(network: nn.Module) -> list[int]:
+    with torch.inference_mode():
+        return [taken.shape[1] for taken in network.features.walk(torch.zeros(1, 3, 32, 32))]
+
+
+def _inception(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
+    return fill(_meta(FidInception), read_state(paths[0]), paths[0].name, ignored=("fc.",))
+
+
+def _clip(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
+    return fill(_meta(ClipImageTower), read_state(paths[0]), paths[0].name, prefix="visual.")
+
+
+def _meta(make: Callable[[], nn.Module]) -> nn.Module:
+    """The network without memory for its parameters."""
+    with torch.device("meta"):
+        return make()
+
+
+BUILDERS: dict[str, Callable[[Weights, tuple[Path, ...]], nn.Module]] = {
+    "backbone": _backbone,
+    "lpips_alex": _lpips,
+    "lpips_vgg": _lpips,
+    "lpips_squeeze": _lpips,
+    "inception": _inception,
+    "clip": _clip,
+}

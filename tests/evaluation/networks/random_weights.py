@@ -1,0 +1,85 @@
+"""Random but fixed weights, written as the publishers write theirs and found where fetched files are found."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from evaluation import weights
+from evaluation.networks.alexnet import AlexNet
+from evaluation.networks.inception import FidInception
+from evaluation.networks.squeezenet import SqueezeNet
+from evaluation.networks.vgg import Vgg16
+
+CHANNELS = {"alex": (64, 192, 384, 256, 256), "vgg": (64, 128, 256, 512, 512), "squeeze": (64, 128, 256, 384, 384, 512, 512)}
+# What the published files hold beside the stacks: name of the layer, outputs, inputs.
+CLASSIFIERS = {
+    "alexnet": ((1, 4096, 9216), (4, 4096, 4096), (6, 1000, 4096)),
+    "vgg16": ((0, 4096, 25088), (3, 4096, 4096), (6, 1000, 4096)),
+}
+
+
+def shelf(monkeypatch, folder: Path) -> Path:
+    """An empty cache of weights for this test."""
+    monkeypatch.setattr(weights, "_folder", [folder])
+    return folder
+
+
+def put(monkeypatch, name: str, state: dict[str, Tensor]) -> Path:
+    """Write the published file of that name into the cache as if it had been fetched; returns where it lies.
+
+    Its publisher's digest cannot be that of random numbers, so it is taken to state none.
+    """
+    file = dataclasses.replace(weights.published(name), stated="")
+    monkeypatch.setattr(weights, "FILES", {**weights.FILES, name: file})
+    if file.path.suffix == ".safetensors":
+        from safetensors.torch import save_file
+
+        save_file(state, file.path)
+    else:
+        torch.save(state, file.path)
+    record = {"sha256": weights.file_digest(file.path), "bytes": file.path.stat().st_size, "source": "a test", "fetched": "2026-01-01"}
+    (file.path.parent / f"{file.filename}.json").write_text(json.dumps(record))
+    return file.path
+
+
+def lively(network: nn.Module, seed: int = 0) -> dict[str, Tensor]:
+    """A state in which every layer keeps the size of its signal, so that no difference dies out on the way."""
+    generator = torch.Generator().manual_seed(seed)
+    state = {}
+    for name, value in network.state_dict().items():
+        if value.ndim > 1:
+            state[name] = torch.randn(value.shape, generator=generator) * (2 / value[0].numel()) ** 0.5
+        elif name.endswith(("running_var", "bn.weight")):
+            state[name] = 0.5 + torch.rand(value.shape, generator=generator)
+        elif value.is_floating_point():
+            state[name] = torch.randn(value.shape, generator=generator) * 0.1
+        else:
+            state[name] = value.clone()
+    return state
+
+
+def backbone(name: str, seed: int = 0) -> dict[str, Tensor]:
+    """squeezenet1_1, alexnet or vgg16 with its classifier, as torchvision publishes it (the classifier all zeros, which take no room)."""
+    if name == "squeezenet1_1":
+        return lively(SqueezeNet(), seed)
+    state = lively({"alexnet": AlexNet, "vgg16": Vgg16}[name](), seed)
+    for layer, outputs, inputs in CLASSIFIERS[name]:
+        state[f"classifier.{layer}.weight"] = torch.zeros(1).expand(outputs, inputs)
+        state[f"classifier.{layer}.bias"] = torch.zeros(outputs)
+    return state
+
+
+def head(network: str, seed: int = 0) -> dict[str, Tensor]:
+    """LPIPS's weights of channels of alex, vgg or squeeze, not negative, as their authors publish them."""
+    generator = torch.Generator().manual_seed(seed)
+    return {f"lin{n}.model.1.weight": torch.rand(1, count, 1, 1, generator=generator) for n, count in enumerate(CHANNELS[network])}
+
+
+def inception(seed: int = 0) -> dict[str, Tensor]:
+    """Inception-v3 of FID with the classifier that the published file has."""
+    return lively(FidInception(), seed) | {"fc.weight": torch.zeros(1008, 2048), "fc.bias": torch.zeros(1008)}
