@@ -115,7 +115,7 @@ class TestWeights:
 
         from evaluation.metrics.registry import Param
 
-        found = weights.Weights("big", tmp_path / "big.safetensors", "0" * 64, {})
+        found = weights.Weights("net", "big", (weights.ShippedFile("net/big", tmp_path / "big.safetensors", "0" * 64),))
         monkeypatch.setattr(weights, "get", lambda network, name: found)
         return replace(registry.get("corner_f1"), weights="net", params=(Param("weights", "big", "choice", choices=("big",)),))
 
