@@ -24,11 +24,12 @@ import point_cloud_utils
 import trimesh
 from scipy.spatial import cKDTree
 
+from evaluation.metrics.mesh import closest
 from evaluation.metrics.mesh.distances import gaps
 from evaluation.metrics.mesh.occupancy import grid_around
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.saucd import laplacian, saucd
-from evaluation.metrics.mesh.surfaces import p2s, to_triangles
+from evaluation.metrics.mesh.surfaces import p2s
 from evaluation.metrics.mesh.volume import inside, volume_iou
 from submissions.formats.arrays import Mesh
 from tests.evaluation.solids import noisy, sphere
@@ -121,7 +122,7 @@ def surfaces(reference: Mesh) -> None:
     points = found.prediction_cloud(2000).points
     times = best(
         {
-            "ours": lambda: to_triangles(points, found.reference.points, found.reference.faces),
+            "ours": lambda: closest.distances(points, found.reference.points, found.reference.faces),
             "trimesh": lambda: trimesh.proximity.closest_point(triangles, points),
         }
     )

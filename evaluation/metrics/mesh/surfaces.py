@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import igl
 import numpy as np
 
+from evaluation.metrics.mesh import closest
 from evaluation.metrics.mesh.distances import SAMPLES, empty, gaps
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.result import MetricResult
-
-ROUNDING = 1e-14  # a point this near to a surface of size 1 lies on it
 
 
 def p2s(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
@@ -20,7 +18,8 @@ def p2s(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str
     pred, near = pair.prediction_cloud(n, seed0, align), gaps(pair, n, seed0, align)
     if pred is None or near is None:
         return empty(pair.diagonal(normalize))
-    found = pair.once(("to reference", n, seed0, align), lambda: to_triangles(pred.points, pair.reference.points, pair.reference.faces))
+    ref = pair.reference
+    found = pair.once(("to reference", n, seed0, align), lambda: closest.distances(pred.points, ref.points, ref.faces))
     # Never further than the nearest sample of the reference: on needles of faces the triangle's own figure loses digits.
     found = np.minimum(found, near.a) * pair.length(normalize)
     parts = {"p2s_max": float(found.max())} | pair.alignment_parts(align, normalize)
@@ -42,13 +41,6 @@ def normal_difference(pair: MeshPair, n: int = SAMPLES, align: str = "none", see
     means = {"pred2gt": _turn(there, here[found.a_nearest]), "gt2pred": _turn(here, there[found.b_nearest])}
     value = (means["pred2gt"] + means["gt2pred"]) / 2
     return MetricResult(value, parts=means | pair.alignment_parts(align, "gt_unit"))
-
-
-def to_triangles(points: np.ndarray, corners: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """float64[N]: the distance of each point to the nearest of the triangles, exactly."""
-    _, _, closest = igl.point_mesh_squared_distance(points, corners, faces)
-    distance = np.linalg.norm(points - closest, axis=1)
-    return np.where(distance <= ROUNDING, 0.0, distance)
 
 
 def _turn(normals: np.ndarray, others: np.ndarray) -> float:

@@ -5,8 +5,9 @@ import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.metrics.mesh import closest
 from evaluation.metrics.mesh.distances import chamfer_l1, nearest, uhd
-from evaluation.metrics.mesh.surfaces import normal_difference, p2s, to_triangles
+from evaluation.metrics.mesh.surfaces import normal_difference, p2s
 from tests.evaluation.solids import EMPTY, FAR, SQUARE, box, mesh, moved, noisy, pair, random_soup, rounded, scaled, shuffled, sphere, value
 
 
@@ -57,7 +58,7 @@ def test_distances_to_triangles_are_those_of_trimesh_to_each_triangle(seed):
     triangles = reference.points[reference.faces]
     found = [trimesh.triangles.closest_point(triangles, np.repeat(point[None], len(triangles), axis=0)) for point in points]
     expected = [np.linalg.norm(each - point, axis=1).min() for each, point in zip(found, points, strict=True)]
-    assert to_triangles(points, reference.points, reference.faces) == pytest.approx(np.array(expected), abs=1e-12)
+    assert closest.distances(points, reference.points, reference.faces) == pytest.approx(np.array(expected), abs=1e-12)
 
 
 def test_parity_with_trimesh_proximity():
