@@ -1,4 +1,7 @@
 from django.apps import AppConfig
+from django.conf import settings
+
+from evaluation import weights
 
 
 class EvaluationConfig(AppConfig):
@@ -9,3 +12,4 @@ class EvaluationConfig(AppConfig):
         from evaluation.celery import app
 
         app.set_default()
+        weights.use_cache(settings.WEIGHTS)

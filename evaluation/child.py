@@ -1,6 +1,6 @@
 """The limited process in which hostile bytes are parsed and scored.
 
-`python -m evaluation.child` loads the libraries once, then forks one process per job: a job starts
+`python -m evaluation.child [FOLDER OF FETCHED WEIGHTS]` loads the libraries once, then forks one process per job: a job starts
 in milliseconds, lives under its own memory, time and file limits, and leaves nothing behind in
 the next one. It has no Django, no database and no credentials: its parent gives it an empty
 environment and a folder that holds copies of what the job needs.
@@ -157,6 +157,10 @@ def preload() -> None:
 
 
 def main() -> None:
+    from evaluation import weights
+
+    if sys.argv[1:]:
+        weights.use_cache(Path(sys.argv[1]))
     preload()
     print(json.dumps({"end": "ready"}), flush=True)
     while line := sys.stdin.buffer.readline():

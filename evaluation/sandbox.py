@@ -105,7 +105,7 @@ class Sandbox:
                 "HOME": tempfile.gettempdir(),
             }
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "evaluation.child"],
+                [sys.executable, "-m", "evaluation.child", str(settings.WEIGHTS)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=settings.BASE_DIR,
                 start_new_session=True, bufsize=0,
             )  # fmt: skip

@@ -82,6 +82,7 @@ UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 500_000_000)  # the most any phas
 KEEP_REJECTED_DAYS = env.float("KEEP_REJECTED_DAYS", 7.0)  # then a rejected entry's file is removed
 KEEP_REJECTED_BYTES = env.int("KEEP_REJECTED_BYTES", 2_000_000_000)  # of one team's rejected entries, the newest
 LINK_SECONDS = env.int("LINK_SECONDS", 600)  # life of a signed download link
+WEIGHTS = env.path("WEIGHTS", HOME / "weights").absolute()  # fetched weights of networks; one folder for all processes
 CACHE_BYTES = env.int("CACHE_BYTES", 5_000_000_000)  # local copies of objects in S3, below HOME
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
