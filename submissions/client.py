@@ -141,7 +141,7 @@ def _as_file(path: Path, folder: Path, bounds: Bounds) -> Path:
     target = folder / f"{path.resolve().name or 'entry'}.zip"
     with open_package(path, bounds) as package, zipfile.ZipFile(target, "w") as archive:
         for file in tqdm(package.files, desc="Packing", unit="file", disable=None, leave=False):
-            info = zipfile.ZipInfo(file.name, _EPOCH)
+            info = zipfile.ZipInfo(package.top + file.name, _EPOCH)  # a scene's own folder may be all there is
             info.create_system = 3  # else it says on which system it was packed
             archive.writestr(info, package.read(file.name), zipfile.ZIP_DEFLATED)
     return target

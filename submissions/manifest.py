@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from submissions.formats.families import FAMILIES, Family
+from submissions.formats.families import FAMILIES, NAME, Family
 
 MISSING_RULES = ("reject", "worst")
-ITEM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
+RESIZE_RULES = ("none", "reference")
+ITEM_ID = NAME
+COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 MAX_MANIFEST_BYTES = 50_000_000
 
 
@@ -23,12 +25,14 @@ class ManifestError(ValueError):
 class Item:
     """One sample to be sent: its id, the group it is averaged in, and the most of its family's two sizes that it may have.
 
-    Without ``limits`` a manifest fills in the family's own.
+    Without ``limits`` a manifest fills in the family's own. ``size`` is the width and height that an image must have;
+    0, 0 where any will do, and for families that are no images.
     """
 
     id: str
     group: str
     limits: tuple[int, int] = ()  # type: ignore[assignment]
+    size: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,9 @@ class MetricEntry:
 class Manifest:
     """What one phase expects. ``unit_scale`` is metres per unit; items are in reference order.
 
+    Of images, ``background`` (#rrggbb) is what they are laid on where they are transparent, and ``resize`` says whether
+    one of another size is refused ("none") or brought to the reference's ("reference").
+
     Construction checks everything and raises ``ManifestError``.
     """
 
@@ -70,6 +77,8 @@ class Manifest:
     metrics: tuple[MetricEntry, ...] = ()
     bounds: Bounds = Bounds()
     reference_version: int = 1
+    background: str = "#ffffff"
+    resize: str = "none"
 
     def __post_init__(self) -> None:
         _expect(self.family in FAMILIES, "family", f"one of {', '.join(FAMILIES)}", self.family)
@@ -79,6 +88,8 @@ class Manifest:
         _expect(bool(self.formats) and not unknown, "formats", f"some of {', '.join(known)}", self.formats)
         scale_ok = math.isfinite(self.unit_scale) and self.unit_scale > 0
         _expect(scale_ok, "unit_scale", "metres per unit, a number above 0", self.unit_scale)
+        _expect(COLOUR.fullmatch(self.background) is not None, "background", "a colour as #rrggbb", self.background)
+        _expect(self.resize in RESIZE_RULES, "resize", f"one of {', '.join(RESIZE_RULES)}", self.resize)
         for name, value in dataclasses.asdict(self.bounds).items():
             _expect(value > 0, f"bounds.{name}", "a whole number above 0", value)
         items = tuple(item if item.limits else dataclasses.replace(item, limits=self.kind.most) for item in self.items)
@@ -96,6 +107,15 @@ class Manifest:
     def item_ids(self) -> tuple[str, ...]:
         return tuple(item.id for item in self.items)
 
+    def reading(self, item: Item | None = None) -> dict[str, Any]:
+        """What the family's readers must know of this phase: nothing, or of images the background, and for an ``item`` its
+        size and what happens to other sizes."""
+        if not self.kind.images:
+            return {}
+        colour = bytes.fromhex(self.background[1:])
+        background = {"background": (colour[0], colour[1], colour[2])}
+        return background if item is None else {**background, "size": item.size, "resize": self.resize == "reference"}
+
     def to_dict(self) -> dict[str, Any]:
         """The manifest as plain JSON values; ``from_dict`` is the inverse."""
         return {
@@ -107,6 +127,7 @@ class Manifest:
             "unit": self.unit,
             "unit_scale": self.unit_scale,
             "reference_version": self.reference_version,
+            **({"background": self.background, "resize": self.resize} if self.kind.images else {}),
             "bounds": dataclasses.asdict(self.bounds),
             "metrics": [{"slug": m.slug, "key": m.key, "params": dict(m.params)} for m in self.metrics],
             "items": [{"id": item.id, "group": item.group, **_sizes(item, self.kind)} for item in self.items],
@@ -131,6 +152,8 @@ class Manifest:
             metrics=tuple(_metric(entry, n) for n, entry in enumerate(read.get("metrics", list, []))),
             bounds=Bounds(**{f.name: bounds.get(f.name, int, f.default) for f in dataclasses.fields(Bounds)}),
             reference_version=read.get("reference_version", int, 1),
+            background=read.get("background", str, "#ffffff"),
+            resize=read.get("resize", str, "none"),
         )
 
     def to_json(self) -> bytes:
@@ -183,12 +206,14 @@ def _item(entry: object, number: int, family: Family) -> Item:
     read = _Reader(entry, f"items[{number}].")
     name = read.get("id", str)
     first, second = (read.get(f"max_{size}", int, most) for size, most in zip(family.sizes, family.most, strict=True))
-    return Item(name, read.get("group", str, name), (first, second))
+    size = (read.get("width", int, 0), read.get("height", int, 0)) if family.images else (0, 0)
+    return Item(name, read.get("group", str, family.group_of(name)), (first, second), size)
 
 
 def _sizes(item: Item, family: Family) -> dict[str, int]:
-    """``max_vertices`` and ``max_edges`` of a wireframe, and so on."""
-    return {f"max_{size}": most for size, most in zip(family.sizes, item.limits, strict=True)}
+    """``max_vertices`` and ``max_edges`` of a wireframe, and so on; ``width`` and ``height`` of an image that must have them."""
+    exact = dict(zip(family.sizes, item.size, strict=True)) if all(item.size) else {}
+    return exact | {f"max_{size}": most for size, most in zip(family.sizes, item.limits, strict=True)}
 
 
 def _metric(entry: object, number: int) -> MetricEntry:
@@ -201,14 +226,17 @@ def _check_items(items: tuple[Item, ...], family: Family) -> None:
     _expect(bool(items), "items", "at least one item", items)
     seen: dict[str, str] = {}
     for item in items:
-        plain = "an id of letters, digits, dots, dashes and underscores, at most 120, beginning with a letter or digit"
-        _expect(ITEM_ID.fullmatch(item.id) is not None, "items.id", plain, item.id)
+        _expect(family.is_id(item.id), "items.id", family.id_rule, item.id)
+        scene = not family.grouped or item.group == family.group_of(item.id)
+        _expect(scene, f"{item.id}.group", "the part of the id before the slash", item.group)
         # Archives are unpacked on file systems that fold case, so ids must differ by more than that.
         folded = item.id.casefold()
         _expect(folded not in seen, "items.id", "ids that differ by more than case", f"{seen.get(folded)}, {item.id}")
         seen[folded] = item.id
-        for (name, given), most in zip(_sizes(item, family).items(), family.most, strict=True):
-            _expect(0 < given <= most, f"{item.id}.{name}", f"1 to {most}", given)
+        for name, given, most in zip(family.sizes, item.limits, family.most, strict=True):
+            _expect(0 < given <= most, f"{item.id}.max_{name}", f"1 to {most}", given)
+        for name, given, most in zip(family.sizes, item.size, item.limits, strict=True):
+            _expect(0 <= given <= most and bool(given) == all(item.size), f"{item.id}.{name}", f"1 to {most}, or 0 for both sides", given)
 
 
 def _expect(holds: bool, key: str, expected: str, found: object) -> None:

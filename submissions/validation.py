@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from submissions.formats.errors import FormatError
-from submissions.formats.families import Family
+from submissions.formats.errors import FormatError, size_text
+from submissions.formats.layout import is_companion, is_silent, item_of
 from submissions.formats.package import Package, PackageError, open_package
 from submissions.formats.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
 
 MAX_PROBLEMS = 100
-_COMPANIONS = (".txt", ".md", ".rst", ".pdf")
 
 
 @dataclass(frozen=True)
@@ -120,12 +119,21 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
     sources = _sources(package, manifest, notes)
     notes.sent.update(item.id for item, _ in sources)
     items: dict[str, Any] = {}
+    kept = 0
     for done, (item, file) in enumerate(sources):
         progress(done, len(sources))
         try:
-            items[item.id] = manifest.kind.read(package, file, item.limits)
+            items[item.id] = manifest.kind.read(package, file, item.limits, **manifest.reading(item))
         except FormatError as error:
             notes.error(error)
+            continue
+        kept += manifest.kind.stored_size(items[item.id])
+        if kept > manifest.kind.most_stored:
+            most = size_text(manifest.kind.most_stored)
+            notes.problem(
+                file, "", f"and the {manifest.kind.plural} before it take more than {most} without loss; send fewer or smaller ones"
+            )
+            break
     progress(len(sources), len(sources))
     return items
 
@@ -144,7 +152,7 @@ def _table_name(package: Package, manifest: Manifest) -> str | None:
 
 def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Any]:
     for file in package.files:
-        if file.name != table and not _is_companion(file.name, manifest.kind):
+        if file.name != table and not is_companion(manifest.kind, file.name):
             notes.problem(file.name, "", f"stands beside {table}, which holds all samples; send one or the other")
     progress(0, 1)
     limits = {item.id: item.limits for item in manifest.items}
@@ -168,31 +176,28 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
     taken: dict[str, str] = {}
     passed: list[str] = []
     for file in package.files:
-        name = PurePosixPath(file.name)
-        kind = manifest.kind.suffixes.get(name.suffix.lower())
-        if name.stem in items and kind in manifest.formats:
-            if name.stem in taken:
-                notes.problem(file.name, "", f"is a second file for {name.stem}, after {taken[name.stem]}")
+        kind = manifest.kind.suffixes.get(PurePosixPath(file.name).suffix.lower())
+        item = item_of(manifest.kind, file.name, package.top, items)
+        if item is not None and kind in manifest.formats:
+            if item in taken:
+                notes.problem(file.name, "", f"is a second file for {item}, after {taken[item]}")
             else:
-                taken[name.stem] = file.name
-        elif _is_companion(file.name, manifest.kind):
-            passed += [] if name.suffix.lower() in manifest.kind.companions else [file.name]
+                taken[item] = file.name
+        elif is_companion(manifest.kind, file.name):
+            passed += [] if is_silent(manifest.kind, file.name) else [file.name]
         else:
-            notes.problem(file.name, "", _stranger(name, kind, manifest))
+            notes.problem(file.name, "", _stranger(kind, manifest))
     if passed:
         notes.warnings.append(f"{_some(passed)} not read.")
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
 
 
-def _is_companion(name: str, family: Family) -> bool:
-    path = PurePosixPath(name)
-    return path.suffix.lower() in (*_COMPANIONS, *family.companions) or path.stem.upper() in ("README", "LICENSE")
-
-
-def _stranger(name: PurePosixPath, kind: str | None, manifest: Manifest) -> str:
+def _stranger(kind: str | None, manifest: Manifest) -> str:
     wanted = manifest.kind.wanted(manifest.formats)
     if "s23dr" in manifest.formats:
         wanted += f"{', ' if wanted else ''}{' or '.join(FILE_NAMES)}"
     if kind not in manifest.formats:
         return f"is not in a format of this phase ({wanted})"
+    if manifest.kind.grouped:
+        return "is not a view of this phase; put each file into its scene's folder and name it after the view"
     return "is not a sample of this phase; name each file after its sample"

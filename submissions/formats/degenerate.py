@@ -3,6 +3,7 @@
 import numpy as np
 
 from submissions.formats.arrays import Mesh, Wireframe
+from submissions.formats.render import View
 
 SHORTEST = 1e-9  # of an edge, in the file's own unit
 SMALLEST = 1e-14  # of a face, over the square of the diagonal of the faces' bounding box
@@ -24,3 +25,8 @@ def mesh(item: Mesh) -> bool:
     diagonal = np.linalg.norm(flat.max(axis=0) - flat.min(axis=0))
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     return not (areas > SMALLEST * diagonal**2).any()
+
+
+def render(view: View) -> bool:
+    """No image, no clean views of the scene, and no text that it was to show."""
+    return view.image is None and view.clean is None and not view.prompt

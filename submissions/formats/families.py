@@ -6,11 +6,14 @@ pair for its metrics in `evaluation/runner.py`. Nothing heavy is imported: reade
 
 import dataclasses
 import importlib
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")  # of an item, or of its group
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,9 @@ class Family:
     files that hold all samples at once. ``sizes`` names the two numbers that say how large an item is (attributes of it);
     ``most`` bounds them anywhere, ``least`` is what every phase allows. Files that end in one of ``companions`` may
     stand beside the items' own, which alone decide about their content. ``exact`` is the form that reads back bit for bit, ``example`` the
-    one that people like to look at.
+    one that people like to look at. Ids of a ``grouped`` family are ``group/item``, and ``images`` says that its items are
+    images: the size of each is given by the reference, and a phase has a background and a rule for other sizes. ``stored``
+    is the suffix of stored items, and ``most_stored`` how many bytes those of one entry may take.
     """
 
     key: str
@@ -41,6 +46,11 @@ class Family:
     also: str  # what may be sent instead of an archive
     tables: tuple[str, ...] = ()
     companions: tuple[str, ...] = ()
+    grouped: bool = False
+    images: bool = False
+    stored: str = "npz"
+    most_stored: int = 1_500_000_000
+    per: str = "sample"  # what one file is of
 
     @property
     def title(self) -> str:
@@ -54,7 +64,7 @@ class Family:
     @property
     def hint(self) -> str:
         """What an upload is, in a sentence."""
-        return f"A zip with one {self.singular} per sample ({self.wanted(self.formats)}), {self.also}."
+        return f"A zip with one {self.singular} per {self.per} ({self.wanted(self.formats)}), {self.also}."
 
     @property
     def accept(self) -> str:
@@ -75,17 +85,66 @@ class Family:
         first, second = (n if isinstance(n, int) else len(n) for n in (getattr(item, name) for name in self.sizes))
         return first, second
 
+    def is_id(self, name: str) -> bool:
+        """Whether an item may be called that."""
+        parts = name.split("/")
+        return len(parts) == (2 if self.grouped else 1) and all(NAME.fullmatch(part) for part in parts)
+
+    @property
+    def id_rule(self) -> str:
+        """What an id looks like, for sentences."""
+        rule = "letters, digits, dots, dashes and underscores, at most 120, beginning with a letter or digit"
+        return f"an id scene/view, each of {rule}" if self.grouped else f"an id of {rule}"
+
+    def group_of(self, name: str) -> str:
+        """The group that an item is in unless somebody says another: what stands before the slash, or itself."""
+        return name.partition("/")[0]
+
     # --- what the module of readers does
 
-    def read(self, package: Any, name: str, limits: tuple[int, int]) -> Any:
-        """One item from the file ``name`` of an open package, of at most that size. Raises ``FormatError`` with every fault."""
-        data = package.read(name, min(self.max_file_bytes, self._reader("file_limit")(*limits)))
-        beside = {"companions": self._reader("beside")(package, name)} if self.companions else {}
-        return self._reader(f"read_{self.key}")(data, name, *limits, **beside)
+    def read(self, package: Any, name: str, limits: tuple[int, int], **options: Any) -> Any:
+        """One item from the file ``name`` of an open package, of at most that size. Raises ``FormatError`` with every fault.
 
-    def load_folder(self, path: Path) -> dict[str, Any]:
-        """All items of a folder, an archive or a file, by name. Raises ``FormatError``."""
-        return self._reader("load_folder")(path)
+        ``options`` are what the phase says of images; see ``Manifest.reading``.
+        """
+        data = package.read(name, min(self.max_file_bytes, self._reader("file_limit")(*limits)))
+        beside = {"companions": self._reader("beside")(package, name)} if self.companions or self.grouped else {}
+        return self._reader(f"read_{self.key}")(data, name, *limits, **beside, **options)
+
+    def load_folder(self, path: Path, **options: Any) -> dict[str, Any]:
+        """All items of a folder, an archive or a file, by name; ``options`` is the background of images. Raises ``FormatError``."""
+        return self._reader("load_folder")(path, **options)
+
+    def files(self, items: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+        """Many items as files that ``load_folder`` reads back, each a path with / between folders and its content."""
+        module = importlib.import_module(self.readers)
+        if hasattr(module, "files"):
+            yield from module.files(items)
+        else:
+            yield from ((f"{name}.{self.exact}", self.write(item, self.exact)) for name, item in items.items())
+
+    def doubts(self, items: Mapping[str, Any]) -> list[str]:
+        """What an organizer may not have meant of these items as a reference, in sentences; it stands in no way."""
+        module = importlib.import_module(self.readers)
+        return module.doubts(items) if hasattr(module, "doubts") else []
+
+    def stored_size(self, item: Any) -> int:
+        """About how many bytes a read item keeps in memory and in the storage, for families that must count them."""
+        module = importlib.import_module(self.readers)
+        return module.stored_size(item) if hasattr(module, "stored_size") else 0
+
+    def save(self, items: Mapping[str, Any], path: Path) -> None:
+        """``pack`` into a file."""
+        module = importlib.import_module(self.readers)
+        if hasattr(module, "save"):
+            module.save(items, path)
+        else:
+            path.write_bytes(self.pack(items))
+
+    def load(self, path: Path, only: Collection[str] | None = None) -> dict[str, Any]:
+        """The inverse of ``save``; where ``only`` names some items, others may be left out. Raises ``FormatError``."""
+        module = importlib.import_module(self.readers)
+        return module.load(path, only) if hasattr(module, "load") else self.unpack(path.read_bytes())
 
     def pack(self, items: Mapping[str, Any]) -> bytes:
         """Many items as the bytes that are stored, every number kept bit for bit."""
@@ -109,11 +168,13 @@ class Family:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two items are of one kind and hold the same numbers, bit for bit."""
+    """Whether two items are of one kind and hold the same numbers or pixels, bit for bit."""
     import numpy as np
 
     if type(a) is not type(b):
         return False
+    if hasattr(a, "same_as"):
+        return a.same_as(b)
     pairs = [(getattr(a, field.name), getattr(b, field.name)) for field in dataclasses.fields(a)]
     return all((x is None) == (y is None) and (x is None or np.array_equal(x, y)) for x, y in pairs)
 
@@ -155,4 +216,25 @@ MESH = Family(
     also="or a single file where the phase has one sample",
     companions=(".mtl", ".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".webp"),
 )
-FAMILIES: Mapping[str, Family] = MappingProxyType({family.key: family for family in (WIREFRAME, MESH)})
+RENDER = Family(
+    key="render",
+    singular="render",
+    plural="renders",
+    formats=("png", "jpg", "webp"),
+    suffixes=MappingProxyType({".png": "png", ".jpg": "jpg", ".jpeg": "jpg", ".webp": "webp"}),
+    sizes=("width", "height"),
+    most=(16_384, 16_384),
+    least=(1, 1),
+    max_file_bytes=100_000_000,
+    readers="submissions.formats.render_files",
+    exact="png",
+    example="png",
+    needs="an image, or clean views of its scene",
+    nothing="any pixel",
+    also="in a folder per scene",
+    grouped=True,
+    images=True,
+    stored="renders",
+    per="view",
+)
+FAMILIES: Mapping[str, Family] = MappingProxyType({family.key: family for family in (WIREFRAME, MESH, RENDER)})

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from submissions.formats.families import FAMILIES, MESH, WIREFRAME, Family
+from submissions.formats.families import FAMILIES, MESH, RENDER, WIREFRAME, Family
 from submissions.formats.package import open_package
 
 _LINE = re.compile(rb"^[ \t]*l[ \t]", re.MULTILINE)
@@ -32,7 +32,7 @@ def _votes(path: Path) -> Counter[str]:
             kinds = [family.key for family in FAMILIES.values() if suffix in family.singles]
             if len(kinds) == 1:
                 votes[kinds[0]] += 1
-        if not votes:
+        if not votes.keys() - {RENDER.key}:  # images may be the textures of meshes, whose OBJ tells nothing by its name
             files = [file.name for file in package.files if file.name.lower().endswith(".obj")]
             for name in files[:10]:
                 data = package.read(name)
@@ -41,4 +41,6 @@ def _votes(path: Path) -> Counter[str]:
                     votes[WIREFRAME.key] += 1
                 elif _FACE.search(data):
                     votes[MESH.key] += 1
+    if len(votes) > 1:
+        del votes[RENDER.key]
     return votes

@@ -68,8 +68,9 @@ class _Entry:
 class Package:
     """The files of an upload, without junk and without one common top folder. A context manager."""
 
-    def __init__(self, label: str, entries: dict[str, _Entry], folders: frozenset[str], bounds: Bounds) -> None:
+    def __init__(self, label: str, entries: dict[str, _Entry], folders: frozenset[str], top: str, bounds: Bounds) -> None:
         self.label, self._entries, self._bounds = label, entries, bounds
+        self.top = top  # the common folder that was cut off, with its slash; empty where there is none
         self.folders = folders
         self.files = tuple(PackagedFile(name, entry.size) for name, entry in sorted(entries.items()))
         self._stack = ExitStack()
@@ -270,8 +271,8 @@ def _check_sizes(entries: list[_Entry], packed: int | None, bounds: Bounds, find
 
 def _checked_names(
     entries: list[_Entry], folders: list[str], bounds: Bounds, findings: Findings
-) -> tuple[dict[str, _Entry], frozenset[str]]:
-    """Names that are safe everywhere, each meaning one file, without a common top folder."""
+) -> tuple[dict[str, _Entry], frozenset[str], str]:
+    """Names that are safe everywhere, each meaning one file, without a common top folder; and that folder."""
     folders = [folder for folder in folders if not _is_junk(folder)]
     for name in [entry.name for entry in entries] + folders:
         fault = _name_fault(name, bounds.max_depth)
@@ -287,7 +288,8 @@ def _checked_names(
     top = _common_top([entry.name for entry in entries])
     cut = len(top)
     kept = {folder[cut:] for folder in every_folder if folder.startswith(top) and folder[cut:]}
-    return {unicodedata.normalize("NFC", entry.name[cut:]): entry for entry in entries}, frozenset(kept)
+    named = {unicodedata.normalize("NFC", entry.name[cut:]): entry for entry in entries}
+    return named, frozenset(kept), unicodedata.normalize("NFC", top)
 
 
 def _name_fault(name: str, max_depth: int) -> str:

@@ -4,7 +4,9 @@ An image that was sent in any form becomes one PNG of 8-bit sRGB, so that everyb
 family is a view; its id is ``scene/view``, and its group is the scene.
 """
 
+import hashlib
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,11 +52,22 @@ class Roi:
 class CleanViews:
     """The clean views of a scene, all of one size, for metrics that need no aligned reference.
 
-    One object is shared by the views of a scene; ``sha256`` (hex) names the set, whatever the files were called.
+    One object is shared by the views of a scene; ``sha256`` (hex) names the set by its pixels, in order.
     """
 
     images: tuple[Render, ...]
     sha256: str
+
+    @classmethod
+    def of(cls, images: Iterable[Render]) -> "CleanViews":
+        """The set of these images, in this order. ValueError where there is none, or their sizes differ."""
+        found = tuple(images)
+        if len({(image.width, image.height) for image in found}) != 1:
+            raise ValueError("clean views of a scene must be there, and all of one size")
+        digest = hashlib.sha256(f"{found[0].width}x{found[0].height}".encode())
+        for image in found:
+            digest.update(image.pixels())
+        return cls(found, digest.hexdigest())
 
 
 @dataclass(frozen=True)
@@ -62,7 +75,8 @@ class View:
     """One item of a reference: what an entry's render of the view is held against.
 
     ``image`` is None where only clean views of the scene are known. ``width`` and ``height`` are what is to be sent; 0, 0
-    where any size will do. ``mask`` is a PNG of one channel in the same size, above 127 inside, or None.
+    where any size will do. ``mask`` is a PNG of one channel in the same size, above 127 inside, or None. ``prompt`` is
+    the text that a generated object was asked for with, where there is one.
     """
 
     image: Render | None
@@ -71,12 +85,29 @@ class View:
     mask: bytes | None = None
     rois: tuple[Roi, ...] = ()
     clean: CleanViews | None = None
+    prompt: str = ""
+
+    def same_as(self, other: "View") -> bool:
+        """Whether both ask for the same and hold the same pixels, however these are compressed."""
+        plain = ("width", "height", "rois", "prompt")
+        if any(getattr(self, name) != getattr(other, name) for name in plain):
+            return False
+        if (self.clean and self.clean.sha256) != (other.clean and other.clean.sha256):
+            return False
+        masks, images = (self.mask_pixels(), other.mask_pixels()), (self.image, other.image)
+        if any((a is None) != (b is None) for a, b in (masks, images)):
+            return False
+        return (self.mask == other.mask or np.array_equal(*masks)) and (images[0] is None or _same_pixels(*images))
 
     def mask_pixels(self) -> NDArray[np.bool_] | None:
         """bool [H, W], True inside; None where there is no mask."""
         if self.mask is None:
             return None
         return _decoded(self.mask, "L", (self.width, self.height)) > INSIDE
+
+
+def _same_pixels(a: Render, b: Render) -> bool:
+    return a.png == b.png or np.array_equal(a.pixels(), b.pixels())
 
 
 def encoded(pixels: NDArray[np.uint8]) -> bytes:

@@ -47,7 +47,7 @@ def test_keys_of_a_newer_server_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"family": "cloud"}, "The manifest's family must be one of wireframe, mesh, not 'cloud'."),
+        ({"family": "cloud"}, "The manifest's family must be one of wireframe, mesh, render, not 'cloud'."),
         ({"formats": []}, "formats must be some of json, obj, npz, s23dr"),
         ({"formats": ["obj", "stl"]}, "formats must be some of"),
         ({"formats": "obj"}, "formats must be a list"),

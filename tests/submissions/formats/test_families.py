@@ -1,24 +1,33 @@
 """Each kind of entry offers all that the table promises, and nothing in it says the same thing twice in two ways."""
 
 import importlib
+import io
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from submissions.formats.arrays import Mesh, Wireframe
-from submissions.formats.families import FAMILIES, MESH, WIREFRAME, same
+from submissions.formats.families import FAMILIES, MESH, RENDER, WIREFRAME, same
 from submissions.formats.package import SINGLE_FILE_SUFFIXES, open_package
+from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render
 
 CORNERS = np.array([[0, 0, 0], [1 / 3, 0, 0], [0, 6_500_000.1, 0], [0, 0, -5e-300]])
+PIXELS = np.random.default_rng(0).integers(0, 256, (6, 9, 3), dtype=np.uint8)
+IMAGE = render(PIXELS)
 ITEMS = {
     "wireframe": Wireframe(CORNERS, np.array([[0, 1], [1, 2], [2, 2]]), np.array([0.1, 1 / 7, 0.0])),
     "mesh": Mesh(CORNERS, np.array([[0, 1, 2], [1, 1, 2]]), np.array([[255, 0, 7], [1, 2, 3]], np.uint8)),
+    "render": View(
+        IMAGE, 9, 6, encoded(PIXELS[..., 0]), (Roi(0.5, 1, 3, 1 / 3 + 4, "chair"),), CleanViews.of([render(PIXELS[::-1])]), "a chair"
+    ),
 }
 BARE = {
     "wireframe": Wireframe(CORNERS, np.zeros((0, 2), np.int64)),
     "mesh": Mesh(CORNERS, np.array([[0, 1, 2]])),
+    "render": View(IMAGE, 9, 6),
 }
 families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
@@ -35,28 +44,49 @@ def test_what_is_stored_reads_back_bit_for_bit(family) -> None:
     assert all(same(found[name], items[name]) for name in items)
 
 
+def name_in(family) -> str:
+    return "scene/thing" if family.grouped else "thing"
+
+
 @families
 @pytest.mark.parametrize("of", [ITEMS, BARE])
 def test_the_exact_form_reads_back_bit_for_bit(family, of, tmp_path) -> None:
-    item = of[family.key]
-    (tmp_path / f"thing.{family.exact}").write_bytes(family.write(item, family.exact))
-    assert same(family.load_folder(tmp_path)["thing"], item)
+    item, name = of[family.key], name_in(family)
+    for path, data in family.files({name: item}):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    found = family.load_folder(tmp_path)
+    assert list(found) == [name] and same(found[name], item)
     with open_package(tmp_path) as package:
-        assert same(family.read(package, f"thing.{family.exact}", family.most), item)
+        sent = family.read(package, f"{name}.{family.exact}".removeprefix(package.top), family.most)
+    assert same(sent, item) if not family.images else np.array_equal(sent.pixels(), PIXELS)
 
 
 @families
 def test_the_example_form_keeps_the_places(family, tmp_path) -> None:
-    item = ITEMS[family.key]
-    (tmp_path / f"thing.{family.example}").write_bytes(family.write(item, family.example))
-    found = family.load_folder(tmp_path)["thing"]
-    assert np.array_equal(found.vertices, item.vertices) and family.size(found) == family.size(item)
+    item, name = ITEMS[family.key], name_in(family)
+    file = tmp_path / f"{name}.{family.example}"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(family.write(item, family.example))
+    found = family.load_folder(tmp_path)[name]
+    assert family.size(found) == family.size(item)
+    assert np.array_equal(found.image.pixels(), PIXELS) if family.images else np.array_equal(found.vertices, item.vertices)
+
+
+@families
+def test_a_stored_file_gives_back_all_items_or_some(family, tmp_path) -> None:
+    items = {"b": ITEMS[family.key], "a": BARE[family.key], "c": BARE[family.key]}
+    family.save(items, tmp_path / "stored")
+    assert (tmp_path / "stored").read_bytes() == family.pack(items)
+    assert list(family.load(tmp_path / "stored")) == ["b", "a", "c"]
+    some = family.load(tmp_path / "stored", ("a",))
+    assert same(some["a"], items["a"]) and set(some) <= set(items)
 
 
 @families
 def test_names_of_formats_and_suffixes_agree(family) -> None:
     assert set(family.suffixes.values()) <= set(family.formats)
-    assert family.suffixes == importlib.import_module(family.readers).SUFFIXES
+    assert family.images or family.suffixes == importlib.import_module(family.readers).SUFFIXES
     assert {f".{family.exact}", f".{family.example}"} <= set(family.suffixes)
     assert set(family.singles) <= set(SINGLE_FILE_SUFFIXES)
     assert not set(family.singles) & set(family.companions)
@@ -66,6 +96,13 @@ def test_names_of_formats_and_suffixes_agree(family) -> None:
 def test_sizes_are_counted_by_the_familys_own_names() -> None:
     assert WIREFRAME.size(ITEMS["wireframe"]) == (4, 3)
     assert MESH.size(ITEMS["mesh"]) == (4, 2)
+
+
+def test_ids_of_grouped_families_have_one_slash() -> None:
+    assert RENDER.is_id("garden/00001") and RENDER.group_of("garden/00001") == "garden"
+    assert not any(RENDER.is_id(name) for name in ("garden", "a/b/c", "/a", "a/", "a/.b", "a b/c", ""))
+    assert MESH.is_id("chair_07") and MESH.group_of("chair_07") == "chair_07"
+    assert not any(MESH.is_id(name) for name in ("a/b", ".a", ""))
 
 
 def test_bounds_grow_with_the_reference_between_least_and_most() -> None:
@@ -103,11 +140,28 @@ def test_items_are_the_same_only_bit_for_bit_and_of_one_kind() -> None:
     assert not same(item, ITEMS["wireframe"])
 
 
+def test_views_are_the_same_by_their_pixels_however_they_are_compressed() -> None:
+    from PIL import Image
+
+    view, buffer = ITEMS["render"], io.BytesIO()
+    Image.fromarray(PIXELS).save(buffer, "PNG", compress_level=0)
+    other = Render(buffer.getvalue(), 9, 6)
+    assert other.png != IMAGE.png and same(view, replace(view, image=other))
+    changed = PIXELS.copy()
+    changed[0, 0, 0] ^= 1
+    for field, value in {
+        "image": render(changed), "mask": encoded(255 - PIXELS[..., 0]), "rois": (), "prompt": "", "clean": CleanViews.of([render(changed)]),
+    }.items():  # fmt: skip
+        assert not same(view, replace(view, **{field: value})), field
+    assert not same(view, replace(view, image=None)) and not same(view, IMAGE)
+
+
 def test_the_texts_name_what_people_may_send() -> None:
     assert WIREFRAME.hint == "A zip with one wireframe per sample (.json, .obj, .npz), or a single submission.json or .parquet."
     assert MESH.hint.startswith("A zip with one mesh per sample (.glb, .gltf, .obj, .ply, .stl, .off), ")
     assert WIREFRAME.accept == ".zip,.json,.obj,.npz,.parquet"
     assert MESH.wanted(("ply", "glb")) == ".glb, .gltf, .ply"
+    assert RENDER.hint == "A zip with one render per view (.png, .jpg, .jpeg, .webp), in a folder per scene."
 
 
 def test_the_table_loads_nothing_heavy() -> None:

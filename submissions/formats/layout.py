@@ -1,0 +1,73 @@
+"""Which file of an upload is which item's.
+
+Items without groups are files named after them, in whatever folder. Renders are ``<scene>/<view>`` in one of these layouts:
+
+- ``<scene>/<view>.png``, and ``<view>.png`` alone where the phase has one scene;
+- NerfBaselines' predictions: ``color/<view>.png``, within a folder of the scene's name where there are several scenes;
+  ``gt-color``, ``info.json`` and other outputs stand beside and are passed over;
+- generated objects: ``<prompt>/<seed>/rgb_<n>.png`` is the view ``<seed>-<n>`` of the scene ``<prompt>``, n without leading
+  zeros; ``normal_<n>.png`` beside it are its normals, and ``prompts.json`` says what the prompts are.
+"""
+
+import re
+from collections.abc import Collection
+from pathlib import PurePosixPath
+
+from submissions.formats.families import Family
+
+EXPLAINS = (".txt", ".md", ".rst", ".pdf")
+_PREDICTED = "color"  # NerfBaselines' folder of images
+_OTHER_OUTPUTS = ("gt-color", "depth", "accumulation", "normal")
+_NOTES = ("info.json", "prompts.json", "results.json")
+_GENERATED = re.compile(r"rgb_(\d{1,6})")
+_NORMALS = re.compile(r"normal_\d{1,6}")
+
+
+def item_of(family: Family, name: str, top: str, ids: Collection[str]) -> str | None:
+    """The item that the file ``name`` is of, by its name alone; ``top`` is the common folder that was cut off it."""
+    path = PurePosixPath(name)
+    if not family.grouped:
+        return path.stem if path.stem in ids else None
+    scenes = {item.partition("/")[0] for item in ids}
+    return next((item for item in _candidates(PurePosixPath(top) / path, path, scenes) if item in ids), None)
+
+
+def is_companion(family: Family, name: str) -> bool:
+    """Whether a file may stand beside the items' own without being one: texts that explain, and what goes with them."""
+    path = PurePosixPath(name)
+    if path.suffix.lower() in (*EXPLAINS, *family.companions) or path.stem.upper() in ("README", "LICENSE"):
+        return True
+    return family.grouped and is_silent(family, name)
+
+
+def is_silent(family: Family, name: str) -> bool:
+    """Whether a companion is so usual that nobody needs to be told that it was not read."""
+    path = PurePosixPath(name)
+    if not family.grouped:
+        return path.suffix.lower() in family.companions
+    return path.name in _NOTES or bool({*path.parts[:-1]} & {*_OTHER_OUTPUTS}) or bool(_NORMALS.fullmatch(path.stem))
+
+
+def normals_of(name: str) -> str:
+    """Where the normals of a generated object's image would stand; empty for another file."""
+    path = PurePosixPath(name)
+    found = _GENERATED.fullmatch(path.stem)
+    return str(path.with_name(f"normal_{found[1]}{path.suffix}")) if found else ""
+
+
+def _candidates(full: PurePosixPath, cut: PurePosixPath, scenes: Collection[str]) -> list[str]:
+    """The ids that a file could be of, the plainest reading first."""
+    *folders, _ = full.parts
+    stem = full.stem
+    found = [f"{folders[-1]}/{stem}"] if folders else []
+    generated = _GENERATED.fullmatch(stem)
+    if generated and len(folders) > 1:
+        found.append(f"{folders[-2]}/{folders[-1]}-{int(generated[1])}")
+    if _PREDICTED in folders:
+        at = len(folders) - 1 - folders[::-1].index(_PREDICTED)
+        found += [f"{folders[at - 1]}/{stem}"] if at else []
+        if len(scenes) == 1:
+            found += [f"{scene}/{stem}" for scene in scenes]
+    if len(scenes) == 1 and len(cut.parts) == 1:
+        found += [f"{scene}/{stem}" for scene in scenes]
+    return found
