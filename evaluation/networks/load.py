@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from evaluation import weights as stored
+from evaluation.networks import small_detector, yolox
 from evaluation.networks.alexnet import AlexNet
 from evaluation.networks.clip_vit import ClipImageTower
 from evaluation.networks.files import fill, read_state
@@ -29,7 +30,7 @@ def load(network: str, name: str, device: torch.device | str = "cpu") -> nn.Modu
 
     "backbone" gives a module with `features`, which takes images as `normalise.imagenet` leaves them; the set's name or,
     for a shipped set, its model card's `architecture` says which. "lpips_*" gives its backbone and, as `heads`, the list
-    of the weights float32[C] of the channels at each tap. "inception" and "clip" are modules of this package.
+    of the weights float32[C] of the channels at each tap. "inception", "clip" and "yolox" are modules of this package.
     WeightsError where a file is absent, changed, or not of this network.
     """
     found = stored.get(network, name)
@@ -98,6 +99,14 @@ def _clip(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     return fill(_meta(ClipImageTower), read_state(paths[0]), paths[0].name, prefix="visual.")
 
 
+def _yolox(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
+    if found.name in yolox.SIZES:
+        network = _meta(lambda: yolox.build(found.name))
+    else:
+        network = _meta(lambda: small_detector.build(len(found.card["classes"])))
+    return fill(network, read_state(paths[0]), paths[0].name)
+
+
 def _meta(make: Callable[[], nn.Module]) -> nn.Module:
     """The network without memory for its parameters."""
     with torch.device("meta"):
@@ -111,4 +120,5 @@ BUILDERS: dict[str, Callable[[Weights, tuple[Path, ...]], nn.Module]] = {
     "lpips_squeeze": _lpips,
     "inception": _inception,
     "clip": _clip,
+    "yolox": _yolox,
 }

@@ -13,10 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -291,25 +289,6 @@ def grid(height: int, width: int, like: Tensor) -> Tensor:
         torch.arange(height, dtype=like.dtype, device=like.device), torch.arange(width, dtype=like.dtype, device=like.device), indexing="ij"
     )
     return torch.stack((columns, rows), dim=-1).reshape(-1, 2)
-
-
-def read_state(path: Path) -> dict[str, Tensor]:
-    """The parameters of a published .pth (they lie under "model") or a .safetensors file; nothing in it is executed.
-
-    ValueError, in a sentence, where the file is neither.
-    """
-    if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
-        return load_file(path)
-    # Checkpoints of the training code keep NumPy numbers beside the tensors; these make a number and nothing else.
-    numbers = [np._core.multiarray.scalar, np.dtype, type(np.dtype("float64")), type(np.dtype("float32")), type(np.dtype("int64"))]
-    with torch.serialization.safe_globals([*numbers, (np._core.multiarray.scalar, "numpy.core.multiarray.scalar")]):
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    state = found.get("model", found) if isinstance(found, Mapping) else None
-    if not isinstance(state, Mapping) or not state or not all(isinstance(value, Tensor) for value in state.values()):
-        raise ValueError(f"{path.name} holds no YOLOX parameters; take the file as it was published.")
-    return dict(state)
 
 
 def _doubled(x: Tensor) -> Tensor:

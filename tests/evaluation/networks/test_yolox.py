@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 from torch import nn
 
-from evaluation.networks import yolox
+from evaluation.networks import load, yolox
 from tests.evaluation import official
+from tests.evaluation.networks import random_weights
 
 # Millions of parameters, as published beside the models.
 PUBLISHED = {"yolox-nano": 0.91, "yolox-tiny": 5.06, "yolox-s": 9.0, "yolox-m": 25.3, "yolox-l": 54.2, "yolox-x": 99.1}
@@ -52,14 +52,15 @@ def test_the_sizes_have_the_published_number_of_parameters(name):
 
 
 @pytest.mark.parametrize("name", yolox.SIZES)
-def test_features_and_boxes_are_those_of_an_independent_implementation(name, tmp_path):
+def test_features_and_boxes_are_those_of_an_independent_implementation(name, tmp_path, monkeypatch):
     theirs = official_network(name)
     scramble(theirs)
-    torch.save({"start_epoch": 300, "best_ap": np.float64(0.4), "model": theirs.state_dict()}, tmp_path / "published.pth")
-    ours = yolox.build(name).eval()
+    random_weights.shelf(monkeypatch, tmp_path)
+    path = random_weights.put(monkeypatch, name, {"start_epoch": 300, "best_ap": np.float64(0.4), "model": theirs.state_dict()})
+    ours = load.load("yolox", name)
+    load.forget()
+    path.unlink()  # hundreds of megabytes
     assert set(ours.state_dict()) == set(theirs.state_dict())
-    ours.load_state_dict(yolox.read_state(tmp_path / "published.pth"))
-    (tmp_path / "published.pth").unlink()  # hundreds of megabytes
     images = torch.rand(2, 3, 96, 64, generator=torch.Generator().manual_seed(1)) * 255
     with torch.no_grad():
         dark = theirs.backbone.backbone(images)
@@ -116,21 +117,3 @@ def test_unknown_names_are_refused():
         yolox.build("yolox-xxl")
     with pytest.raises(ValueError, match="dark3"):
         yolox.build("yolox-nano").features(torch.zeros(1, 3, 64, 64), "dark1")
-
-
-def test_files_are_read_without_running_anything(tmp_path):
-    state = yolox.build("yolox-nano").state_dict()
-    save_file(state, tmp_path / "a.safetensors")
-    assert all(torch.equal(value, state[name]) for name, value in yolox.read_state(tmp_path / "a.safetensors").items())
-    torch.save({"model": {"name": "yolox"}}, tmp_path / "b.pth")
-    with pytest.raises(ValueError, match=r"b\.pth holds no YOLOX parameters"):
-        yolox.read_state(tmp_path / "b.pth")
-
-    class Boom:
-        def __reduce__(self):
-            return (open, (str(tmp_path / "ran"), "w"))
-
-    torch.save({"model": Boom()}, tmp_path / "c.pth")
-    with pytest.raises(Exception, match=r"weights_only|Weights only"):
-        yolox.read_state(tmp_path / "c.pth")
-    assert not (tmp_path / "ran").exists()
