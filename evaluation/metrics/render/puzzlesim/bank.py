@@ -1,0 +1,168 @@
+"""The features of a scene's clean views, each different vector kept once, in memory or in a file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+SAMPLED = 2048  # reference features that are looked at first
+FLOAT = 4  # bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """Reference features made ready for half precision: `operand` half[R, C + 4] holds x̃ = half(a − m), what <x, m> is in two
+    halves, and two ones; `length` float32[R] is |x|, `lost` float32[R] is |x − x̃|, `rest` what the two halves leave out."""
+
+    operand: Tensor
+    length: Tensor
+    lost: Tensor
+    rest: float
+
+    @classmethod
+    def of(cls, features: Tensor, mean: Tensor, half: torch.dtype) -> Screen:
+        """Of unit vectors float32[R, C] and their mean [C]."""
+        centred = features - mean
+        along = centred @ mean
+        high = along.to(half)
+        low = (along - high.float()).to(half)
+        operand = torch.empty((len(features), features.shape[1] + 4), dtype=half, device=features.device)
+        operand[:, :-4], operand[:, -4], operand[:, -3], operand[:, -2:] = centred, high, low, 1
+        length = centred.norm(dim=1)
+        lost = centred.sub_(operand[:, :-4]).norm(dim=1)
+        rest = float((along - high.float() - low.float()).abs().amax())
+        return cls(operand, length, lost, rest)
+
+
+class Layer(Protocol):
+    """The unit vectors of one layer of all views: `rows` of them (at least one), with `channels` numbers each."""
+
+    rows: int
+    channels: int
+    mean: Tensor  # float32[C]
+    sample: Tensor  # float32[S, C]: some of them, evenly drawn
+
+    def pieces(self, size: int, half: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
+        """All rows, float32[n, C] at a time, and the same made ready for screening where `half` is given.
+
+        What is not in memory anyway comes in pieces of at most `size` bytes.
+        """
+
+
+@dataclass(eq=False)
+class InMemory:
+    """Features [R, C] that stay where they are. What screening needs is kept too where `keep` allows it, else made again."""
+
+    features: Tensor
+    keep: bool = True
+    mean: Tensor = field(init=False)
+    sample: Tensor = field(init=False)
+    _screens: dict[torch.dtype, Screen] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.rows, self.channels = self.features.shape
+        self.mean = (self.features.sum(0, dtype=torch.float64) / self.rows).float()
+        self.sample = self.features[:: stride(self.rows)]
+
+    def pieces(self, size: int, half: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
+        if half is None:
+            yield self.features, None
+        elif self.keep:
+            if half not in self._screens:
+                self._screens[half] = Screen.of(self.features, self.mean, half)
+            yield self.features, self._screens[half]
+        else:
+            step = max(1, size // (self.channels * FLOAT))
+            for features in self.features.split(step):
+                yield features, Screen.of(features, self.mean, half)
+
+
+@dataclass(eq=False)
+class InFile:
+    """Features that lie in a file, as little-endian float32 one row after the other from `offset` on."""
+
+    file: IO[bytes]
+    offset: int
+    rows: int
+    channels: int
+    mean: Tensor
+    sample: Tensor
+
+    def pieces(self, size: int, half: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
+        step = max(1, size // (self.channels * FLOAT))
+        for start in range(0, self.rows, step):
+            features = read(self.file, self.offset, start, min(start + step, self.rows), self.channels).to(self.mean.device)
+            yield features, None if half is None else Screen.of(features, self.mean, half)
+
+
+class Collector:
+    """Takes the features of one layer view by view and keeps each different vector once, in an unnamed temporary file."""
+
+    def __init__(self, channels: int) -> None:
+        self.channels, self.rows = channels, 0
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the layer that reads it
+        self._sum = np.zeros(channels)
+        self._seen = np.zeros(0, dtype=np.uint64)
+
+    def add(self, features: Tensor) -> None:
+        """Take unit vectors float32[P, C] of a view."""
+        given = np.ascontiguousarray(features.cpu().numpy(), dtype="<f4")
+        marks, first = np.unique(hashes(given), return_index=True)
+        places = np.searchsorted(self._seen, marks)
+        inside = np.minimum(places, max(len(self._seen) - 1, 0))
+        new = self._seen[inside] != marks if len(self._seen) else np.ones(len(marks), dtype=bool)
+        kept = given[np.sort(first[new])]
+        self._seen = np.insert(self._seen, places[new], marks[new])
+        self.file.write(kept.data.cast("B") if len(kept) else b"")
+        self.rows += len(kept)
+        self._sum += kept.sum(axis=0, dtype=np.float64)
+
+    def layer(self, device: str) -> InFile:
+        """What was taken, as a layer that is read from the file."""
+        self.file.flush()
+        every = stride(self.rows)
+        sample = torch.cat([read(self.file, 0, row, row + 1, self.channels) for row in range(0, self.rows, every)])
+        mean = torch.from_numpy((self._sum / self.rows).astype(np.float32))
+        return InFile(self.file, 0, self.rows, self.channels, mean.to(device), sample.to(device))
+
+    def array(self) -> np.ndarray:
+        """The same as an array float32[R, C] in memory."""
+        self.file.flush()
+        return read(self.file, 0, 0, self.rows, self.channels).numpy()
+
+
+def stride(rows: int) -> int:
+    """Each how many-th row belongs to the sample."""
+    return max(1, -(-rows // SAMPLED))
+
+
+def read(file: IO[bytes], offset: int, start: int, stop: int, channels: int) -> Tensor:
+    """float32[stop - start, C] from the file; OSError where it is too short."""
+    found = np.empty((stop - start, channels), dtype="<f4")
+    file.seek(offset + start * channels * FLOAT)
+    if found.size and file.readinto(found.data.cast("B")) != found.nbytes:
+        raise OSError("the features of the reference end too early")
+    return torch.from_numpy(found)
+
+
+def distinct(features: Tensor) -> tuple[Tensor, Tensor]:
+    """int64: the first place of each different row of float32[P, C], ascending, and for each row which of these it equals."""
+    given = np.ascontiguousarray(features.cpu().numpy())
+    _, first, back = np.unique(hashes(given), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return torch.from_numpy(first[order]).to(features.device), torch.from_numpy(rank[back]).to(features.device)
+
+
+def hashes(features: np.ndarray) -> np.ndarray:
+    """uint64[P]: the same for the same bits of a row float32[P, C], and for others hardly ever."""
+    bits = features.view(np.uint32).astype(np.uint64)
+    keys = np.random.default_rng(0).integers(1, 2**63, bits.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    return ((bits ^ (bits << np.uint64(29))) * keys).sum(axis=1, dtype=np.uint64)

@@ -1,0 +1,163 @@
+"""The best match of each test feature among many reference features, in bounded memory.
+
+Features are unit vectors (or zero). Two ways lead to the same numbers: `exact` multiplies everything in float32;
+`screened` multiplies in half precision, knows how wrong that can be, and computes in float32 what could be a maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from evaluation.metrics.render.puzzlesim.bank import Layer, Screen, distinct
+from evaluation.metrics.render.puzzlesim.blocks import walk
+
+TOLERANCE = 5e-5  # by which a screened maximum may stay below the exact one; with the rounding of both, 1e-4 is kept
+SPARSE = 16  # one candidate in so many products, and single dots are no cheaper than the whole product
+_ROUNDING = 4e-6  # of sums of a few hundred products in float32
+_BLOCK = {"cpu": (2048, 512), "cuda": (16384, 8192)}  # test features × reference features at a time
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`chunk`: bytes of reference features held at a time where they are read from a file; `tile`: test × reference features
+    multiplied at a time (None: what the device takes well)."""
+
+    chunk: int = 64 << 20
+    tile: tuple[int, int] | None = None
+
+
+def normalized(features: Tensor) -> Tensor:
+    """float32[..., C]: each vector divided by max(|x|, 1e-12), so that zero stays zero."""
+    return functional.normalize(features, p=2, dim=-1)
+
+
+@cache
+def native_half(device: str) -> torch.dtype | None:
+    """The half-precision type that the device multiplies natively: float16 on a graphics card, bfloat16 on processors with
+    the units for it, None elsewhere (emulated, it is slower than float32)."""
+    if device == "cuda":
+        return torch.float16
+    found = torch.cpu.get_capabilities()
+    return torch.bfloat16 if any(found.get(name) for name in ("avx512_bf16", "amx_bf16", "sve_bf16", "bf16")) else None
+
+
+def best_match(reference: Layer, test: Tensor, half: torch.dtype | None = None, limits: Limits = Limits()) -> Tensor:
+    """float32[P]: for each test feature [P, C] its largest cosine with any reference feature.
+
+    S(p) = max over q of <F_ref(q), F_test(p)>. With `half` the products are screened in that type; the result is then at
+    most TOLERANCE below the exact one, and above it by no more than the rounding of float32.
+    """
+    first, back = distinct(test)
+    once = test if len(first) == len(test) else test[first]
+    found = exact(reference, once, limits) if half is None else _Screen(reference, once, half, limits).run()
+    return found if once is test else found[back]
+
+
+def exact(reference: Layer, test: Tensor, limits: Limits = Limits()) -> Tensor:
+    """As `best_match`, everything in float32."""
+    best = torch.full((len(test),), -torch.inf, device=test.device)
+    rows, columns = limits.tile or _BLOCK[test.device.type]
+    product = _Product(torch.float32, test.device)
+    for features, _ in reference.pieces(limits.chunk):
+        for of in _tiles(len(test), rows):
+            part, most = test[of], best[of]
+
+            def step(first: int, last: int, features: Tensor = features, part: Tensor = part, most: Tensor = most) -> None:
+                torch.maximum(most, product(part, features[first:last]).amax(1), out=most)
+
+            columns = walk(len(features), columns, step)
+    return best
+
+
+def _tiles(total: int, size: int) -> Iterator[slice]:
+    for start in range(0, total, size):
+        yield slice(start, min(start + size, total))
+
+
+class _Product:
+    """a bᵀ again and again in the same memory: fresh pages cost as much time as the sum over several channels."""
+
+    def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
+        self.room = torch.empty(0, dtype=dtype, device=device)
+
+    def __call__(self, a: Tensor, b: Tensor) -> Tensor:
+        """[P, C] and [R, C] -> [P, R], valid until the next call."""
+        size = len(a) * len(b)
+        if len(self.room) < size:
+            self.room = torch.empty(0, dtype=self.room.dtype, device=self.room.device)
+            self.room = torch.empty(size, dtype=self.room.dtype, device=self.room.device)
+        return torch.mm(a, b.t(), out=self.room[:size].view(len(a), len(b)))
+
+
+class _Screen:
+    """One run of the screening.
+
+    With the mean m of the reference, x = a − m and y = b − m, a product is <a, b> = <x, y> + <x, m> + (<m, y> + |m|²).
+    Only <x, y> is rounded, and x and y are short, because features point much the same way. The other two ride along as
+    additional columns, in two halves each, together with what is known of the maximum already: the matrix product yields
+    <a, b> − best(b) + shift, close to zero where it matters, which half precision stores finely. By Cauchy and Schwarz
+    the error of <x, y> is at most |x − x̃| |ỹ| + |x| |y − ỹ|.
+    """
+
+    def __init__(self, reference: Layer, test: Tensor, half: torch.dtype, limits: Limits) -> None:
+        self.reference, self.test, self.half, self.limits = reference, test, half, limits
+        self.best = torch.full((len(test),), -torch.inf, device=test.device)
+        self.rows, self.columns = limits.tile or _BLOCK[test.device.type]
+        self.product = _Product(half, test.device)
+        self.unit = torch.finfo(half).eps  # twice what rounding to nearest can be off by, relatively
+        mean = reference.mean
+        centred = test - mean
+        self.offset = centred @ mean + mean @ mean
+        rounded = centred.to(half)
+        back = rounded.float()
+        self.length, self.lost = back.norm(dim=1), (centred - back).norm(dim=1)
+        ones = torch.ones((len(test), 2), dtype=half, device=test.device)
+        self.operand = torch.cat([rounded, ones, torch.zeros_like(ones)], dim=1)
+
+    def run(self) -> Tensor:
+        """The maxima. A sample of the reference is looked at first, so that little of the rest needs more than screening."""
+        for of in _tiles(len(self.test), self.rows):
+            self.best[of] = torch.mm(self.test[of], self.reference.sample.t()).amax(1)
+        for features, screen in self.reference.pieces(self.limits.chunk, self.half):
+            for of in _tiles(len(self.test), self.rows):
+
+                def step(first: int, last: int, of: slice = of, features: Tensor = features, screen: Screen = screen) -> None:
+                    self._block(of, features[first:last], screen, slice(first, last))
+
+                self.columns = walk(len(features), self.columns, step)
+        return self.best
+
+    def _block(self, of: slice, features: Tensor, screen: Screen, at: slice) -> None:
+        """Raise the maxima of some test features by a block of the reference."""
+        operand, best = self.operand[of], self.best[of]
+        error = screen.lost[at].amax() * self.length[of] + screen.length[at].amax() * self.lost[of] + screen.rest + _ROUNDING
+        shift = 2 * error.amax()
+        bias = self.offset[of] - best + shift
+        operand[:, -2] = bias
+        left = bias - operand[:, -2].float()
+        operand[:, -1] = left
+        error += (left - operand[:, -1].float()).abs()
+        products = self.product(operand, screen.operand[at])
+        # Of positive halves the bits are in the order of the numbers, and whole numbers are compared many times faster.
+        bits = products.view(torch.int16)
+        # A product p stands for a cosine of at most best + p (1 + unit) − shift + error.
+        least = ((shift - error + TOLERANCE) * (1 - 2 * self.unit)).to(self.half).view(torch.int16)
+        hit = torch.nonzero(bits.amax(1) >= least).flatten()
+        if len(hit):
+            self._settle(best, hit, self.test[of], features, bits[hit] >= least[hit, None])
+
+    def _settle(self, best: Tensor, hit: Tensor, test: Tensor, features: Tensor, candidates: Tensor) -> None:
+        """Compute in float32 what the screening left open: for the rows `hit`, where `candidates` is true."""
+        pairs = torch.nonzero(candidates)
+        if len(pairs) * SPARSE > candidates.numel():
+            best[hit] = torch.maximum(best[hit], torch.mm(test[hit], features.t()).amax(1))
+            return
+        rows = hit[pairs[:, 0]]
+        cosines = torch.linalg.vecdot(test[rows], features[pairs[:, 1]])
+        best.scatter_reduce_(0, rows, cosines, "amax")

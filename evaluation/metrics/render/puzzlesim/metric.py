@@ -1,0 +1,135 @@
+"""`puzzlesim`: the mean of the similarity map of a render, against the clean views of its scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation import weights as stored
+from evaluation.metrics.render.pair import RenderPair
+from evaluation.metrics.result import MetricResult, Status
+
+if TYPE_CHECKING:
+    from evaluation.metrics.render.puzzlesim.similarity import Scene
+    from evaluation.metrics.shared import Arrays
+    from submissions.formats.render import CleanViews
+
+LOW = 0.6  # pixels below are counted
+_KEPT = 2  # scenes that a process holds on to: the items of a scene follow one another
+_scenes: dict[tuple[Any, ...], Scene] = {}
+_arrays: dict[tuple[Any, ...], Arrays] = {}
+
+
+def puzzlesim(pair: RenderPair, weights: str = "squeezenet-imagenet") -> MetricResult:
+    """The mean over all pixels of the map of `similarity_map`, in [0, 1]; 1 says that every place is found in a clean view.
+
+    Parts: `puzzlesim_p05`, the 5th percentile of the map, and `share_below_0.6` of its pixels. Flags: `single_reference`,
+    `reference_subset` (of more than 100 views), `resized` (the longer side was over 960 px, or the views have another
+    size). A scene without clean views does not apply, and neither does one whose weights are not here.
+    """
+    return _score(pair, weights, None)
+
+
+def puzzlesim_mask(pair: RenderPair, weights: str = "squeezenet-imagenet") -> MetricResult:
+    """As `puzzlesim`, over the pixels inside the view's mask; a view without one does not apply, an empty one has no value."""
+    mask = pair.mask
+    if mask is None:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("no_mask",))
+    if not mask.any():
+        return MetricResult(None, Status.EMPTY_MASK)
+    return _score(pair, weights, mask)
+
+
+def similarity_map(pair: RenderPair, weights: str = "squeezenet-imagenet") -> tuple[np.ndarray, tuple[str, ...]]:
+    """(float32[H, W], flags) of a pair that has a render and clean views: S(p) = Σ_l w_l max_q <F_l,ref(q), F_l,test(p)>, the
+    layers upsampled to the render's size. Done once for the pair. WeightsError where the weights are not here."""
+    return pair.once(("puzzlesim", weights), lambda: _map(pair, weights))
+
+
+def _score(pair: RenderPair, weights: str, mask: np.ndarray | None) -> MetricResult:
+    from evaluation.metrics.render.puzzlesim.similarity import SMALLEST
+
+    if pair.clean is None or not pair.clean.images:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("no_clean_views",))
+    if not stored.get("backbone", weights).there:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("no_weights",))
+    if pair.missing is not None:
+        return pair.missing
+    if min(pair.pred.shape[:2]) < SMALLEST:  # an entry may have chosen that size only where any will do
+        asked = bool(pair.reference.width and pair.reference.height)
+        return MetricResult(None, Status.NOT_APPLICABLE, ("too_small",)) if asked else MetricResult(0.0, flags=("too_small",))
+    if mask is not None and mask.shape != pair.pred.shape[:2]:
+        return MetricResult(0.0, Status.SIZE_MISMATCH)
+    found, flags = similarity_map(pair, weights)
+    return summary(found if mask is None else found[mask], flags)
+
+
+def summary(values: np.ndarray, flags: tuple[str, ...] = ()) -> MetricResult:
+    """The score of a map's values (float, any shape, at least one)."""
+    numbers = values.astype(np.float64)
+    parts = {"puzzlesim_p05": float(np.percentile(numbers, 5)), "share_below_0.6": float((numbers < LOW).mean())}
+    return MetricResult(float(np.clip(numbers.mean(), 0.0, 1.0)), flags=flags, parts=parts)
+
+
+def _map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    from evaluation.metrics.render.puzzlesim.similarity import MOST_VIEWS, working_size
+
+    pixels, clean = pair.pred, pair.clean
+    height, width = pixels.shape[:2]
+    size = working_size(width, height)
+    views = {(width, height), (clean.images[0].width, clean.images[0].height)}
+    noted = {
+        "single_reference": len(clean.images) == 1,
+        "reference_subset": len(clean.images) > MOST_VIEWS,
+        "resized": views != {size} and "resized" not in pair.flags,
+    }
+    return _scene(pair, weights, size).map(pixels), tuple(flag for flag, holds in noted.items() if holds)
+
+
+def _scene(pair: RenderPair, weights: str, size: tuple[int, int]) -> Scene:
+    """The scene's features at that size: of this process, of what was prepared, or computed."""
+    from evaluation.metrics.render.puzzlesim import similarity
+    from evaluation.networks.inference import best_device
+    from evaluation.networks.load import load
+
+    digest, device = stored.get("backbone", weights).sha256, best_device().type
+    key = (pair.clean.sha256, digest, size, device)
+    network = load("backbone", weights, device)
+    name = f"puzzlesim features {digest} {size[0]}x{size[1]}"
+    arrays = pair.reference_once(name, lambda: _remember(_arrays, key, lambda: _collected(network, pair.clean, key)))
+
+    def compute() -> Scene:
+        if arrays:
+            return similarity.from_arrays(network, arrays, size, device)
+        return similarity.scene(network, _views(pair.clean), size, device)
+
+    return _remember(_scenes, key, compute)
+
+
+def _collected(network: Any, clean: CleanViews, key: tuple[Any, ...]) -> Arrays:
+    """The features as arrays, the same ones for all items of the scene; () where they are too many to be kept."""
+    from evaluation.metrics.render.puzzlesim import similarity
+
+    _, _, size, device = key
+    collectors = similarity.collect(network, _views(clean), size, device)
+    if similarity.weight(collectors) > similarity.Budget().features:
+        _remember(_scenes, key, lambda: similarity.of_collectors(network, collectors, size, device))
+        return ()
+    return tuple(one.array() for one in collectors)
+
+
+def _views(clean: CleanViews) -> Any:
+    from evaluation.metrics.render.puzzlesim.similarity import subset
+
+    return (clean.images[place].pixels() for place in subset(len(clean.images)))
+
+
+def _remember(kept: dict[tuple[Any, ...], Any], key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+    if key not in kept:
+        found = compute()
+        while len(kept) >= _KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = found
+    return kept[key]

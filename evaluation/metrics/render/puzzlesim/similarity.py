@@ -1,0 +1,182 @@
+"""From images to the similarity map: features of a backbone, the best match of each, the layers' sum."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from evaluation.metrics.render.puzzlesim.bank import FLOAT, Collector, InMemory, Layer
+from evaluation.metrics.render.puzzlesim.blocks import walk
+from evaluation.metrics.render.puzzlesim.matching import Limits, best_match, native_half, normalized
+from evaluation.networks.inference import exact
+from evaluation.networks.normalise import imagenet, to_tensor
+
+LAYERS = (2, 3, 4)
+WEIGHTS = (0.67, 0.20, 0.13)
+LONGEST = 960  # px; a longer side is shrunk to it before the features are computed
+MOST_VIEWS = 100
+SMALLEST = 32  # px; below, the backbones have no feature left in the last layer
+_BATCH = {"cpu": 1, "cuda": 8}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a computation may hold in memory: `features` bytes of the reference (more lie in a temporary file), `limits` of the
+    products. Neither changes a number by more than the rounding of sums."""
+
+    features: int = 512 << 20
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(eq=False)
+class Scene:
+    """The clean views of a scene as a backbone sees them at one size: what a map is computed against.
+
+    `layers` are the features of LAYERS, `size` is (width, height), `half` the type to screen in or None for float32 alone.
+    """
+
+    network: nn.Module
+    layers: tuple[Layer, ...]
+    size: tuple[int, int]
+    device: str = "cpu"
+    half: torch.dtype | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def map(self, pixels: np.ndarray) -> np.ndarray:
+        """float32[H, W] in [0, 1], up to 1e-6: the similarity of each place of uint8[H, W, 3] (or floats in [0, 1]).
+
+        Each layer's maxima, times its weight, are upsampled bilinearly with corners aligned, and added up.
+        """
+        with exact():
+            total = torch.zeros(pixels.shape[:2], device=self.device)
+            for layer, found, weight in zip(self.layers, features(self.network, [pixels], self.size, self.device), WEIGHTS, strict=True):
+                height, width, channels = found.shape[1:]
+                best = best_match(layer, found.view(-1, channels), self.half, self.limits).view(1, 1, height, width)
+                total += functional.interpolate(best * weight, pixels.shape[:2], mode="bilinear", align_corners=True)[0, 0]
+            return total.cpu().numpy()
+
+
+def working_size(width: int, height: int, longest: int = LONGEST) -> tuple[int, int]:
+    """(width, height) at which features are computed: the image's own, or shrunk so that the longer side is `longest`."""
+    if max(width, height) <= longest:
+        return width, height
+    scale = longest / max(width, height)
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def subset(count: int, most: int = MOST_VIEWS) -> list[int]:
+    """Which of `count` views are looked at: all, or `most` of them by a uniform stride."""
+    return list(range(count)) if count <= most else [place * count // most for place in range(most)]
+
+
+def scene(
+    network: nn.Module,
+    images: Iterable[np.ndarray],
+    size: tuple[int, int],
+    device: str = "cpu",
+    screen: bool | None = None,
+    budget: Budget = Budget(),
+) -> Scene:
+    """The scene of clean views uint8[H, W, 3], of which there must be one (ValueError).
+
+    `screen` says whether products are screened in half precision; None: where the device multiplies it natively.
+    """
+    return of_collectors(network, collect(network, images, size, device), size, device, screen, budget)
+
+
+def weight(collectors: Sequence[Collector]) -> int:
+    """How many bytes the collected features take."""
+    return sum(one.rows * one.channels * FLOAT for one in collectors)
+
+
+def of_collectors(
+    network: nn.Module,
+    collectors: Sequence[Collector],
+    size: tuple[int, int],
+    device: str = "cpu",
+    screen: bool | None = None,
+    budget: Budget = Budget(),
+) -> Scene:
+    """The scene of collected features: in memory where the budget allows it, else they stay in their files."""
+    if weight(collectors) > budget.features:
+        layers: tuple[Layer, ...] = tuple(one.layer(device) for one in collectors)
+        return Scene(network, layers, size, device, half_type(device, screen), budget.limits)
+    return from_arrays(network, [one.array() for one in collectors], size, device, screen, budget)
+
+
+def from_arrays(
+    network: nn.Module,
+    arrays: Sequence[np.ndarray],
+    size: tuple[int, int],
+    device: str = "cpu",
+    screen: bool | None = None,
+    budget: Budget = Budget(),
+) -> Scene:
+    """The scene of features that were collected before: an array float32[R, C] for each of LAYERS."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the arrays may be read-only; nothing writes to them
+        tensors = [torch.from_numpy(array).to(device) for array in arrays]
+    keep = sum(array.nbytes for array in arrays) <= budget.features
+    layers = tuple(InMemory(tensor, keep) for tensor in tensors)
+    return Scene(network, layers, size, device, half_type(device, screen), budget.limits)
+
+
+def half_type(device: str, screen: bool | None) -> torch.dtype | None:
+    """The type to screen in. Where it is asked for and nothing is native, it is bfloat16: slow, with the same result."""
+    if screen is False:
+        return None
+    return native_half(device) or (torch.bfloat16 if screen else None)
+
+
+def collect(network: nn.Module, images: Iterable[np.ndarray], size: tuple[int, int], device: str = "cpu") -> list[Collector]:
+    """The features of all views, each different vector once, in unnamed temporary files."""
+    collectors: list[Collector] = []
+    batch: list[np.ndarray] = []
+
+    def take() -> None:
+        with exact():
+            for place, found in enumerate(features(network, batch, size, device)):
+                if len(collectors) <= place:
+                    collectors.append(Collector(found.shape[-1]))
+                collectors[place].add(found.reshape(-1, found.shape[-1]))
+        batch.clear()
+
+    for image in images:
+        batch.append(image)
+        if len(batch) == _BATCH[device]:
+            take()
+    if batch:
+        take()
+    if not collectors:
+        raise ValueError("a scene needs at least one clean view")
+    return collectors
+
+
+def features(network: nn.Module, images: Sequence[np.ndarray], size: tuple[int, int], device: str = "cpu") -> list[Tensor]:
+    """float32[B, h, w, C] for each of LAYERS: unit vectors of the images at that size (bilinear with antialias)."""
+    found: list[list[Tensor]] = [[] for _ in LAYERS]
+
+    def step(start: int, stop: int) -> None:
+        inputs = torch.stack([_sized(to_tensor(image).to(device), size) for image in images[start:stop]])
+        taken = []
+        for place, tap in enumerate(network.features.walk(imagenet(inputs), last=LAYERS[-1])):
+            if place in LAYERS:
+                taken.append(normalized(tap.permute(0, 2, 3, 1).contiguous()))
+        for kept, tap in zip(found, taken, strict=True):
+            kept.append(tap)
+
+    walk(len(images), len(images), step, smallest=1)
+    return [torch.cat(kept) for kept in found]
+
+
+def _sized(image: Tensor, size: tuple[int, int]) -> Tensor:
+    width, height = size
+    if image.shape[1:] == (height, width):
+        return image
+    return functional.interpolate(image[None], (height, width), mode="bilinear", align_corners=False, antialias=True)[0]
