@@ -1,0 +1,177 @@
+"""The objects of a reference image: what a detector finds there, and what the organizer marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation import weights as stored
+from evaluation.metrics.render.letterbox import Letterbox, letterboxed
+
+if TYPE_CHECKING:
+    from evaluation.metrics.render.pair import RenderPair
+    from evaluation.metrics.shared import Arrays
+
+NETWORK = "yolox"  # in evaluation/weights.py
+
+
+@dataclass(frozen=True)
+class Looking:
+    """How objects are looked for: with which detector, from what score on, and what counts as the same object twice."""
+
+    weights: str
+    conf: float = 0.35
+    nms: float = 0.65
+    class_agnostic: bool = False
+
+    @property
+    def key(self) -> str:
+        """Names what is found in a given image."""
+        return f"{detector_key(self.weights)} conf={self.conf!r} nms={self.nms!r} agnostic={self.class_agnostic}"
+
+
+@dataclass(frozen=True)
+class Detections:
+    """Objects of one image.
+
+    `boxes` float64[N, 4] are x1, y1, x2, y2 in pixels of the letterbox, within the picture and with x1 < x2, y1 < y2;
+    `scores` float64[N] are 1 for what was marked by hand, and `labels` name the classes.
+    """
+
+    boxes: np.ndarray
+    scores: np.ndarray
+    labels: tuple[str, ...]
+    letterbox: Letterbox
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def original(self) -> np.ndarray:
+        """float64[N, 4]: the boxes in pixels of the image."""
+        return self.letterbox.original(self.boxes)
+
+    @property
+    def crops(self) -> np.ndarray:
+        """int64[N, 4]: first column, first row, one past the last column, one past the last row, in pixels of the image."""
+        return whole_pixels(self.original, self.letterbox.width, self.letterbox.height)
+
+
+def detections(pair: RenderPair, looking: Looking) -> Detections:
+    """The objects of the pair's reference image, most probable first, and then the marked ones.
+
+    What the detector finds is looked for once per reference. ValueError if the view has no reference image.
+    """
+    if pair.ref is None:
+        raise ValueError("objects are looked for in a reference image, and this view has none")
+    letterbox = Letterbox.of(pair.ref.shape[1], pair.ref.shape[0])
+    boxes, scores, classes = pair.reference_once(f"objects {looking.key}", lambda: _found(pair, looking, letterbox))
+    names = class_names(looking.weights)
+    marked, labels = _marked(pair, letterbox)
+    return Detections(
+        boxes=np.concatenate([boxes, marked]),
+        scores=np.concatenate([scores, np.ones(len(marked))]),
+        labels=(*(names[number] for number in classes), *labels),
+        letterbox=letterbox,
+    )
+
+
+def looked_at(weights: str, pixels: np.ndarray, level: str, detect: bool) -> tuple[np.ndarray, np.ndarray]:
+    """One image uint8[H, W, 3], letterboxed, through the detector, on the best device there is.
+
+    (features float32[C, h, w] of `level`, outputs float32[N, 5 + classes] as `evaluation.networks.yolox.decoded` gives
+    them, or none of them where `detect` does not ask).
+    """
+    import torch
+
+    from evaluation.networks.inference import in_batches
+    from evaluation.networks.load import load
+
+    shapes: list[tuple[int, ...]] = []
+
+    def compute(device: torch.device, images: torch.Tensor) -> torch.Tensor:
+        found = [one for one in load(NETWORK, weights, device).looked_at(images, level, detect) if one is not None]
+        shapes[:] = [tuple(one.shape[1:]) for one in found]
+        return torch.cat([one.flatten(1) for one in found], dim=1)
+
+    (row,) = in_batches(compute, [torch.from_numpy(letterboxed(pixels))], batch=1)
+    flat, cut = row.numpy(), int(np.prod(shapes[0]))
+    return flat[:cut].reshape(shapes[0]), flat[cut:].reshape(shapes[1]) if detect else np.empty((0, 5), dtype=np.float32)
+
+
+def reference_looked_at(pair: RenderPair, weights: str, level: str) -> tuple[np.ndarray, np.ndarray]:
+    """`looked_at` for the pair's reference with detection, once for all metrics of the pair that ask for that level."""
+    return pair.once(("looked at", weights, level), lambda: looked_at(weights, pair.ref, level, detect=True))
+
+
+def detector_key(weights: str) -> str:
+    """Names a detector exactly."""
+    return f"{weights} {stored.digest(NETWORK, weights)}"
+
+
+def class_names(weights: str) -> tuple[str, ...]:
+    """What the classes of a detector are called: those of its model card, for the published ones COCO's."""
+    from evaluation.networks.coco import NAMES
+
+    return tuple(stored.get(NETWORK, weights).card.get("classes", NAMES))
+
+
+def chosen(outputs: np.ndarray, looking: Looking) -> Arrays:
+    """From a detector's outputs [N, 5 + classes] to its detections, most probable first.
+
+    (boxes float64[M, 4] x1, y1, x2, y2; scores float64[M], object times class; numbers of the classes int32[M]).
+    """
+    values = outputs.astype(np.float64)
+    classes = values[:, 5:].argmax(axis=1) if len(values) else np.empty(0, dtype=np.int64)
+    scores = values[:, 4] * values[np.arange(len(values)), 5 + classes] if len(values) else np.empty(0)
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] >= looking.conf]
+    centres, halves = values[order, :2], values[order, 2:4] / 2
+    boxes = np.concatenate([centres - halves, centres + halves], axis=1)
+    kept = suppressed(boxes, None if looking.class_agnostic else classes[order], looking.nms)
+    return boxes[kept], scores[order][kept], classes[order][kept].astype(np.int32)
+
+
+def suppressed(boxes: np.ndarray, classes: np.ndarray | None, threshold: float) -> np.ndarray:
+    """int64: which of the boxes [N, 4], best first, are left when each removes those after it that overlap it by more
+    than `threshold` (intersection over union); boxes of different `classes` leave each other alone."""
+    alive = np.ones(len(boxes), dtype=bool)
+    areas = np.prod(np.maximum(boxes[:, 2:] - boxes[:, :2], 0), axis=1)
+    for n in range(len(boxes)):
+        if not alive[n]:
+            continue
+        rest = n + 1 + np.flatnonzero(alive[n + 1 :])
+        if classes is not None:
+            rest = rest[classes[rest] == classes[n]]
+        sides = np.minimum(boxes[n, 2:], boxes[rest, 2:]) - np.maximum(boxes[n, :2], boxes[rest, :2])
+        shared = np.prod(np.maximum(sides, 0), axis=1)
+        alive[rest[shared > threshold * (areas[n] + areas[rest] - shared)]] = False
+    return np.flatnonzero(alive)
+
+
+def within(boxes: np.ndarray, letterbox: Letterbox) -> tuple[np.ndarray, np.ndarray]:
+    """(boxes [N, 4] clipped to the picture in the letterbox, bool[N]: which of them then still have an inside)."""
+    last = [letterbox.inner_width - 1, letterbox.inner_height - 1]
+    clipped = np.clip(boxes, 0.0, [*last, *last])
+    return clipped, (clipped[:, 2:] > clipped[:, :2]).all(axis=1)
+
+
+def whole_pixels(boxes: np.ndarray, width: int, height: int) -> np.ndarray:
+    """int64[N, 4]: the smallest rectangles of whole pixels around boxes [N, 4], within the image; the ends are exclusive."""
+    low, high = np.floor(boxes[:, :2]), np.ceil(boxes[:, 2:])
+    return np.clip(np.concatenate([low, high], axis=1), 0, [width, height, width, height]).astype(np.int64)
+
+
+def _found(pair: RenderPair, looking: Looking, letterbox: Letterbox) -> Arrays:
+    _, outputs = reference_looked_at(pair, looking.weights, "dark5")
+    boxes, scores, classes = chosen(outputs, looking)
+    boxes, inside = within(boxes, letterbox)
+    return boxes[inside], scores[inside], classes[inside]
+
+
+def _marked(pair: RenderPair, letterbox: Letterbox) -> tuple[np.ndarray, tuple[str, ...]]:
+    given = np.array([[roi.x1, roi.y1, roi.x2, roi.y2] for roi in pair.rois], dtype=np.float64).reshape(-1, 4)
+    boxes, inside = within(letterbox.boxes(given), letterbox)
+    return boxes[inside], tuple(roi.label for roi, kept in zip(pair.rois, inside, strict=True) if kept)

@@ -1,0 +1,280 @@
+"""Objectness similarity: are the objects of a scene still recognisable, weighed by how much they catch the eye.
+
+METRICS "osim": a detector finds the objects of the reference views. For object i of class l, r_il is the mean cosine of
+the detector's features of render and reference over the cells of its box, and s_il the mean saliency of its box. With
+o_l and s_l their means over all objects of the class in the scene,
+
+    OSIM = Σ_l s_l o_l / Σ_l s_l .
+
+Where the evidence is kept: an item's result carries its objects as parts, `object_07_x1` and so on (see `as_parts`), so
+they live and are hidden with its other parts, and a page draws them without a network: `objects_of` reads them back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation.metrics.render import gbvs
+from evaluation.metrics.render.detections import Detections, Looking, detections, detector_key, looked_at, reference_looked_at
+from evaluation.metrics.render.letterbox import SIDE
+from evaluation.metrics.result import ItemPartial, MetricResult, Status
+
+if TYPE_CHECKING:
+    from evaluation.metrics.render.pair import RenderPair
+    from evaluation.metrics.shared import Arrays
+
+NOTHING = 1e-12  # a sum of saliencies that is no more weighs nothing
+ZERO = 1e-8  # a feature vector that is no longer points nowhere
+MOST_KEPT = 100  # objects of one view that are kept as parts; the value counts all
+PREFIX = "object_"
+FIELDS = ("x1", "y1", "x2", "y2", "confidence", "r", "s", "weight")
+RED, ALPHA = (255, 0, 0), 0.4  # of the rectangles over what is hard to recognise
+
+
+@dataclass(frozen=True)
+class SeenObject:
+    """One object of one view: its class, its box in pixels of the image, how sure the detector was, how alike render and
+    reference are there (r), how salient it is (s), and the weight of its class in the scene (known once it is finished)."""
+
+    label: str
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    confidence: float
+    r: float
+    s: float
+    weight: float = 0.0
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        return self.x1, self.y1, self.x2, self.y2
+
+
+@dataclass(frozen=True)
+class SeenClass:
+    """One class in a scene: mean r (o) and mean s of its objects, its share of the weight, how many there are."""
+
+    label: str
+    o: float
+    s: float
+    weight: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Scene:
+    """OSIM of a scene, and the classes it is made of, heaviest first."""
+
+    value: float
+    classes: tuple[SeenClass, ...]
+
+
+def osim(
+    pair: RenderPair,
+    weights: str = "yolox-x",
+    conf: float = 0.35,
+    nms: float = 0.65,
+    class_agnostic: bool = False,
+    feature: str = "dark5",
+    saliency: str = "gbvs",
+    gabor_compat: bool = False,
+    low_quality_rule: str = "below_scene",
+) -> MetricResult:
+    """The objects of one view, as the partial result from which `finish` makes the scene's value.
+
+    A render that is missing, or of another size, is alike nowhere: r = 0. A view without a reference image has nothing
+    to look at (not_applicable). The value here is the view's own OSIM, and no score.
+    """
+    if pair.ref is None:
+        return MetricResult(None, Status.NOT_APPLICABLE)
+    looking = Looking(weights, conf, nms, class_agnostic)
+    found = detections(pair, looking)
+    kind = "gabor_compat" if gabor_compat and saliency == "gbvs" else saliency
+    salient, cells, features = pair.reference_once(
+        f"osim {looking.key} {feature} {kind}", lambda: _reference(pair, found, weights, feature, kind)
+    )
+    unlike = pair.not_alike
+    alike = np.zeros(len(found)) if unlike is not None else _alike(pair, found, weights, feature, cells, features)
+    objects = [
+        SeenObject(label, *map(float, box), float(score), float(r), float(s))
+        for label, box, score, r, s in zip(found.labels, found.original, found.scores, alike, salient, strict=True)
+    ]
+    partial = {"objects": [[one.label, *one.box, one.confidence, one.r, one.s] for one in objects]}
+    value = scene(objects).value if objects else None
+    status = Status.NO_OBJECT if not objects else Status.OK if unlike is None else unlike.status
+    return MetricResult(value, status, partial=partial)
+
+
+def finish(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[MetricResult]:
+    """The value of a scene from its views, the same for each of them; their parts hold what was found on each.
+
+    `no_object` where the reference views show none, `not_applicable` where there are no reference views.
+    """
+    seen = [_objects(item.result.partial) for item in items]
+    every = [one for objects in seen for one in objects]
+    if not every:
+        looked = any(item.result.partial is not None for item in items)
+        return [MetricResult(None, Status.NO_OBJECT if looked else Status.NOT_APPLICABLE, item.result.flags) for item in items]
+    found = scene(every)
+    weight = {one.label: one.weight for one in found.classes}
+    results = []
+    for item, objects in zip(items, seen, strict=True):
+        flags = (*item.result.flags, "objects_cut") if len(objects) > MOST_KEPT else item.result.flags
+        parts = as_parts([replace(one, weight=weight[one.label]) for one in objects])
+        results.append(MetricResult(found.value, Status.OK, flags, parts))
+    return results
+
+
+def scene(objects: Iterable[SeenObject]) -> Scene:
+    """OSIM of a scene's objects (at least one), in [0, 1]; classes without any saliency between them count alike."""
+    classes: dict[str, list[SeenObject]] = {}
+    for one in objects:
+        classes.setdefault(one.label, []).append(one)
+    if not classes:
+        raise ValueError("a scene without objects has no OSIM")
+    labels = sorted(classes)
+    o = np.array([math.fsum(one.r for one in classes[label]) / len(classes[label]) for label in labels])
+    s = np.array([math.fsum(one.s for one in classes[label]) / len(classes[label]) for label in labels])
+    shares = s / s.sum() if s.sum() > NOTHING else np.full(len(labels), 1 / len(labels))
+    rows = [
+        SeenClass(label, float(o[n]), float(s[n]), float(shares[n]), len(classes[label]))
+        for n, label in sorted(enumerate(labels), key=lambda place: (-shares[place[0]], place[1]))
+    ]
+    return Scene(min(max(math.fsum(shares * o), 0.0), 1.0), tuple(rows))
+
+
+def cells_of(boxes: np.ndarray, stride: int) -> np.ndarray:
+    """int64[N, 4]: the first and last column and row of cells of boxes x1, y1, x2, y2 in pixels of the letterbox, as
+    x1', y1', x2', y2'; both ends belong to the box."""
+    return np.minimum(np.floor(boxes / stride), SIDE // stride - 1).astype(np.int64)
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """float64[K]: the cosine of each pair of rows of [K, C]; of two zero vectors it is 1, of one and another 0."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    lengths = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
+    zero = lengths[0] <= ZERO, lengths[1] <= ZERO
+    product = np.einsum("kc,kc->k", a, b) / np.maximum(lengths[0] * lengths[1], ZERO**2)
+    return np.where(zero[0] | zero[1], (zero[0] & zero[1]).astype(np.float64), np.clip(product, -1.0, 1.0))
+
+
+def low_quality(objects: Iterable[SeenObject], value: float) -> list[SeenObject]:
+    """The objects that are less alike than the scene is as a whole (rule "below_scene")."""
+    return [one for one in objects if one.r < value]
+
+
+def masked(image: np.ndarray, objects: Iterable[SeenObject]) -> np.ndarray:
+    """A copy of uint8[H, W, 3] with the boxes of `objects` under red of opacity 0.4, once where they overlap."""
+    height, width = image.shape[:2]
+    inside = np.zeros((height, width), dtype=bool)
+    for one in objects:
+        x1, y1 = max(math.floor(one.x1), 0), max(math.floor(one.y1), 0)
+        inside[y1 : min(math.ceil(one.y2), height), x1 : min(math.ceil(one.x2), width)] = True
+    found = image.copy()
+    found[inside] = np.floor((1 - ALPHA) * image[inside] + ALPHA * np.array(RED) + 0.5).astype(np.uint8)
+    return found
+
+
+def as_parts(objects: Sequence[SeenObject]) -> dict[str, float]:
+    """A view's objects as named numbers, the first MOST_KEPT of them, and how many there are (`objects`), with the mean of
+    their r and s as `r` and `s`. Of object 7 there are the FIELDS, as `object_07_x1`, and its class, `object_07_is_chair`: 1.
+    """
+    if not objects:
+        return {"objects": 0.0}
+    means = {name: math.fsum(getattr(one, name) for one in objects) / len(objects) for name in ("r", "s")}
+    parts = {"objects": float(len(objects)), **means}
+    for number, one in enumerate(objects[:MOST_KEPT]):
+        parts |= {f"{PREFIX}{number:02d}_{name}": float(getattr(one, name)) for name in FIELDS}
+        parts[f"{PREFIX}{number:02d}_is_{one.label}"] = 1.0
+    return parts
+
+
+def objects_of(parts: Mapping[str, float]) -> tuple[SeenObject, ...]:
+    """What `as_parts` put among an item's parts; names that belong to nothing of the item (NaN) are passed over."""
+    found: dict[int, dict[str, Any]] = {}
+    for name, value in parts.items():
+        number, _, what = name.removeprefix(PREFIX).partition("_")
+        if not name.startswith(PREFIX) or math.isnan(value):
+            continue
+        fields = found.setdefault(int(number), {})
+        if what.startswith("is_"):
+            fields["label"] = what.removeprefix("is_")
+        else:
+            fields[what] = float(value)
+    return tuple(SeenObject(**found[number]) for number in sorted(found))
+
+
+def plain_parts(parts: Mapping[str, float]) -> dict[str, float]:
+    """The other parts: figures to be shown as such."""
+    return {name: value for name, value in parts.items() if not name.startswith(PREFIX)}
+
+
+def report(views: Mapping[str, Sequence[SeenObject]]) -> dict[str, Any]:
+    """A scene's objects by view as plain JSON: its value, its classes, and per object whether it is of low quality."""
+    found = scene(one for objects in views.values() for one in objects)
+    weight = {one.label: one.weight for one in found.classes}
+    return {
+        "osim": found.value,
+        "classes": [{"class": one.label, "o": one.o, "s": one.s, "weight": one.weight, "count": one.count} for one in found.classes],
+        "objects": [
+            {
+                "view": view,
+                "class": one.label,
+                "box": list(one.box),
+                "confidence": one.confidence,
+                "r": one.r,
+                "s": one.s,
+                "weight": weight[one.label],
+                "low_quality": one.r < found.value,
+            }
+            for view, objects in views.items()
+            for one in objects
+        ],
+    }
+
+
+def mean_within(values: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+    """float64[N]: the mean of [H, W] over each box of whole numbers x1, y1, x2, y2, both ends included."""
+    return np.array([values[y1 : y2 + 1, x1 : x2 + 1].mean() for x1, y1, x2, y2 in boxes])
+
+
+def _reference(pair: RenderPair, found: Detections, weights: str, level: str, kind: str) -> Arrays:
+    """(saliency of each object float64[N]; the cells under any of them int32[K]; the reference's features there float32[K, C])."""
+    if not len(found):
+        return np.empty(0), np.empty(0, dtype=np.int32), np.empty((0, 0), dtype=np.float32)
+    features, _ = reference_looked_at(pair, weights, level)
+    covered = np.zeros(features.shape[1:], dtype=bool)
+    for x1, y1, x2, y2 in cells_of(found.boxes, SIDE // features.shape[1]):
+        covered[y1 : y2 + 1, x1 : x2 + 1] = True
+    salient = np.zeros(len(found))
+    if kind != "none":
+        scaled = pair.once("letterboxed picture", lambda: found.letterbox.scaled(pair.ref))
+        image = pair.once(("saliency", kind), lambda: gbvs.saliency(scaled, kind == "gabor_compat"))
+        salient = mean_within(image, np.floor(found.boxes).astype(np.int64))
+    cells = np.flatnonzero(covered)
+    return salient, cells.astype(np.int32), np.ascontiguousarray(_rows(features, cells))
+
+
+def _alike(pair: RenderPair, found: Detections, weights: str, level: str, cells: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """r of each object, float64[N]."""
+    if not len(found):
+        return np.empty(0)
+    own, _ = pair.once(("render looked at", detector_key(weights), level), lambda: looked_at(weights, pair.pred, level, detect=False))
+    grid = np.zeros(own.shape[1:])
+    grid.flat[cells] = cosines(features, _rows(own, cells))
+    return mean_within(grid, cells_of(found.boxes, SIDE // own.shape[1]))
+
+
+def _rows(features: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """float32[K, C]: the features [C, h, w] of the given cells, numbered row by row."""
+    return features.reshape(len(features), -1)[:, cells].T
+
+
+def _objects(partial: Mapping[str, Any] | None) -> list[SeenObject]:
+    return [SeenObject(*row) for row in partial["objects"]] if partial else []

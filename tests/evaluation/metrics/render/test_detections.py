@@ -1,0 +1,71 @@
+"""From a detector's outputs to the objects of a picture, by hand and against a plain search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluation.metrics.render import detections
+from evaluation.metrics.render.detections import Looking
+from evaluation.metrics.render.letterbox import Letterbox
+
+
+def overlap(a: np.ndarray, b: np.ndarray) -> float:
+    width = max(min(a[2], b[2]) - max(a[0], b[0]), 0)
+    height = max(min(a[3], b[3]) - max(a[1], b[1]), 0)
+    shared = width * height
+    return shared / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared)
+
+
+@pytest.mark.parametrize("agnostic", [False, True])
+def test_suppression_is_a_plain_search(agnostic):
+    rng = np.random.default_rng(0)
+    low = rng.uniform(0, 60, (300, 2))
+    boxes = np.concatenate([low, low + rng.uniform(5, 40, (300, 2))], axis=1)
+    classes = rng.integers(0, 3, 300)
+    left: list[int] = []
+    for n in range(300):
+        if all(overlap(boxes[n], boxes[kept]) <= 0.5 for kept in left if agnostic or classes[kept] == classes[n]):
+            left.append(n)
+    assert detections.suppressed(boxes, None if agnostic else classes, 0.5).tolist() == left
+    assert 10 < len(left) < 250
+
+
+def test_outputs_are_chosen_by_score_then_thinned():
+    outputs = np.array(
+        [
+            [20, 20, 20, 20, 0.9, 0.1, 0.8],  # class 1, 0.72
+            [21, 20, 20, 20, 1.0, 0.2, 0.9],  # class 1, 0.9: rules out the first
+            [20, 20, 20, 20, 0.8, 0.6, 0.1],  # class 0, 0.48: another class
+            [80, 20, 10, 10, 0.5, 0.7, 0.0],  # class 0, 0.35: just enough
+            [50, 50, 10, 10, 0.5, 0.6, 0.0],  # 0.3: too little
+        ]
+    )
+    boxes, scores, classes = detections.chosen(outputs, Looking("w"))
+    assert scores == pytest.approx([0.9, 0.48, 0.35]) and classes.tolist() == [1, 0, 0]
+    np.testing.assert_allclose(boxes[0], [11, 10, 31, 30])
+    assert detections.chosen(outputs, Looking("w", class_agnostic=True))[1] == pytest.approx([0.9, 0.35])
+    assert [len(array) for array in detections.chosen(np.empty((0, 7)), Looking("w"))] == [0, 0, 0]
+
+
+def test_a_box_of_exactly_the_threshold_stays():
+    boxes = np.array([[0.0, 0, 10, 10], [0.0, 5, 10, 15]])  # intersection over union 1/3
+    assert detections.suppressed(boxes, None, 1 / 3).tolist() == [0, 1]
+    assert detections.suppressed(boxes, None, 0.33).tolist() == [0]
+
+
+def test_boxes_are_clipped_to_the_picture_and_dropped_outside_it():
+    letterbox = Letterbox.of(1920, 1080)  # 640 × 360
+    boxes = np.array([[-5.0, 10, 700, 400], [10, 360, 50, 500], [650, 10, 700, 40], [100, 100, 100, 200]])
+    clipped, inside = detections.within(boxes, letterbox)
+    assert clipped[0].tolist() == [0, 10, 639, 359] and inside.tolist() == [True, False, False, False]
+
+
+def test_crops_are_whole_pixels_of_the_image():
+    boxes = np.array([[3.2, 4.0, 9.1, 12.9], [95.5, 0.0, 100.0, 10.0]])
+    assert detections.whole_pixels(boxes, 100, 12).tolist() == [[3, 4, 10, 12], [95, 0, 100, 10]]
+
+
+def test_published_detectors_know_cocos_classes():
+    names = detections.class_names("yolox-x")
+    assert len(names) == len(set(names)) == 80 and names[0] == "person" and names[56] == "chair" and names[-1] == "toothbrush"
