@@ -11,11 +11,12 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from evaluation.__main__ import main as evaluate
-from leaderboard.demo import story
+from leaderboard.demo import rooflines, solids
+from leaderboard.demo.story import PASSWORD, PEOPLE
 from leaderboard.starter_kit import write_kit
 from submissions import client as participants_client
 from submissions.models import Challenge, Phase, User
-from tests.factories import TeamFactory, join
+from tests.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, give_reference, join
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -34,9 +35,11 @@ def after(start: str) -> list[list[str]]:
 
 @pytest.fixture
 def demo(phase) -> Phase:
-    """A phase at the demo's address, with fewer houses and nobody's entries."""
-    Challenge.objects.filter(pk=phase.challenge_id).update(slug=story.SLUG)
-    Phase.objects.filter(pk=phase.pk).update(slug=story.PHASE, title="Practice")
+    """A phase at the demo's address, with fewer houses and nobody's entries; and one at that of the demo of meshes."""
+    meshes = PhaseFactory(challenge=ChallengeFactory(slug=solids.SLUG, family="mesh"), slug=solids.PHASE)
+    give_reference(meshes, boxes(), MESH_METRICS)
+    Challenge.objects.filter(pk=phase.challenge_id).update(slug=rooflines.SLUG)
+    Phase.objects.filter(pk=phase.pk).update(slug=rooflines.PHASE, title="Practice")
     return Phase.objects.select_related("challenge").get(pk=phase.pk)
 
 
@@ -79,7 +82,7 @@ def test_the_participants_commands_check_and_send_the_kit(kit_folder, monkeypatc
     monkeypatch.setattr(participants_client, "_upload", lambda args: sent.update(vars(args)) or 0, raising=True)
     uploads = [words for words in after("python -m submissions.client") if words[0] == "upload"]
     assert uploads and all(participants_client.main(words) == 0 for words in uploads)
-    assert (sent["challenge"], sent["phase"]) == (story.SLUG, story.PHASE)
+    assert (sent["challenge"], sent["phase"]) == (rooflines.SLUG, rooflines.PHASE)
     assert Path(sent["path"]).is_dir()
 
 
@@ -114,15 +117,15 @@ def test_every_path_is_there():
 
 
 def test_every_log_in_and_entry_is_the_demos():
-    people = {person.name for person in story.PEOPLE}
-    assert story.PASSWORD in CODE
+    people = {person.name for person in PEOPLE}
+    assert PASSWORD in CODE
     assert {"ada", "olga", "root"} <= set(re.findall(r"\bas `([a-z]+)`", PROSE)) <= people
-    assert {"gable-net v3", "sketch-0"} <= {entry.method for entry in story.ENTRIES}
+    assert {"gable-net v3", "sketch-0"} <= {entry.method for entry in rooflines.ENTRIES}
 
 
 def test_every_word_to_click_stands_on_a_page():
     pages = "\n".join(path.read_text() for path in ROOT.glob("*/templates/**/*.html"))
-    names = {"Practice", *(entry.method for entry in story.ENTRIES)}
+    names = {"Practice", *(entry.method for entry in rooflines.ENTRIES)}
     words = set(re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", PROSE))
     assert {"Compare", "cite"} <= words
     for word in words - names:

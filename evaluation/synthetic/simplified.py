@@ -1,4 +1,4 @@
-"""Wireframes that say less than their source: what simple methods would hand in. Pure and deterministic."""
+"""Wireframes and meshes that say less than their source: what simple methods would hand in. Pure and deterministic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import ConvexHull, QhullError
 
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.arrays import Mesh, Wireframe
 
 BOX_EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8) if (a ^ b).bit_count() == 1]
 FLAT = 1e-6  # metres; hull faces whose normals differ by less share a plane
@@ -36,6 +36,20 @@ def convex_hull(source: Wireframe) -> Wireframe:
             planes.setdefault(edge, []).append(plane[:3])
     edges = [edge for edge, normals in planes.items() if len(normals) < 2 or np.linalg.norm(normals[0] - normals[1]) > FLAT]
     return _used_only(source.vertices, sorted(edges))
+
+
+def convex_hull_mesh(source: Mesh) -> Mesh:
+    """The convex hull of the vertices as a closed mesh whose faces turn outwards. ValueError where all lie in one plane."""
+    centre = source.vertices.mean(axis=0)
+    try:
+        hull = ConvexHull(source.vertices - centre)
+    except QhullError:
+        raise ValueError("the vertices lie in one plane, so they have no hull with a volume") from None
+    a, b, c = hull.points[hull.simplices].transpose(1, 0, 2)
+    turned = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    faces = np.where(turned[:, None], hull.simplices[:, ::-1], hull.simplices)
+    used, renumbered = np.unique(faces, return_inverse=True)
+    return Mesh(source.vertices[used], renumbered.reshape(-1, 3).astype(np.int64))
 
 
 def merged(source: Wireframe, distance: float) -> Wireframe:

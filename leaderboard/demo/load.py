@@ -1,4 +1,4 @@
-"""Load the demo: write its bundle, apply it, and send its entries as their teams would."""
+"""Load a demo: write its bundle, apply it, and send its entries as their teams would."""
 
 from __future__ import annotations
 
@@ -14,46 +14,37 @@ import numpy as np
 from allauth.account.models import EmailAddress
 from django.utils import timezone
 
-from evaluation.synthetic.houses import houses
-from evaluation.synthetic.simplified import sampled_points
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
-from leaderboard.demo import story
+from leaderboard.demo import rooflines, solids
+from leaderboard.demo.story import PASSWORD, PEOPLE, Demo, Entry, Items
 from submissions import client
-from submissions.formats.wireframe import Wireframe, write_npz, write_obj
 from submissions.models import ApiToken, Challenge, Participation, Status, Submission, Team, User
 
-POINTS, POINT_NOISE = 1500, 0.05  # points a house, metres
+DEMOS = (rooflines.DEMO, solids.DEMO)
 
 
 class DemoError(Exception):
     """The demo could not be loaded; the text says why."""
 
 
-def phase_houses() -> dict[str, dict[str, Wireframe]]:
-    """The references of the two phases."""
-    return {
-        story.PHASE: houses(story.N_HOUSES, seed=story.SEED),
-        "final": houses(story.N_HOUSES, seed=story.SEED + 1),
-    }
-
-
-def write_bundle(folder: Path) -> None:
-    """The demo challenge as a bundle, as an organizer would have written it."""
-    (folder / "challenge.yaml").write_text(story.YAML)
-    for slug, items in phase_houses().items():
+def write_bundle(demo: Demo, folder: Path) -> None:
+    """The challenge as a bundle, as an organizer would have written it."""
+    (folder / "challenge.yaml").write_text(demo.yaml)
+    suffix, write = demo.reference_file
+    for slug, items in demo.references().items():
         (folder / slug).mkdir()
         with zipfile.ZipFile(folder / f"{slug}-points.zip", "w", zipfile.ZIP_DEFLATED) as points:
             for position, (name, item) in enumerate(items.items()):
-                (folder / slug / f"{name}.npz").write_bytes(write_npz(item))
+                (folder / slug / f"{name}.{suffix}").write_bytes(write(item))
                 buffer = io.BytesIO()
-                np.savez_compressed(buffer, points=sampled_points(item, POINTS, POINT_NOISE, seed=position))
+                np.savez_compressed(buffer, points=demo.points(item, position))
                 points.writestr(f"{name}.npz", buffer.getvalue())
 
 
-def load_challenge(folder: Path) -> Challenge:
-    """Accounts, then the challenge."""
-    for person in story.PEOPLE:
+def make_accounts() -> None:
+    """The people of all demos; who is there already stays as they are."""
+    for person in PEOPLE:
         user, made = User.objects.get_or_create(
             username=person.name,
             defaults={
@@ -62,67 +53,76 @@ def load_challenge(folder: Path) -> Challenge:
             },
         )  # fmt: skip
         if made:
-            user.set_password(story.PASSWORD)
+            user.set_password(PASSWORD)
             user.save(update_fields=["password"])
             EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
-    write_bundle(folder)
+
+
+def load_challenge(demo: Demo, folder: Path) -> Challenge:
+    """The challenge, by way of its bundle in the empty `folder`."""
+    write_bundle(demo, folder)
     apply(parse(folder).definition, actor=User.objects.get(username="olga"))
-    return Challenge.objects.get(slug=story.SLUG)
+    return Challenge.objects.get(slug=demo.slug)
 
 
-def form_teams(challenge: Challenge) -> None:
+def form_teams(demo: Demo, challenge: Challenge) -> None:
     """Each person accepts the rules and names their team, through the acts the pages use."""
-    for person in story.PEOPLE:
-        if not person.team or Team.objects.filter(challenge=challenge, name=person.team).exists():
+    for person in PEOPLE:
+        if person.name not in demo.people or Team.objects.filter(challenge=challenge, name=person.team).exists():
             continue
         user = User.objects.get(username=person.name)
         Participation.accept_rules(challenge, user, challenge.rules_version)
         (Team.of(challenge, user) or Team.of_one(challenge, user)).rename(person.team)
 
 
-def send(server: str, who: str, method: str, description: str, path: Path, checked: bool = True) -> None:
+def send(demo: Demo, entry: Entry, server: str, path: Path) -> None:
     """One upload through the participants' client, over HTTP, with a token made for it."""
-    user = User.objects.get(username=who)
+    user = User.objects.get(username=entry.who)
     token, key = ApiToken.make(user, "demo", timezone.now() + timedelta(hours=1))
     arguments = [
-        "upload", str(path), "--server", server, "--challenge", story.SLUG, "--phase", story.PHASE,
-        "--token", key, "--method", method, "--description", description,
+        "upload", str(path), "--server", server, "--challenge", demo.slug, "--phase", demo.phase,
+        "--token", key, "--method", entry.method, "--description", entry.description,
     ]  # fmt: skip
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = client.main([*arguments, *([] if checked else ["--no-check"])])
+        code = client.main([*arguments, *(["--no-check"] if entry.breaks else [])])
     token.revoke()
     if code != 0:
-        raise DemoError(f"“{method}” could not be sent (exit code {code}): {said.getvalue().strip()[-500:]}")
+        raise DemoError(f"“{entry.method}” could not be sent (exit code {code}): {said.getvalue().strip()[-500:]}")
 
 
-def send_entries(folder: Path, server: str, say: Callable[[str], None]) -> list[Submission]:
-    """All entries, and one upload that is rejected."""
-    references = phase_houses()[story.PHASE]
-    for number, entry in enumerate(story.ENTRIES):
+def write_entry(demo: Demo, entry: Entry, references: Items, folder: Path) -> None:
+    """The entry's files, as its team would have them."""
+    suffix, write = demo.entry_file
+    for name, item in entry.items(references).items():
+        (folder / f"{name}.{suffix}").write_bytes(write(item))
+    if entry.breaks:
+        name, item = next(iter(references.items()))
+        (folder / f"{name}.{suffix}").write_bytes(entry.breaks(item))
+
+
+def send_entries(demo: Demo, folder: Path, server: str, say: Callable[[str], None]) -> None:
+    """All entries, each from a folder of its own below `folder`."""
+    references = demo.references()[demo.phase]
+    for number, entry in enumerate(demo.entries, 1):
         target = folder / f"entry-{number}"
         target.mkdir()
-        for name, item in story.entry_items(entry, references).items():
-            (target / f"{name}.obj").write_bytes(write_obj(item))
-        send(server, entry.who, entry.method, entry.description, target)
-        say(f"sent {number + 1} of {len(story.ENTRIES) + 1}: {entry.method}")
-        wait_for_room(entry.who)
-    broken = folder / "broken"
-    broken.mkdir()
-    for name, item in references.items():
-        (broken / f"{name}.obj").write_bytes(write_obj(item))
-    name, item = next(iter(references.items()))
-    (broken / f"{name}.obj").write_bytes(story.broken_file(item))
-    send(server, "dan", "sketch-2, broken file", "Made up: an edge names a vertex that is not there.", broken, checked=False)
-    say(f"sent {len(story.ENTRIES) + 1} of {len(story.ENTRIES) + 1}: an upload that is rejected")
-    return list(Submission.objects.filter(phase__challenge__slug=story.SLUG))
+        write_entry(demo, entry, references, target)
+        send(demo, entry, server, target)
+        say(f"sent {number} of {len(demo.entries)}: {entry.method}")
+        wait_for_room(demo, entry.who)
 
 
-def wait_for_room(who: str) -> None:
+def uploads(demo: Demo):
+    """What was sent to the demo's challenge."""
+    return Submission.objects.filter(phase__challenge__slug=demo.slug)
+
+
+def wait_for_room(demo: Demo, who: str) -> None:
     """The phase takes a few entries of a team at once; wait like any other team."""
-    person = next(person for person in story.PEOPLE if person.name == who)
-    team = Team.objects.get(challenge__slug=story.SLUG, name=person.team)
-    phase = team.challenge.phases.get(slug=story.PHASE)
+    person = next(person for person in PEOPLE if person.name == who)
+    team = Team.objects.get(challenge__slug=demo.slug, name=person.team)
+    phase = team.challenge.phases.get(slug=demo.phase)
     wait(lambda: phase.quota(team).left_at_once, "the team's earlier entries")
 
 
@@ -134,11 +134,13 @@ def wait(true: Callable[[], object], what: str, seconds: float = 600.0) -> None:
         time.sleep(0.2)
 
 
-def finish(challenge: Challenge) -> None:
-    """Once all is scored: badges from the organizer, and the team that withdraws its entry."""
+def finish(demo: Demo) -> None:
+    """Once all is scored: badges from the organizer, and the teams that withdraw an entry."""
     organizer = User.objects.get(username="olga")
-    for entry in story.ENTRIES:
-        row = Submission.objects.filter(phase__challenge=challenge, method_name=entry.method, status=Status.SCORED).first()
+    for entry in demo.entries:
+        if entry.breaks:
+            continue
+        row = uploads(demo).filter(method_name=entry.method, status=Status.SCORED).first()
         if row is None:
             raise DemoError(f"“{entry.method}” was not scored; its page says why.")
         if entry.baseline and not row.is_baseline:

@@ -1,4 +1,4 @@
-"""`manage.py demo`: the made-up challenge "Rooflines", sent through the real doors of a running server."""
+"""`manage.py demo`: the made-up challenges "Rooflines" and "Solids", sent through the real doors of a running server."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.demo import load, story
-from submissions.models import Challenge, Status, Submission
+from leaderboard.demo import load
+from leaderboard.demo.story import PASSWORD, PEOPLE, Demo
+from submissions.models import Status
 
 
 class Command(BaseCommand):
-    help = "Load the demo challenge into a running service; does nothing where it is there already."
+    help = "Load the demo challenges into a running service; does nothing where they are there already."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--server", default=settings.SITE_URL, help="Address of the running service.")
@@ -25,28 +26,34 @@ class Command(BaseCommand):
         except httpx.HTTPError as error:
             raise CommandError(f"No service answers at {server} ({error}); start it with `manage.py run --demo`.") from error
         try:
-            self._load(server)
+            for demo in load.DEMOS:
+                self._send(demo, server)
+            for demo in load.DEMOS:
+                self._wait(demo)
         except load.DemoError as error:
             raise CommandError(str(error)) from error
         self._introduce(server)
 
-    def _load(self, server: str) -> None:
-        sent = Submission.objects.filter(phase__challenge__slug=story.SLUG)
-        if sent.count() <= len(story.ENTRIES):
-            with tempfile.TemporaryDirectory() as name:
-                folder = Path(name)
-                (folder / "bundle").mkdir()
-                self.stdout.write("Loading the demo challenge ...")
-                challenge = load.load_challenge(folder / "bundle")
-                load.form_teams(challenge)
-                if not sent.exists():
-                    load.send_entries(folder, server, self._say)
-        challenge = Challenge.objects.get(slug=story.SLUG)
-        total = sent.count()
-        if sent.filter(status__in=Status.in_progress()).exists():
-            self._say(f"{total} entries are being scored ...")
-        load.wait(lambda: not sent.filter(status__in=Status.in_progress()).exists(), "the demo's entries")
-        load.finish(challenge)
+    def _send(self, demo: Demo, server: str) -> None:
+        """The challenge and its entries, where not all of them are there."""
+        sent = load.uploads(demo)
+        if sent.count() >= len(demo.entries):
+            return
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "bundle").mkdir()
+            self.stdout.write(f"Loading the demo challenge {demo.slug} ...")
+            load.make_accounts()
+            load.form_teams(demo, load.load_challenge(demo, folder / "bundle"))
+            if not sent.exists():
+                load.send_entries(demo, folder, server, self._say)
+
+    def _wait(self, demo: Demo) -> None:
+        waiting = load.uploads(demo).filter(status__in=Status.in_progress())
+        if count := waiting.count():
+            self._say(f"{count} {'entry' if count == 1 else 'entries'} of {demo.slug} still to be scored ...")
+        load.wait(lambda: not waiting.exists(), "the demo's entries")
+        load.finish(demo)
 
     def _say(self, text: str) -> None:
         self.stdout.write(f"  {text}")
@@ -55,10 +62,10 @@ class Command(BaseCommand):
     def _introduce(self, server: str) -> None:
         lines = [
             "",
-            "The demo challenge (everything in it is made up; its scores were computed here):",
-            f"  {server}/challenges/{story.SLUG}/{story.PHASE}/",
-            f"Log in with one of these names and the password {story.PASSWORD}:",
-            *(f"  {person.name:<6} {person.role}" for person in story.PEOPLE),
+            "The demo challenges (everything in them is made up; their scores were computed here):",
+            *(f"  {server}/challenges/{demo.slug}/{demo.phase}/" for demo in load.DEMOS),
+            f"Log in with one of these names and the password {PASSWORD}:",
+            *(f"  {person.name:<6} {person.role}" for person in PEOPLE),
             "",
         ]
         self.stdout.write("\n".join(lines))

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import trimesh
 
 from evaluation.synthetic.houses import houses
-from evaluation.synthetic.simplified import bounding_box, convex_hull, jittered, merged, sampled_points, shortest_dropped
-from submissions.formats.wireframe import Wireframe
+from evaluation.synthetic.meshes import mesh
+from evaluation.synthetic.simplified import bounding_box, convex_hull, convex_hull_mesh, jittered, merged, sampled_points, shortest_dropped
+from submissions.formats.arrays import Mesh, Wireframe
 from tests.factories import gable
 
 CUBE = Wireframe(
@@ -70,3 +73,18 @@ def test_sampled_points_lie_near_the_edges():
     points = sampled_points(CUBE, 200, sigma=0.0, seed=1)
     assert points.shape == (200, 3)
     assert np.isin(np.sort(points, axis=1)[:, [0, 2]], (0.0, 1.0)).any(axis=1).all()
+
+
+def test_the_hull_of_a_mesh_is_closed_turned_outwards_and_holds_every_vertex():
+    for kind in ("mug", "chair"):
+        source = mesh(kind, 1)
+        hull = convex_hull_mesh(source)
+        solid = trimesh.Trimesh(hull.vertices, hull.faces, process=False)
+        assert solid.is_watertight and solid.is_convex
+        assert solid.volume == pytest.approx(trimesh.Trimesh(source.vertices, source.faces).convex_hull.volume, rel=1e-9)
+        assert {tuple(place) for place in hull.vertices} <= {tuple(place) for place in source.vertices}
+
+
+def test_a_flat_mesh_has_no_hull():
+    with pytest.raises(ValueError, match="one plane"):
+        convex_hull_mesh(Mesh(np.array([[0, 0, 5], [1, 0, 5], [0, 1, 5], [1, 1, 5]], float), np.array([[0, 1, 2], [1, 3, 2]])))

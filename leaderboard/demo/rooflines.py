@@ -1,0 +1,141 @@
+"""The demo "Rooflines": wireframes of procedural houses, and what made-up teams hand in for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evaluation.properties.corruptions import corrupt
+from evaluation.synthetic.houses import houses
+from evaluation.synthetic.simplified import bounding_box, convex_hull, jittered, merged, sampled_points, shortest_dropped
+from leaderboard.demo.story import Demo, Entry
+from submissions.formats.wireframe import Wireframe, write_npz, write_obj
+
+SLUG, PHASE = "rooflines", "practice"
+N_HOUSES, SEED = 24, 2026
+POINTS, POINT_NOISE = 1500, 0.05  # points a house, metres
+
+
+def references() -> dict[str, dict[str, Wireframe]]:
+    """The houses of the two phases."""
+    return {PHASE: houses(N_HOUSES, seed=SEED), "final": houses(N_HOUSES, seed=SEED + 1)}
+
+
+def points(house: Wireframe, position: int) -> np.ndarray:
+    """float64[N, 3]: points on the edges of a house, with noise, in metres."""
+    return sampled_points(house, POINTS, POINT_NOISE, seed=position)
+
+
+def _corrupted(kind: str, level: str, seed: int) -> Callable[[str, Wireframe], Wireframe]:
+    return lambda name, source: corrupt(source, kind, level, seed=seed, sample_id=name)
+
+
+def _jitter(sigma: float, seed: int) -> Callable[[str, Wireframe], Wireframe]:
+    return lambda name, source: jittered(source, sigma, seed + sum(name.encode()))
+
+
+def broken_file(source: Wireframe) -> bytes:
+    """An OBJ whose last edge names a vertex that is not there: an upload that is rejected."""
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in source.vertices.tolist()]
+    lines += [f"l {a + 1} {b + 1}" for a, b in source.edges.tolist()]
+    return "\n".join([*lines, f"l 1 {len(source.vertices) + 7}", ""]).encode()
+
+
+ENTRIES = (
+    Entry("olga", "bounding box", "Made up: the axis-parallel box around each reference.", lambda _, s: bounding_box(s), baseline=True),
+    Entry("olga", "convex hull", "Made up: the convex hull of each reference's vertices.", lambda _, s: convex_hull(s), baseline=True),
+    Entry("ada", "gable-net v1", "Made up: vertices doubled and moved (perturb, high).", _corrupted("perturb", "high", 1)),
+    Entry("ben", "pc-to-edges", "Made up: a quarter of the edges left out (remove, med).", _corrupted("remove", "med", 2)),
+    Entry("cleo", "line-transformer", "Made up: edges bent (deform, high).", _corrupted("deform", "high", 3)),
+    Entry("dan", "sketch-0", "Made up: vertices nearer than 3 m merged.", lambda _, s: merged(s, 3.0)),
+    Entry("ada", "gable-net v2", "Made up: vertices moved by 25 cm of noise.", _jitter(0.25, 4)),
+    Entry("ben", "pc-to-edges, denoised", "Made up: the shortest tenth of the edges left out.", lambda _, s: shortest_dropped(s, 0.1)),
+    Entry("cleo", "line-transformer XL", "Made up: spurious edges added (add, low).", _corrupted("add", "low", 5)),
+    Entry("dan", "sketch-1", "Made up: 18 cm of noise; two houses are missing.", _jitter(0.18, 6), leave_out=(3, 11)),
+    Entry("ada", "gable-net v3", "Made up: vertices moved by 15 cm of noise.", _jitter(0.15, 7)),
+    Entry("cleo", "line-transformer, wrong upload", "Made up: withdrawn by its team.", _jitter(1.0, 8), withdraw=True),
+    Entry("dan", "sketch-2, broken file", "Made up: an edge names a vertex that is not there.", lambda _, s: s, breaks=broken_file),
+)
+
+
+METRICS = """\
+    metrics:
+      - {key: corner_f1, primary: true}
+      - {key: edge_f1}
+      - {key: hss}
+      - {key: jaccard_distance}
+      - {key: ecd_chamfer}
+      - {key: wf_hausdorff, in_ranking: false}
+      - {key: corner_precision, in_ranking: false}
+      - {key: corner_recall, in_ranking: false}
+      - {key: corner_offset, in_ranking: false}
+      - {key: edge_precision, in_ranking: false}
+      - {key: edge_recall, in_ranking: false}
+"""
+
+YAML = f"""\
+slug: {SLUG}
+title: Rooflines
+summary: Wireframes of {N_HOUSES} procedural houses. Houses, teams and entries are made up; the scores are computed here.
+made_up: true
+visibility: public
+family: wireframe
+rules_version: "1"
+rules: |
+  This is a demonstration.
+
+  1. Teams, houses and entries are **made up**; nothing here says anything about a real method.
+  2. Hand in one wireframe a house, in metres.
+  3. Be kind to the queue.
+description: |
+  Reconstruct the wireframe of each house from its points: the corners as vertices, the lines where
+  two faces meet as edges. The {N_HOUSES} houses of each phase are gable, hip, L-shaped and dormer
+  ones, made by a seeded procedure. The entries on the board were made by really damaging or really
+  simplifying their references, sent through the upload, and scored by the workers of this machine.
+organizers: [olga]
+announcements:
+  - title: The practice phase is open
+    published_at: 2026-01-02T09:00
+    body: Its references may be looked at, so every entry can be seen in 3D over its house.
+phases:
+  - slug: {PHASE}
+    title: Practice
+    description: Open practice with public references.
+    opens_at: 2026-01-02T09:00
+    closes_at: 2099-12-31T23:59
+    time_zone: Europe/Prague
+    limit_per_day: 20
+    limit_at_once: 4
+    board: live
+    entries: all
+    ranking: mean_rank
+    reference_access: public
+    missing: worst
+    unit: m
+{METRICS}
+    reference: {{path: {PHASE}}}
+    inputs:
+      - {{path: {PHASE}-points.zip, title: "Points of the {N_HOUSES} practice houses (NPZ, metres)"}}
+  - slug: final
+    title: Final
+    description: Other houses, hidden references, one board position a team.
+    opens_at: 2026-01-02T09:00
+    closes_at: 2099-12-31T23:59
+    time_zone: Europe/Prague
+    parent: {PHASE}
+    limit_per_day: 3
+    limit_total: 30
+    board: live
+    entries: best
+    ranking: mean_rank
+    reference_access: hidden
+    missing: reject
+    unit: m
+{METRICS}
+    reference: {{path: final}}
+    inputs:
+      - {{path: final-points.zip, title: "Points of the {N_HOUSES} final houses (NPZ, metres)"}}
+"""
+
+DEMO = Demo(SLUG, PHASE, YAML, references, points, ("npz", write_npz), ("obj", write_obj), ENTRIES, ("ada", "ben", "cleo", "dan", "olga"))

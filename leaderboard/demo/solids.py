@@ -1,0 +1,95 @@
+"""The demo "Solids": procedural objects as triangle meshes, and what made-up teams hand in for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evaluation.metrics.mesh.sampling import samples
+from evaluation.metrics.mesh.surface import surface
+from evaluation.synthetic.distortions import distort
+from evaluation.synthetic.meshes import mesh
+from evaluation.synthetic.simplified import convex_hull_mesh
+from leaderboard.demo.story import Demo, Entry
+from submissions.formats.arrays import Mesh
+from submissions.formats.mesh import write_ply
+
+SLUG, PHASE = "solids", "practice"
+KINDS = ("chair", "gear", "knot", "mug", "plane", "rock", "vase", "wheel")
+SEED = 2026
+POINTS, POINT_NOISE = 4000, 0.004  # points an object, shares of its longest side
+
+
+def references() -> dict[str, dict[str, Mesh]]:
+    """The objects of the one phase."""
+    return {PHASE: {kind: mesh(kind, SEED + number) for number, kind in enumerate(KINDS)}}
+
+
+def points(item: Mesh, position: int) -> np.ndarray:
+    """float64[N, 3]: points on an object, with noise."""
+    found, _ = samples(surface(item.vertices, item.faces, 0.0), POINTS, seed0=position)
+    return found + np.random.Generator(np.random.PCG64(position)).normal(scale=POINT_NOISE, size=found.shape)
+
+
+def _distorted(kind: str, level: int) -> Callable[[str, Mesh], Mesh]:
+    return lambda name, source: distort(source, kind, level, seed=sum(name.encode()))
+
+
+ENTRIES = (
+    Entry("olga", "convex hull", "Made up: the convex hull of each object's vertices.", lambda _, s: convex_hull_mesh(s), baseline=True),
+    Entry("ben", "scan-fuse", "Made up: noise on every vertex (noise, level 3).", _distorted("noise", 3)),
+    Entry("ada", "few-faces", "Made up: a tenth of the vertices (decimation, level 4).", _distorted("decimation", 4)),
+    Entry("cleo", "occlusion-net", "Made up: an eighth of each surface cut away; one object is missing.", _distorted("holes", 3), (5,)),
+    Entry("ben", "scan-fuse, denoised", "Made up: smoothed five times (smoothing, level 3).", _distorted("smoothing", 3)),
+    Entry("ada", "more-faces", "Made up: half of the vertices (decimation, level 2).", _distorted("decimation", 2)),
+)
+
+YAML = f"""\
+slug: {SLUG}
+title: Solids
+summary: Meshes of {len(KINDS)} procedural objects. Objects, teams and entries are made up; the scores are computed here.
+made_up: true
+visibility: public
+family: mesh
+rules_version: "1"
+rules: |
+  This is a demonstration.
+
+  1. Teams, objects and entries are **made up**; nothing here says anything about a real method.
+  2. Hand in one triangle mesh an object.
+  3. Be kind to the queue.
+description: |
+  Reconstruct the surface of each object from its points, as a triangle mesh. The {len(KINDS)} objects
+  were made by a seeded procedure; the longest side of each is 1. The entries on the board were made
+  by really damaging or really simplifying their references, sent through the upload, and scored by
+  the workers of this machine.
+organizers: [olga]
+phases:
+  - slug: {PHASE}
+    title: Practice
+    description: Open practice with public references.
+    opens_at: 2026-01-02T09:00
+    closes_at: 2099-12-31T23:59
+    time_zone: Europe/Prague
+    limit_per_day: 20
+    limit_at_once: 4
+    board: live
+    entries: all
+    ranking: mean_rank
+    reference_access: public
+    missing: worst
+    unit: unitless
+    metrics:
+      - {{key: chamfer_l1, params: {{n: 20000}}, primary: true}}
+      - {{key: mesh_fscore, params: {{n: 20000, threshold: 0.01}}}}
+      - {{key: normal_difference, params: {{n: 20000}}}}
+      - {{key: volume_iou, params: {{resolution: 96}}}}
+      - {{key: p2s, params: {{n: 20000}}, in_ranking: false}}
+      - {{key: uhd, params: {{n: 20000}}, in_ranking: false}}
+    reference: {{path: {PHASE}}}
+    inputs:
+      - {{path: {PHASE}-points.zip, title: "Points of the {len(KINDS)} objects (NPZ)"}}
+"""
+
+DEMO = Demo(SLUG, PHASE, YAML, references, points, ("ply", write_ply), ("ply", write_ply), ENTRIES, ("ada", "ben", "cleo", "olga"))
