@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 
 from evaluation import runner
-from evaluation.metrics.shared import Arrays
+from evaluation.metrics.shared import Arrays, Preparing
 
 Prepared = dict[str, dict[str, Arrays]]  # by item, then by name
 
-MOST_BYTES = 256 << 20  # of the arrays in one file; items beyond are computed anew for each entry
+MOST_BYTES = 640 << 20  # of the arrays in one file; items beyond are computed anew for each entry
+_ALIGNED = 64  # bytes; each array begins at a multiple
 _LENGTH = struct.Struct("<Q")
 _DIGEST = 32
 _KINDS = "biuf"
-_LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d", "libigl", "fast-simplification", "torch")
+_LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d", "libigl", "fast-simplification", "torch", "pillow")
 _CODE = Path(__file__).parent / "metrics"
 
 
@@ -49,30 +50,48 @@ def digest(family: str, reference: str, unit_scale: float, fingerprints: Sequenc
 def prepare(
     references: Mapping[str, Any], requests: Sequence[runner.MetricRequest], unit_scale: float, item_ids: Sequence[str]
 ) -> Prepared:
-    """What the metrics keep of each item when it is set against itself; that asks for all of its side."""
+    """What the metrics keep of each item when it is set against itself; that asks for all of its side.
+
+    Arrays that several items share (of the scene they belong to) count once, and are written once.
+    """
     kept: Prepared = {}
+    shared: dict[int, np.ndarray] = {}  # what is kept, by identity
     room = MOST_BYTES
     for item_id in item_ids:
-        found: Prepared = {item_id: {}}
+        found: Prepared = {item_id: Preparing()}
         item = {item_id: references[item_id]}
-        runner.score_items(item, item, requests, unit_scale, prepared=found)
-        size = sum(array.nbytes for arrays in found[item_id].values() for array in arrays)
+        runner.score_items(runner.themselves(item, requests), item, requests, unit_scale, prepared=found)
+        own = {id(array): array for arrays in found[item_id].values() for array in arrays if id(array) not in shared}
+        size = sum(array.nbytes for array in own.values())
         if size <= room:
             kept |= found
+            shared |= own
             room -= size
     return kept
 
 
 def pack(prepared: Prepared) -> bytes:
-    """The bytes of a file; the same arrays give the same bytes."""
-    head, body = [], []
+    """The bytes of a file; the same arrays give the same bytes, and an array that several items share is there once."""
+    head: list[list[Any]] = []
+    places: dict[int, int] = {}
+    body: list[Any] = []
+    end = 0
     for item_id, named in prepared.items():
         for name, arrays in sorted(named.items()):
-            head.append([item_id, name, [[array.dtype.str, list(array.shape)] for array in arrays]])
-            body += [np.ascontiguousarray(array).tobytes() for array in arrays]
+            for array in arrays:
+                if id(array) not in places:
+                    places[id(array)] = end
+                    gap = -array.nbytes % _ALIGNED
+                    body += [np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, bytes(gap)]
+                    end += array.nbytes + gap
+            head.append([item_id, name, [[array.dtype.str, list(array.shape), places[id(array)]] for array in arrays]])
     text = json.dumps(head).encode()
-    content = b"".join([_LENGTH.pack(len(text)), text, *body])
-    return content + hashlib.sha256(content).digest()
+    text += b" " * (-(_LENGTH.size + len(text)) % _ALIGNED)
+    parts = [_LENGTH.pack(len(text)), text, *body]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return b"".join([*parts, digest.digest()])
 
 
 def unpack(data: bytes) -> Prepared:
@@ -81,17 +100,15 @@ def unpack(data: bytes) -> Prepared:
     if len(data) < _LENGTH.size + _DIGEST or hashlib.sha256(content).digest() != data[-_DIGEST:]:
         raise Unreadable("the prepared arrays are not as they were written")
     (length,) = _LENGTH.unpack_from(content)
-    at = _LENGTH.size + length
+    start = _LENGTH.size + length
     found: Prepared = {}
-    for item_id, name, described in json.loads(bytes(content[_LENGTH.size : at])):
+    for item_id, name, described in json.loads(bytes(content[_LENGTH.size : start])):
         arrays = []
-        for kind, shape in described:
+        for kind, shape, place in described:
             dtype = np.dtype(kind)
             if dtype.kind not in _KINDS:
                 raise Unreadable(f"an array of {kind} is not read")
-            count = math.prod(shape)
-            arrays.append(np.frombuffer(content, dtype, count, at).reshape(shape))
-            at += count * dtype.itemsize
+            arrays.append(np.frombuffer(content, dtype, math.prod(shape), start + place).reshape(shape))
         found.setdefault(item_id, {})[name] = tuple(arrays)
     return found
 

@@ -12,6 +12,10 @@ T = TypeVar("T")
 Arrays = tuple[np.ndarray, ...]
 
 
+class Preparing(dict[str, Arrays]):
+    """A store that is being filled, with the reference set against itself: nobody will look at the values that come out."""
+
+
 class SharedWork:
     """What a pair of a prediction and its reference keeps while metrics look at it.
 
@@ -23,6 +27,11 @@ class SharedWork:
     def __init__(self, prepared: MutableMapping[str, Arrays] | None = None) -> None:
         self.prepared: MutableMapping[str, Arrays] = {} if prepared is None else prepared
         self._done: dict[Hashable, Any] = {}
+
+    @property
+    def preparing(self) -> bool:
+        """Whether only the reference's side is wanted, so that a metric need not go on when it has that."""
+        return isinstance(self.prepared, Preparing)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """`compute()`, done once for this pair however many metrics ask for `key`."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation import weights as stored
+from evaluation.metrics.render.masks import inside
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import MetricResult, Status
 
@@ -34,11 +35,9 @@ def puzzlesim(pair: RenderPair, weights: str = "squeezenet-imagenet") -> MetricR
 
 def puzzlesim_mask(pair: RenderPair, weights: str = "squeezenet-imagenet") -> MetricResult:
     """As `puzzlesim`, over the pixels inside the view's mask; a view without one does not apply, an empty one has no value."""
-    mask = pair.mask
-    if mask is None:
-        return MetricResult(None, Status.NOT_APPLICABLE, ("no_mask",))
-    if not mask.any():
-        return MetricResult(None, Status.EMPTY_MASK)
+    mask = inside(pair)
+    if isinstance(mask, MetricResult):
+        return mask
     return _score(pair, weights, mask)
 
 
@@ -85,7 +84,9 @@ def _map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
         "reference_subset": len(clean.images) > MOST_VIEWS,
         "resized": views != {size} and "resized" not in pair.flags,
     }
-    return _scene(pair, weights, size).map(pixels), tuple(flag for flag, holds in noted.items() if holds)
+    scene = _scene(pair, weights, size)
+    found = np.ones((height, width), np.float32) if pair.preparing else scene.map(pixels)
+    return found, tuple(flag for flag, holds in noted.items() if holds)
 
 
 def _scene(pair: RenderPair, weights: str, size: tuple[int, int]) -> Scene:
