@@ -12,9 +12,9 @@ _WEIGHTS = Param(
     _DEFAULT,
     "choice",
     choices=tuple(dict.fromkeys((_DEFAULT, *sorted(weights.PUBLISHED["backbone"]), IN_HOUSE, *weights.names("backbone")))),
-    doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other two "
-    "that its code offers. These are fetched. plumbline-small is a small network of our own, trained on made-up objects: it ships with "
-    "the project, and its values are not comparable with the published ones.",
+    doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other "
+    "two of its code. They are fetched. plumbline-small is a small network of our own, trained on made-up objects: it ships "
+    "with the project, and its values are not comparable with the published ones.",
 )
 _PAPER = "N. Hermann, J. Condor, P. Didyk: Puzzle Similarity (arXiv 2411.17489); the mean of the map is our own score"
 _FORMULA = (
@@ -32,9 +32,9 @@ SPECS: tuple[MetricSpec, ...] = (
         unit="",
         params=(_WEIGHTS,),
         worst="0",
-        doc="Whether each place of a render is found again somewhere in the clean views of its scene, whatever the viewpoint: the mean "
-        "of a map that shows artifacts as low places. It needs no aligned reference. Of more than 100 clean views 100 are taken, and images are "
-        "looked at with at most 960 pixels on their longer side.",
+        doc="Whether each place of a render is found again somewhere in the clean views of its scene, whatever the viewpoint: "
+        "the mean of a map that shows artifacts as low places. It needs no aligned reference. Of more than 100 clean views 100 are "
+        "taken, and images are looked at with at most 960 pixels on their longer side.",
         paper=_PAPER,
         function="evaluation.metrics.render.puzzlesim.metric.puzzlesim",
         formula=f"mean over the pixels p of {_FORMULA}",
