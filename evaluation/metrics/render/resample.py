@@ -49,13 +49,13 @@ def halved(values: np.ndarray) -> np.ndarray:
 
     Beyond the edge the picture is mirrored about its outermost pixels.
     """
-    return _halved_rows(_halved_rows(values).swapaxes(-1, -2)).swapaxes(-1, -2)
-
-
-def _halved_rows(values: np.ndarray) -> np.ndarray:
-    n = values.shape[-2]
-    at = mirrored(np.arange(0, n, 2)[:, None] + np.arange(-2, 3), n)
-    return sum(weight * values[..., at[:, tap], :] for tap, weight in enumerate(TAPS))
+    height, width = ((n + 1) // 2 * 2 for n in values.shape[-2:])
+    rows = np.take(values, mirrored(np.arange(-2, height + 1), values.shape[-2]), axis=-2)
+    below = [rows[..., tap : tap + height - 1 : 2, :] for tap in range(5)]
+    halfway = (TAPS[2] * below[2] + TAPS[1] * (below[1] + below[3])) + TAPS[0] * (below[0] + below[4])
+    columns = np.take(halfway, mirrored(np.arange(-2, width + 1), values.shape[-1]), axis=-1)
+    beside = [columns[..., tap : tap + width - 1 : 2] for tap in range(5)]
+    return (TAPS[2] * beside[2] + TAPS[1] * (beside[1] + beside[3])) + TAPS[0] * (beside[0] + beside[4])
 
 
 def mirrored(at: np.ndarray, n: int) -> np.ndarray:
