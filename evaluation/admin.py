@@ -52,6 +52,20 @@ class PartAdmin(LookOnly):
     show_full_result_count = False
 
 
+@admin.register(models.PictureRun)
+class PictureRunAdmin(LookOnly):
+    list_display = ("pk", "evaluation_id", "scene", "state", "n_made", "attempts", "worker", "lease_until", "failure")
+    list_filter = ("state",)
+    search_fields = ("=pk", "=evaluation__pk", "scene", "digest", "failure", "failure_detail")
+    exclude = ("made",)
+    actions = ("make_again",)
+
+    @admin.action(description="Make the pictures again")
+    def make_again(self, request: HttpRequest, queryset: QuerySet) -> None:
+        n = sum(run.restart() for run in queryset)
+        self.message_user(request, f"{n} of {queryset.count()} will be made again; one that a worker holds is left as it is.")
+
+
 @admin.register(models.PropertyRun)
 class PropertyRunAdmin(LookOnly):
     list_display = ("pk", "key", "params", "state", "done", "total", "passed", "of", "seconds", "attempts", "worker", "failure")

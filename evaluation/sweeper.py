@@ -12,7 +12,7 @@ import structlog
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from evaluation.models import Evaluation, EvaluationBatch, Part, PropertyRun
+from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun
 from submissions import storage, wake
 from submissions.models import Status, Submission
 
@@ -31,9 +31,11 @@ def sweep() -> dict[str, int]:
     cpu = Submission.objects.to_validate().unleased(now).count() + Part.objects.waiting("cpu").unleased(now).count()
     gpu = Part.objects.waiting("gpu").unleased(now).count()
     found |= {"cpu": cpu, "gpu": gpu}
+    found["pictures"] = PictureRun.objects.waiting().unleased(now).count()
     found["properties"] = PropertyRun.objects.waiting().unleased(now).count()
-    if cpu or found["properties"]:
-        wake.send("work", times=min(cpu + found["properties"], 4))
+    wanted = cpu + found["pictures"] + found["properties"]
+    if wanted:
+        wake.send("work", times=min(wanted, 4))
     if gpu:
         wake.send("gpu", times=min(gpu, 4))
     storage.clean_uploads()  # last, because the storage may be away

@@ -16,6 +16,7 @@ PURE = (
     "submissions/transfer.py",
     "evaluation/metrics",
     "evaluation/networks",
+    "evaluation/pictures",
     "evaluation/properties",
     "evaluation/synthetic",
     "evaluation/runner.py",

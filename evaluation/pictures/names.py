@@ -1,0 +1,15 @@
+"""What the pictures of a view are called. Nothing heavy is imported here. PURE."""
+
+from __future__ import annotations
+
+VERSION = 1  # of all that is painted; raised whenever a picture can change
+RENDER, REFERENCE, ERROR, MASK = "render", "reference", "error", "mask"
+MAP, LOW = "map.", "low."  # before the slug of a column: its similarity map; the render with its poor objects masked
+SMALL = ".small"  # behind the name of a picture: the thumbnail
+
+Made = dict[str, list[int]]  # by name: [width, height] of the large picture
+
+
+def file_name(number: int, name: str) -> str:
+    """Of the picture `name` of the view that stands at `number` in what was asked for."""
+    return f"{number}-{name}.webp"

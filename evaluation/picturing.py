@@ -1,0 +1,124 @@
+"""What a worker does for who looks at a scene: the pictures of its views, a slice at a time, after uploads and scoring."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import structlog
+from django.conf import settings
+
+from evaluation import preparing
+from evaluation.metrics.render import osim
+from evaluation.models import Evaluation, PictureRun
+from evaluation.pictures.names import SMALL, Made, file_name
+from evaluation.sandbox import JobFailed, LeaseLost, job_folder, sandbox
+from submissions import storage
+
+log = structlog.get_logger(__name__)
+
+SLICE_SECONDS = 3.0  # what a slice aims at: an upload that arrives meanwhile waits so long
+MOST_VIEWS = 16  # of a slice, because all of them are read before the first is painted
+AWAY_SECONDS = 15.0  # how long a run waits where the storage does not answer
+
+
+def make_once(worker: str) -> bool:
+    """Claim a run and make one slice of it; False if there is none."""
+    run = PictureRun.objects.waiting().claim(worker)
+    if run is None:
+        return False
+    make(run)
+    return True
+
+
+def make(run: PictureRun) -> None:
+    """The next slice of a claimed run."""
+    if run.attempts > settings.MAX_ATTEMPTS:
+        run.give_up_or_retry(
+            f"Making these pictures was begun {settings.MAX_ATTEMPTS} times and never got on.", run.failure_detail, final=True
+        )
+        return
+    try:
+        with job_folder() as folder:
+            job = _job(run)
+            found = sandbox.run(folder, job, run.heartbeat)["made"]
+            _store(run, folder, job["item_ids"], found)
+        if not run.keep(found):
+            log.info("late pictures dropped", run=run.pk)
+    except LeaseLost:
+        log.info("lease lost while making pictures", run=run.pk)
+    except storage.StorageError as error:
+        log.warning("the storage does not answer", error=str(error))
+        run.put_off(AWAY_SECONDS)
+    except JobFailed as error:
+        _failed(run, error.sentence, error.detail, error.end == "memory")
+    except Exception:
+        _failed(run, "An error in the service stopped it.", traceback.format_exc(), False)
+
+
+def _store(run: PictureRun, folder: Path, item_ids: Sequence[str], found: dict[str, Made]) -> None:
+    store = storage.store()
+    for number, item_id in enumerate(item_ids):
+        for name in found.get(item_id, ()):
+            for end in ("", SMALL):
+                store.save_file(run.key(item_id, name + end), folder / file_name(number, name + end))
+
+
+def _job(run: PictureRun) -> dict[str, Any]:
+    found = Evaluation.objects.select_related("submission", "batch__reference__phase__challenge")
+    evaluation, item_ids = found.get(pk=run.evaluation_id), run.left[:MOST_VIEWS]
+    reference, store = evaluation.batch.reference, storage.store()
+    return {
+        "kind": "pictures",
+        "family": reference.family.key,
+        "artifact": str(store.local_path(evaluation.submission.artifact_key)),
+        "reference": str(store.local_path(reference.key)),
+        "item_ids": item_ids,
+        "columns": {"maps": maps(evaluation.batch.metrics), "objects": _objects(evaluation, item_ids)},
+        "unit_scale": evaluation.batch.unit_scale,
+        "prepared": _prepared(evaluation, item_ids[0]),
+        "seconds": SLICE_SECONDS,
+    }
+
+
+def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Of a batch's metrics, the weights of those that have a similarity map, by slug; columns with the same map count once."""
+    found: dict[str, str] = {}
+    for metric in metrics:
+        if metric["key"].startswith("puzzlesim") and metric["params"]["weights"] not in found.values():
+            found[metric["slug"]] = metric["params"]["weights"]
+    return found
+
+
+def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
+    """The objects of these views, and the value of their scene, of each column of objectness, as `pictures.views.make` takes them."""
+    index = {item: place for place, item in enumerate(evaluation.batch.reference.item_ids)}
+    found = {}
+    for score in evaluation.scores.filter(key="osim"):
+        vectors, values = score.parts, score.values
+        rows = {}
+        for item in item_ids:
+            parts = {name: float(vector[index[item]]) for name, vector in vectors.items()}
+            fields = ("label", *osim.FIELDS)
+            rows[item] = [[getattr(one, name) for name in fields] for one in osim.objects_of(parts)]
+        value = float(values[index[item_ids[0]]])  # the same for all views of a scene
+        if value == value:  # a scene without objects has none
+            found[score.slug] = {"value": value, "views": rows}
+    return found
+
+
+def _prepared(evaluation: Evaluation, item: str) -> str:
+    """The file of what scoring has prepared of the references around that item; nothing where there is none any more."""
+    place = evaluation.batch.reference.item_ids.index(item)
+    part = evaluation.parts.filter(device="cpu", start__lte=place, stop__gt=place).first()
+    if part is None:
+        return ""
+    key, store = preparing.key_of(evaluation.batch, part.slugs, part.start, part.stop), storage.store()
+    return str(store.local_path(key)) if store.exists(key) else ""
+
+
+def _failed(run: PictureRun, sentence: str, detail: str, final: bool) -> None:
+    log.error("making pictures failed", run=run.pk, attempt=run.attempts, detail=detail)
+    run.give_up_or_retry(f"Making these pictures failed. {sentence}", detail, final)
