@@ -28,14 +28,14 @@ LARGEST_FILE = 4 << 30  # bytes a job may write in one file
 
 
 def validate(folder: Path, job: dict) -> dict:
-    """Read and check an upload; leaves the parsed items in `artifact.npz` if it is acceptable."""
+    """Read and check an upload; leaves the parsed items in `artifact` if it is acceptable."""
     from submissions.manifest import Manifest
     from submissions.validation import validate as check
 
     manifest = Manifest.from_dict(job["manifest"])
     verdict = check(folder / job["archive"], manifest)
     if verdict.accepted:
-        (folder / "artifact.npz").write_bytes(manifest.kind.pack(verdict.items))
+        manifest.kind.save(verdict.items, folder / "artifact")
     return {
         "accepted": verdict.accepted,
         "problems": [str(problem) for problem in verdict.problems],
@@ -52,8 +52,8 @@ def score(folder: Path, job: dict) -> dict:
     from submissions.formats.families import FAMILIES
 
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
-    references = family.unpack(Path(job["reference"]).read_bytes())
-    predictions = family.unpack(Path(job["artifact"]).read_bytes())
+    references = family.load(Path(job["reference"]), wanted)
+    predictions = family.load(Path(job["artifact"]), wanted)
     requests = [runner.MetricRequest(**request) for request in job["requests"]]
     seconds: dict[str, float] = {}
     known, unreadable = prepared.read(Path(job["prepared"])) if job.get("prepared") else ({}, False)
@@ -68,7 +68,7 @@ def prepare(folder: Path, job: dict) -> dict:
     from evaluation import prepared, runner
     from submissions.formats.families import FAMILIES
 
-    references = FAMILIES[job["family"]].unpack(Path(job["reference"]).read_bytes())
+    references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
     requests = [runner.MetricRequest(**request) for request in job["requests"]]
     found = prepared.prepare(references, requests, job["unit_scale"], job["item_ids"])
     (folder / "prepared").write_bytes(prepared.pack(found))
@@ -76,16 +76,16 @@ def prepare(folder: Path, job: dict) -> dict:
 
 
 def reference(folder: Path, job: dict) -> dict:
-    """Read an organizer's reference; leaves its items in `artifact.npz`, or gives the faults."""
+    """Read an organizer's reference; leaves its items in `artifact`, or gives the faults."""
     from submissions.formats.errors import FormatError
     from submissions.formats.families import FAMILIES
 
     family = FAMILIES[job["family"]]
     try:
-        items = family.load_folder(folder / job["file"])
+        items = family.load_folder(folder / job["file"], **job["reading"])
     except FormatError as error:
         return {"faults": [str(fault) for fault in error.all()]}
-    (folder / "artifact.npz").write_bytes(family.pack(items))
+    family.save(items, folder / "artifact")
     return {"faults": []}
 
 
@@ -96,7 +96,28 @@ def properties(folder: Path, job: dict) -> dict:
     return slices.one(**{name: value for name, value in job.items() if name != "kind"})
 
 
-JOBS = {"validate": validate, "prepare": prepare, "score": score, "reference": reference, "properties": properties}
+def pictures(folder: Path, job: dict) -> dict:
+    """Pictures of some views of an entry, at least one, as many as there is time for; leaves them in the folder."""
+    from evaluation import prepared
+    from evaluation.pictures import views
+    from submissions.formats.families import FAMILIES
+
+    wanted, family = job["item_ids"], FAMILIES[job["family"]]
+    references = family.load(Path(job["reference"]), wanted)
+    predictions = family.load(Path(job["artifact"]), wanted)
+    known = prepared.read(Path(job["prepared"]))[0] if job["prepared"] else {}
+    made = views.make(folder, predictions, references, wanted, job["columns"], job["unit_scale"], job["seconds"], known)
+    return {"made": made}
+
+
+JOBS = {
+    "validate": validate,
+    "prepare": prepare,
+    "score": score,
+    "reference": reference,
+    "properties": properties,
+    "pictures": pictures,
+}
 
 
 def run_job(folder: Path, memory: int, seconds: int) -> None:
@@ -148,7 +169,7 @@ def preload() -> None:
     from submissions.formats.families import FAMILIES
 
     readers = (family.readers for family in FAMILIES.values())
-    for name in ("submissions.validation", "evaluation.prepared", "evaluation.properties.slices", *readers):
+    for name in ("submissions.validation", "evaluation.prepared", "evaluation.properties.slices", "evaluation.pictures.views", *readers):
         importlib.import_module(name)
     for spec in REGISTRY.values():
         if spec.device == "cpu":

@@ -30,7 +30,7 @@ _ALIGNED = 64  # bytes; each array begins at a multiple
 _LENGTH = struct.Struct("<Q")
 _DIGEST = 32
 _KINDS = "biuf"
-_LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d", "libigl", "fast-simplification", "torch")
+_LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d", "libigl", "fast-simplification", "torch", "pillow")
 _CODE = Path(__file__).parent / "metrics"
 
 
@@ -60,7 +60,7 @@ def prepare(
     for item_id in item_ids:
         found: Prepared = {item_id: Preparing()}
         item = {item_id: references[item_id]}
-        runner.score_items(item, item, requests, unit_scale, prepared=found)
+        runner.score_items(runner.themselves(item, requests), item, requests, unit_scale, prepared=found)
         own = {id(array): array for arrays in found[item_id].values() for array in arrays if id(array) not in shared}
         size = sum(array.nbytes for array in own.values())
         if size <= room:

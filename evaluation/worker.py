@@ -19,7 +19,7 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation import background, preparing
+from evaluation import background, picturing, preparing
 from evaluation.models import Evaluation, Part
 from evaluation.sandbox import JobFailed, LeaseLost, job_folder, sandbox
 from submissions import storage, wake
@@ -72,7 +72,7 @@ def work_once(device: str) -> bool:
             return True
     part = Part.objects.waiting(device).claim(name())
     if part is None:
-        return device == "cpu" and background.measure_once(name())
+        return device == "cpu" and (picturing.make_once(name()) or background.measure_once(name()))
     score(part)
     return True
 
@@ -124,8 +124,8 @@ def _check_in(folder, submission: Submission) -> None:
     if not verdict["accepted"]:
         submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"])
         return
-    key = f"artifacts/{submission.pk}-{submission.lease_token.hex}.npz"
-    storage.store().save_file(key, folder / "artifact.npz")
+    key = f"artifacts/{submission.pk}-{submission.lease_token.hex}.{submission.phase.challenge.kind.stored}"
+    storage.store().save_file(key, folder / "artifact")
     if not Evaluation.begin(submission, key, verdict["missing"], verdict["warnings"]):
         storage.store().delete(key)
 

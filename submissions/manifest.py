@@ -110,11 +110,8 @@ class Manifest:
     def reading(self, item: Item | None = None) -> dict[str, Any]:
         """What the family's readers must know of this phase: nothing, or of images the background, and for an ``item`` its
         size and what happens to other sizes."""
-        if not self.kind.images:
-            return {}
-        colour = bytes.fromhex(self.background[1:])
-        background = {"background": (colour[0], colour[1], colour[2])}
-        return background if item is None else {**background, "size": item.size, "resize": self.resize == "reference"}
+        known = self.kind.reading(self.background)
+        return known if item is None or not known else {**known, "size": item.size, "resize": self.resize == "reference"}
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest as plain JSON values; ``from_dict`` is the inverse."""

@@ -101,7 +101,7 @@ class Reference(models.Model):
         """Store a new version. Nothing is scored under it until a batch is started with it.
 
         Items stand in the order of their groups, then ids, so that a group is never split between
-        workers. Raises `Refused` for a reference no entry could
+        workers; an item that `groups` does not name is in its own, or in its scene. Raises `Refused` for a reference no entry could
         be measured against (`degenerate_gt`).
         """
         family = phase.challenge.kind
@@ -111,13 +111,13 @@ class Reference(models.Model):
             if family.is_degenerate(item):
                 raise Refused(f"{name}: the reference needs {family.needs}; mend or leave out this item.", "degenerate_gt")
         data = family.pack({name: items[name] for name in sorted(items)})
-        group_of = {name: (groups or {}).get(name, name) for name in items}
+        group_of = {name: (groups or {}).get(name) or family.group_of(name) for name in items}
         ids = sorted(items, key=lambda name: (group_of[name], name))
         digest = hashlib.sha256(data).hexdigest()
         with transaction.atomic():
             phase.lock()
             version = (cls.objects.filter(phase=phase).aggregate(n=models.Max("version"))["n"] or 0) + 1
-            key = f"references/{phase.pk}/{version}-{digest[:16]}.npz"
+            key = f"references/{phase.pk}/{version}-{digest[:16]}.{family.stored}"
             storage.store().save_bytes(key, data)
             return cls.objects.create(
                 phase=phase, version=version, key=key, sha256=digest, item_ids=ids,
@@ -138,16 +138,19 @@ class Reference(models.Model):
     def manifest(self, metrics: list[dict]) -> Manifest:
         """What an upload to the phase must hold under this reference."""
         phase, family = self.phase, self.family
+        wanted = self.bounds if family.images else [(0, 0)] * len(self.item_ids)
         # One bound for all items, and a round one: everybody reads the manifest, and ten times an
         # item's own numbers would tell how large each hidden item is.
-        largest = tuple(_rounded_up(max(column)) for column in zip(*self.bounds, strict=True))
+        # The size of an image must be told, because that is what is to be rendered.
+        largest = tuple(_rounded_up(max(column)) if all(column) else 0 for column in zip(*self.bounds, strict=True))
         limits = family.bounds(largest, phase.size_factor)
-        items = [Item(name, group, limits) for name, group in zip(self.item_ids, self.groups, strict=True)]
+        items = [Item(name, group, limits, tuple(size)) for name, group, size in zip(self.item_ids, self.groups, wanted, strict=True)]
         return Manifest(
             challenge=phase.challenge.slug, phase=phase.slug, family=family.key, items=tuple(items),
             formats=family.formats, missing=phase.missing, unit=phase.unit, unit_scale=phase.unit_scale,
             metrics=tuple(MetricEntry(slug=m["slug"], key=m["key"], params=m["params"]) for m in metrics),
             bounds=Bounds(max_archive_bytes=phase.max_archive_bytes, max_file_bytes=family.max_file_bytes), reference_version=self.version,
+            background=phase.background, resize=phase.resize,
         )  # fmt: skip
 
 

@@ -20,11 +20,12 @@ CHALLENGE_FIELDS = (
 PHASE_FIELDS = (
     "title", "description", "time_zone", "opens_at", "closes_at", "limit_per_day", "limit_total", "limit_at_once",
     "parent", "board", "board_at", "entries", "ranking", "withhold_scores", "withhold_items", "reference_access",
-    "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale",
+    "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", "background", "resize",
 )  # fmt: skip
+IMAGE_FIELDS = ("background", "resize")  # of phases whose entries are images
 METRIC_FIELDS = ("key", "title", "params", "weight", "is_primary", "in_ranking")
 # A change of these alters what an upload must hold, so the phase's manifest is written anew.
-MANIFEST_FIELDS = frozenset({"missing", "size_factor", "max_archive_bytes", "unit", "unit_scale"})
+MANIFEST_FIELDS = frozenset({"missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", "background", "resize"})
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class MetricDef:
 @dataclass(frozen=True)
 class ReferenceDef:
     """One version of the hidden truth. `sha256` is the packed items'; `groups` names only the items
-    whose group is not themselves, in the order of their ids."""
+    whose group is not their own (themselves, or their scene), in the order of their ids."""
 
     sha256: str
     item_ids: tuple[str, ...]
@@ -102,6 +103,8 @@ class PhaseDef:
     max_archive_bytes: int
     unit: str
     unit_scale: float
+    background: str = "#ffffff"
+    resize: str = "none"
     metrics: tuple[MetricDef, ...] = ()
     reference: ReferenceDef | None = None
     files: tuple[FileDef, ...] = ()

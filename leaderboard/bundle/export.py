@@ -9,7 +9,16 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
-from leaderboard.bundle.definition import CHALLENGE_FIELDS, PHASE_FIELDS, ChallengeDef, FileDef, MetricDef, PhaseDef, ReferenceDef
+from leaderboard.bundle.definition import (
+    CHALLENGE_FIELDS,
+    IMAGE_FIELDS,
+    PHASE_FIELDS,
+    ChallengeDef,
+    FileDef,
+    MetricDef,
+    PhaseDef,
+    ReferenceDef,
+)
 from leaderboard.bundle.folder import name_fault
 from leaderboard.bundle.moments import moment_text
 from leaderboard.bundle.parse import FILE
@@ -75,7 +84,7 @@ def _phase(phase: PhaseDef, folder: Path, family: Family) -> dict[str, object]:
     data: dict[str, object] = {"slug": phase.slug}
     for name in PHASE_FIELDS:
         value = getattr(phase, name)
-        if value is not None:
+        if value is not None and (family.images or name not in IMAGE_FIELDS):
             data[name] = moment_text(value, zone) if name in ("opens_at", "closes_at", "board_at") else value
     data["metrics"] = [_metric(metric) for metric in phase.metrics]
     if phase.reference is not None:
@@ -93,11 +102,11 @@ def _metric(metric: MetricDef) -> dict[str, object]:
 
 
 def _reference(reference: ReferenceDef, folder: Path, path: str, family: Family) -> dict[str, object]:
-    """One file an item, in the family's form that reads back bit for bit."""
-    target = folder / path
-    target.mkdir(parents=True)
-    for name, item in reference.load().items():
-        (target / f"{name}.{family.exact}").write_bytes(family.write(item, family.exact))
+    """The items in the family's form that reads back bit for bit."""
+    for name, content in family.files(reference.load()):
+        target = folder / path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
     data: dict[str, object] = {"path": path}
     if reference.note:
         data["note"] = reference.note

@@ -12,7 +12,6 @@ from leaderboard.bundle.definition import FileDef, ReferenceDef
 from leaderboard.bundle.document import Reader
 from submissions.formats.errors import FormatError
 from submissions.formats.families import Family
-from submissions.manifest import ITEM_ID
 
 MAX_TEXT_BYTES = 1_000_000
 MAX_NAME = 160
@@ -66,8 +65,8 @@ class Folder:
             reader.fault(file_key, f"expected a text; {path.name} holds NUL characters")
         return text
 
-    def reference(self, reader: Reader | None, family: Family) -> ReferenceDef | None:
-        """The items that `path` names (a folder, a .zip or one file) with their `groups` and `note`."""
+    def reference(self, reader: Reader | None, family: Family, background: str = "#ffffff") -> ReferenceDef | None:
+        """The items that `path` names (a folder, a .zip or one file) with their `groups` and `note`; images are laid on `background`."""
         if reader is None:
             return None
         path = self.find(reader, "path")
@@ -77,14 +76,14 @@ class Folder:
         if path is None:
             return None
         try:
-            items = family.load_folder(path)
+            items = family.load_folder(path, **family.reading(background))
         except FormatError as error:
             for fault in error.all():
                 reader.fault("path", f"expected readable {family.plural}; {fault}")
             return None
         for fault in reference_faults(items, family):
             reader.fault("path", fault)
-        groups = _groups(groups_reader, items)
+        groups = _groups(groups_reader, items, family)
         return ReferenceDef(
             sha256=hashlib.sha256(family.pack(items)).hexdigest(), item_ids=tuple(items), groups=groups, note=note, load=lambda: items
         )
@@ -130,10 +129,8 @@ def reference_faults(items: Mapping[str, Any], family: Family) -> list[str]:
         return [f"expected {family.plural} ({family.wanted(family.formats)}), one file per item; found none"]
     faults, folded = [], {}
     for name, item in items.items():
-        if not ITEM_ID.fullmatch(name):
-            faults.append(
-                f"{name}: expected an item's name of letters, digits, dots, dashes and underscores, beginning with a letter or digit"
-            )
+        if not family.is_id(name):
+            faults.append(f"{name}: expected {family.id_rule}")
         elif folded.setdefault(name.casefold(), name) != name:
             faults.append(f"{name}: expected names that differ by more than case; there is {folded[name.casefold()]} too")
         if family.is_degenerate(item):
@@ -141,8 +138,13 @@ def reference_faults(items: Mapping[str, Any], family: Family) -> list[str]:
     return faults
 
 
-def _groups(reader: Reader | None, items: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _groups(reader: Reader | None, items: Mapping[str, Any], family: Family) -> tuple[tuple[str, str], ...]:
     if reader is None:
+        return ()
+    if family.grouped:
+        reader.problems.add(
+            reader.path, f"expected no groups; {family.plural} are averaged by the part of their id before the slash", reader.line
+        )
         return ()
     found = {}
     for item in list(reader.nodes):

@@ -20,7 +20,7 @@ from django.db import models
 from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric
-from leaderboard.bundle.definition import PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef
+from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef
 from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
 from leaderboard.bundle.folder import Folder
 from submissions.formats.families import FAMILIES
@@ -99,7 +99,9 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
         "closes_at": reader.moment("closes_at", zone, None),
         "board_at": reader.moment("board_at", zone, None),
     }
-    plain = [name for name in PHASE_FIELDS if name not in (*moments, "time_zone", "description", "parent", "unit_scale")]
+    images = () if FAMILIES[family].images else IMAGE_FIELDS
+    apart = (*moments, "time_zone", "description", "parent", "unit_scale", *images)
+    plain = {name: _column(reader, Phase, name) for name in PHASE_FIELDS if name not in apart}
     definition = PhaseDef(
         slug=_column(reader, Phase, "slug", REQUIRED),
         description=folder.markdown(reader, "description"),
@@ -107,14 +109,21 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
         parent=reader.text("parent", None),
         unit_scale=reader.number("unit_scale", _default(Phase, "unit_scale"), "metres per unit, a number above 0"),
         **moments,
-        **{name: _column(reader, Phase, name) for name in plain},
+        **plain,
         metrics=_metrics(reader, family),
-        reference=folder.reference(reader.reader("reference"), FAMILIES[family]),
+        reference=folder.reference(reader.reader("reference"), FAMILIES[family], _background(reader, plain)),
         files=_files(reader, folder),
     )
     reader.close()
     _check_dates(reader, definition)
     return definition
+
+
+def _background(reader: Reader, plain: Mapping[str, Any]) -> str:
+    """What the reference's images are laid on; the default where what is given is faulty."""
+    given = plain.get("background")
+    faulty = any(problem.key == reader.at("background") for problem in reader.problems.found)
+    return given if given and not faulty else _default(Phase, "background")
 
 
 def _check_dates(reader: Reader, phase: PhaseDef) -> None:

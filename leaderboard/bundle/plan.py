@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from evaluation.metrics import registry
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
+    IMAGE_FIELDS,
     METRIC_FIELDS,
     PHASE_FIELDS,
     ChallengeDef,
@@ -22,7 +23,7 @@ from leaderboard.bundle.definition import (
     ReferenceDef,
 )
 from leaderboard.bundle.moments import moment_text
-from submissions.formats.families import FAMILIES, same
+from submissions.formats.families import FAMILIES, Family, same
 from submissions.models import Challenge, Phase
 
 CREATE, CHANGE, REMOVE = "create", "change", "remove"
@@ -127,10 +128,10 @@ class Plan:
 
 def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Plan:
     """The way from `before` to `after`."""
+    refusals = [*_refusals(before, after, facts)]
     if before is not None:
         after = _settled(before, after, facts)
     changes = [*_challenge_changes(before, after, facts)]
-    refusals = [*_refusals(before, after, facts)]
     rescorings = []
     for phase in after.phases:
         old = before.phase(phase.slug) if before else None
@@ -189,17 +190,18 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
         if phase.slug not in kept:
             yield Change(REMOVE, (f"phase {phase.slug}",), warning=f"The phase {phase.slug}, its reference and its board will be gone.")
     for phase in after.phases:
-        yield from _phase_changes(before.phase(phase.slug) if before else None, phase)
+        yield from _phase_changes(before.phase(phase.slug) if before else None, phase, FAMILIES[after.family])
     order = [phase.slug for phase in old_phases if phase.slug in kept]
     if before and [slug for slug in kept if slug in order] != order:
         yield Change(CHANGE, (), "order of phases", order, kept)
 
 
-def _phase_changes(before: PhaseDef | None, after: PhaseDef) -> Iterator[Change]:
+def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family) -> Iterator[Change]:
     path = (f"phase {after.slug}",)
     if before is None:
         yield Change(CREATE, path)
-    for change in _field_changes(path, before, after, PHASE_FIELDS, ZoneInfo(after.time_zone)):
+    names = tuple(name for name in PHASE_FIELDS if family.images or name not in IMAGE_FIELDS)
+    for change in _field_changes(path, before, after, names, ZoneInfo(after.time_zone)):
         yield replace(change, warning=_phase_warning(change, before, after)) if before else change
     old = {metric.slug: metric for metric in before.metrics} if before else {}
     new = {metric.slug: metric for metric in after.metrics}
@@ -207,26 +209,32 @@ def _phase_changes(before: PhaseDef | None, after: PhaseDef) -> Iterator[Change]
     order = [slug for slug in old if slug in new]
     if [slug for slug in new if slug in old] != order:
         yield Change(CHANGE, path, "order of metrics", order, list(new))
-    yield from _reference_changes(path, before.reference if before else None, after.reference)
+    yield from _reference_changes(path, before.reference if before else None, after.reference, family)
     yield from _listed(path, "file", _files(before), _files(after), ("title", "size", "sha256"))
 
 
-def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after: ReferenceDef | None) -> Iterator[Change]:
+def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after: ReferenceDef | None, family: Family) -> Iterator[Change]:
     if after is None or after == before:
         return
     path = (*path, "reference")
     if before is None:
-        yield Change(CREATE, path, "items", None, f"{len(after.item_ids)} items")
+        yield Change(CREATE, path, "items", None, f"{len(after.item_ids)} items", _doubts(after, family))
         return
     if after.sha256 != before.sha256:
         added = set(after.item_ids) - set(before.item_ids)
         warning = "Entries sent before hold nothing for the added items, so they get the worst value there." if added else ""
+        warning = " ".join(part for part in (warning, _doubts(after, family)) if part)
         old = f"version {before.version}, {len(before.item_ids)} items"
         yield Change(CHANGE, path, "items", old, reference_difference(before, after), warning)
     if after.groups != before.groups:
         yield Change(CHANGE, path, "groups", dict(before.groups), dict(after.groups))
     if after.note != before.note:
         yield Change(CHANGE, path, "note", before.note, after.note)
+
+
+def _doubts(reference: ReferenceDef, family: Family) -> str:
+    """What may not be meant of the items, in sentences; the first few."""
+    return " ".join(family.doubts(reference.load())[:5])
 
 
 def reference_difference(before: ReferenceDef, after: ReferenceDef) -> str:
@@ -344,8 +352,16 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
             yield f"The phase {phase.slug} has {entries}, so it cannot be removed; close it, or hide its board."
         elif new is not None and known.is_live and not new.metrics:
             yield f"The phase {phase.slug} is being scored, so it keeps at least one metric; add another before you remove the last."
+        elif new is not None and new.background != phase.background and (known.entries or _keeps_reference(phase, new)):
+            what = entries if known.entries else "a reference"
+            yield f"The phase {phase.slug} has {what} on {phase.background}, so its background stays; change it with a new reference first."
         elif new is not None and known.closed and known.entries and _ranking(phase) != _ranking(new) and new.closes_at == phase.closes_at:
             yield f"The phase {phase.slug} has closed with {entries}, so how they are ranked stays; only an open phase can change it."
+
+
+def _keeps_reference(before: PhaseDef, after: PhaseDef) -> bool:
+    """Whether the stored images stay as they are, not read anew from files."""
+    return before.reference is not None and (after.reference is None or after.reference.version is not None)
 
 
 def _ranking(phase: PhaseDef) -> tuple:

@@ -68,9 +68,10 @@ def reference_in_force(phase: Phase) -> Reference | None:
 
 
 def reference_definition(row: Reference) -> ReferenceDef:
-    own = sorted(zip(row.item_ids, row.groups, strict=True))
+    own, family = sorted(zip(row.item_ids, row.groups, strict=True)), row.family
     return ReferenceDef(
-        sha256=row.sha256, item_ids=tuple(item for item, _ in own), groups=tuple((item, group) for item, group in own if group != item),
+        sha256=row.sha256, item_ids=tuple(item for item, _ in own),
+        groups=tuple((item, group) for item, group in own if group != family.group_of(item)),
         note=row.note, load=row.items, version=row.version,
     )  # fmt: skip
 

@@ -66,8 +66,8 @@ def _record_member(evaluation: Evaluation, actor, action: str, state: str) -> No
     )
 
 
-def read_reference(name: str, chunks: Iterable[bytes], family: Family) -> dict[str, Any]:
-    """The items of an uploaded file, parsed in a limited child process, soon or not at
+def read_reference(name: str, chunks: Iterable[bytes], family: Family, background: str = "#ffffff") -> dict[str, Any]:
+    """The items of an uploaded file (images laid on `background`), parsed in a limited child process, soon or not at
     all, for a web process waits. Raises `Refused` with every fault."""
     name = checked_file_name(name)
     child = Sandbox()
@@ -77,9 +77,9 @@ def read_reference(name: str, chunks: Iterable[bytes], family: Family) -> dict[s
             file.parent.mkdir()
             with file.open("wb") as target:
                 target.writelines(chunks)
-            job = {"kind": "reference", "family": family.key, "file": f"upload/{name}"}
+            job = {"kind": "reference", "family": family.key, "file": f"upload/{name}", "reading": family.reading(background)}
             found = child.run(folder, job, lambda: True, settings.READ_SECONDS)
-            items = {} if found["faults"] else family.unpack((folder / "artifact.npz").read_bytes())
+            items = {} if found["faults"] else family.load(folder / "artifact")
     except JobFailed as failed:
         log.warning("A reference could not be read: %s", failed.detail)
         raise Refused(f"The file could not be read. {failed.sentence} Send a smaller or simpler one.", "unreadable") from None

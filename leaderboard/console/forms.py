@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from leaderboard.bundle.definition import PHASE_FIELDS
+from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
 from leaderboard.console.fields import Lines, LongText, MomentField
 from submissions.formats.families import FAMILIES, Family
@@ -104,7 +104,7 @@ class PhaseForm(forms.ModelForm):
         ("When", ("time_zone", "opens_at", "closes_at")),
         ("How many entries", ("limit_per_day", "limit_total", "limit_at_once")),
         ("Board", ("board", "board_at", "entries", "ranking", "withhold_scores", "withhold_items")),
-        ("Reference and files", ("reference_access", "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale")),
+        ("Reference and files", ("reference_access", "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", *IMAGE_FIELDS)),
     )
 
     class Meta:
@@ -115,13 +115,14 @@ class PhaseForm(forms.ModelForm):
             "board": "Board is", "entries": "What counts", "ranking": "Ranked by", "missing": "Missing items",
             "reference_access": "Who sees the reference", "size_factor": "Size limit", "max_archive_bytes": "Largest archive",
             "withhold_scores": "Withhold scores", "withhold_items": "Withhold values per item", "unit_scale": "Unit in metres",
+            "background": "Background", "resize": "Images of another size",
         }  # fmt: skip
         help_texts = {
             "slug": "The last part of the phase's address; it stays as it is.",
             "limit_per_day": "Empty: no limit. Days are the phase's own.",
             "limit_total": "Empty: no limit.", "limit_at_once": "In progress at the same time. Empty: no limit.",
             "size_factor": "An item may have this many times the size of the reference's largest.",
-            "max_archive_bytes": "Bytes.",
+            "max_archive_bytes": "Bytes.", "background": "#rrggbb; transparent images are laid on it.",
             "unit": "Of the coordinates: m, cm, unitless, …", "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
         }  # fmt: skip
 
@@ -133,6 +134,9 @@ class PhaseForm(forms.ModelForm):
             self.initial[name] = self.fields[name].show(getattr(instance, name), instance.zone)
         if instance.pk:
             del self.fields["slug"]
+        if not instance.challenge.kind.images:
+            for name in IMAGE_FIELDS:
+                del self.fields[name]
         self.fields["size_factor"].min_value = 1
 
     def groups(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
@@ -170,7 +174,7 @@ class PhaseForm(forms.ModelForm):
 
     def values(self) -> dict[str, object]:
         """The cleaned values as a definition has them."""
-        values = {name: self.cleaned_data[name] for name in PHASE_FIELDS}
+        values = {name: self.cleaned_data.get(name, getattr(self.instance, name)) for name in PHASE_FIELDS}
         parent = values["parent"]
         return {**values, "parent": parent.slug if parent else None}
 
@@ -220,6 +224,9 @@ class ReferenceForm(forms.Form):
         file = self.fields["file"]
         file.label = family.title
         file.help_text = f"A .zip with one file per item ({family.wanted(family.formats)}); the file's name is the item's."
+        if family.grouped:
+            file.help_text = "A .zip with a folder per scene: its views, and where there are any masks/, clean/, rois.json and views.json."
+            del self.fields["groups"]
         file.widget.attrs["accept"] = family.accept
 
     def clean_file(self) -> object:

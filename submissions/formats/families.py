@@ -76,7 +76,10 @@ class Family:
         return ", ".join(suffix for suffix, kind in self.suffixes.items() if kind in formats)
 
     def bounds(self, size: tuple[int, int], factor: int = 10) -> tuple[int, int]:
-        """How large a prediction may be for a reference of that size: ``factor`` times, at least ``least``, at most ``most``."""
+        """How large a prediction may be for a reference of that size: ``factor`` times, at least ``least``, at most ``most``;
+        an image of which no size is asked for, as large as any."""
+        if self.images and not all(size):
+            return self.most
         first, second = (min(most, max(least, factor * n)) for n, least, most in zip(size, self.least, self.most, strict=True))
         return first, second
 
@@ -99,6 +102,13 @@ class Family:
     def group_of(self, name: str) -> str:
         """The group that an item is in unless somebody says another: what stands before the slash, or itself."""
         return name.partition("/")[0]
+
+    def reading(self, background: str) -> dict[str, Any]:
+        """What readers must know of a phase whose images are laid on ``background`` (#rrggbb); nothing of other families."""
+        if not self.images:
+            return {}
+        red, green, blue = bytes.fromhex(background[1:])
+        return {"background": (red, green, blue)}
 
     # --- what the module of readers does
 

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
 from submissions.errors import Refused
-from submissions.manifest import Manifest
+from submissions.manifest import COLOUR, Manifest
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import SLUG, Challenge
 
@@ -74,6 +75,10 @@ class Phase(models.Model):
         REJECT = "reject", "Reject the entry"
         WORST = "worst", "Give them the worst value"
 
+    class Resize(models.TextChoices):
+        NONE = "none", "Refuse the file"
+        REFERENCE = "reference", "Resize it to the reference"
+
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="phases")
     slug = models.CharField(max_length=63, validators=[SLUG])
     title = models.CharField(max_length=120)
@@ -104,6 +109,11 @@ class Phase(models.Model):
     max_archive_bytes = models.PositiveBigIntegerField(default=500_000_000)
     unit = models.CharField(max_length=16, default="m")
     unit_scale = models.FloatField(default=1.0, help_text="Metres per unit.")
+    # Of images only.
+    background = models.CharField(
+        max_length=7, default="#ffffff", validators=[RegexValidator(rf"\A{COLOUR.pattern}\Z", "Write a colour as #rrggbb.")]
+    )
+    resize = models.CharField(max_length=10, choices=Resize, default=Resize.NONE)
     manifest_data = models.JSONField(default=dict, blank=True, editable=False)  # written by evaluation, see `manifest`
     board_revision = models.PositiveBigIntegerField(default=0, editable=False)  # grows with all that a board shows
 

@@ -44,6 +44,13 @@ class RenderPair(SharedWork):
         """The pair of a render and a view."""
         return cls(prediction, reference, unit_scale, prepared)
 
+    @staticmethod
+    def itself(reference: View) -> Render | None:
+        """What scores best against the view: its image; any clean view of the scene where there is none."""
+        if reference.image is not None or reference.clean is None:
+            return reference.image
+        return reference.clean.images[0]
+
     @property
     def pred(self) -> np.ndarray | None:
         """uint8[H, W, 3], or None where the render is missing."""

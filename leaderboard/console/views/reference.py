@@ -47,14 +47,17 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
 def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpResponse:
     limits.limit_references(request)
     file = form.cleaned_data["file"]
-    items = acts.read_reference(file.name, file.chunks(), phase.challenge.kind)
-    row = acts.store_reference(phase, items, form.cleaned_data["groups"], form.cleaned_data["note"], request.user)
+    family = phase.challenge.kind
+    items = acts.read_reference(file.name, file.chunks(), family, phase.background)
+    row = acts.store_reference(phase, items, form.cleaned_data.get("groups", {}), form.cleaned_data["note"], request.user)
     words = f"Version {row.version} is kept, with {len(row.item_ids)} items."
     if EvaluationBatch.latest(phase) is None:
         apply(read(phase.challenge), request.user)  # nothing is scored yet: the newest version is the one in force
         messages.success(request, words)
     else:
         messages.success(request, f"{words} Nothing is scored under it before you put it in force.")
+    for doubt in family.doubts(items)[:5]:
+        messages.warning(request, doubt)
     return redirect(request.path)
 
 

@@ -6,7 +6,7 @@ import re
 
 import yaml
 
-from leaderboard.bundle.definition import CHALLENGE_FIELDS, PHASE_FIELDS
+from leaderboard.bundle.definition import CHALLENGE_FIELDS, IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.parse import parse
 from leaderboard.views.docs import FOLDER, TITLES
 from submissions.formats.wireframe import write_json
@@ -34,7 +34,9 @@ def test_the_complete_example_names_every_key():
     data = yaml.safe_load(EXAMPLE)
     final = data["phases"][1]
     assert {name.removesuffix("_file") for name in data} == {"slug", *CHALLENGE_FIELDS, "organizers", "announcements", "inputs", "phases"}
-    assert set(final) == {"slug", *PHASE_FIELDS, "metrics", "reference", "inputs", "examples"}
+    assert set(final) == {"slug", *PHASE_FIELDS, "metrics", "reference", "inputs", "examples"} - {*IMAGE_FIELDS}
+    renders = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[1])
+    assert set(renders) == {*IMAGE_FIELDS, "reference"}
     assert set().union(*final["metrics"]) == {"key", "slug", "title", "params", "weight", "primary", "in_ranking"}
 
 
