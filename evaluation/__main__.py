@@ -14,9 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from evaluation.metrics.mesh.locase import command as training
 from evaluation.metrics.registry import REGISTRY, MetricSpec
 from evaluation.properties import options as properties
+from evaluation.rendering import command as rendering
+from evaluation.training import command as training
 
 LISTED = ("key", "title", "family", "higher_is_better", "bounds", "unit", "params", "weights", "version")
 
@@ -31,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return properties.run(options, _progress)
         if options.command == "train":
             return training.run(options)
+        if options.command == "render":
+            return rendering.run(options, _progress)
         return _score(options)
     except KeyboardInterrupt:
         return 130
@@ -62,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("reference", type=Path, metavar="REFERENCE", help="file, folder or zip")
     properties.add_to(commands)
     training.add_to(commands)
+    rendering.add_to(commands)
     return parser
 
 

@@ -19,6 +19,8 @@ PURE = (
     "evaluation/pictures",
     "evaluation/properties",
     "evaluation/synthetic",
+    "evaluation/rendering",
+    "evaluation/training",
     "evaluation/runner.py",
     "evaluation/weights.py",
     "evaluation/prepared.py",

@@ -19,10 +19,9 @@ EPOCHS = {1: 80, 2: 40}
 MESHES = {1: 12, 2: None}
 
 
-def add_to(commands: Any) -> None:
-    """The sub-command `train` and its options."""
-    parser = commands.add_parser("train", help="train the network of a learned metric", allow_abbrev=False)
-    parser.add_argument("network", choices=["locase"])
+def add_to(networks: Any) -> None:
+    """`locase` under the command `train`, and its options."""
+    parser = networks.add_parser("locase", help="the learned metric of meshes", allow_abbrev=False)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint, weights and model card; run again to go on")
     parser.add_argument("--stage", type=int, choices=(1, 2), default=1, help="1: made-up damage (default); 2: human scores")
     parser.add_argument("--scores", type=Path, metavar="CSV", help="stage 2: columns reference, distorted, score (1 to 5)")
@@ -48,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     # Loads torch, which nothing else on this command line does.
     from evaluation import weights
     from evaluation.metrics.mesh.locase.dataset import DataError
-    from evaluation.metrics.mesh.locase.training import TrainingError
+    from evaluation.training.checkpoint import TrainingError
     from submissions.formats.errors import FormatError
 
     try:

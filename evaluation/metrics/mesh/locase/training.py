@@ -6,17 +6,13 @@ optimiser and two numbers, and no state of a random generator.
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from safetensors import safe_open
 from safetensors.torch import load, save
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
@@ -25,12 +21,9 @@ from evaluation.metrics.mesh.locase.losses import loss
 from evaluation.metrics.mesh.locase.network import LoCaSE, pooled
 from evaluation.metrics.mesh.locase.scoring import compared, encoding
 from evaluation.synthetic.distortions import generator
+from evaluation.training.checkpoint import keep, resume, schedule, write
 
 Advance = Callable[[str, float], None]  # after a step: what is being done, and the loss
-
-
-class TrainingError(ValueError):
-    """Training cannot go on as asked; one sentence."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +123,7 @@ class Training:
             predicted.append(predict(self.model, torch.from_numpy(drawn.patches)))
             wanted.append(torch.from_numpy(drawn.scores))
         for group in self.optimiser.param_groups:
-            group["lr"] = plan.rate * _schedule(self._step, steps(phase, plan), plan.warm_up)
+            group["lr"] = plan.rate * schedule(self._step, steps(phase, plan), plan.warm_up)
         value = loss(torch.cat(predicted), torch.cat(wanted))
         self.optimiser.zero_grad()
         value.backward()
@@ -165,32 +158,18 @@ class Training:
             left_out = sorted({subject.group for subject in phase.unseen})
             self.results[phase.name] |= {"left_out": left_out, **correlations(self.model, phase.unseen)}
         else:
-            _write(self.folder / "weights.safetensors", exported(self.model))
+            write(self.folder / "weights.safetensors", exported(self.model))
         self._phase, self._step = self._phase + 1, 0
         self._fresh()
         self._keep()
 
     def _keep(self) -> None:
-        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
-        for number, state in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"optimiser.{number}.{name}": tensor for name, tensor in state.items()}
         where = {"plan": asdict(self.plan), "phase": self._phase, "step": self._step, "results": self.results}
-        _write(self._state, save(tensors, {"state": json.dumps(where)}))
+        keep(self._state, self.model, self.optimiser, where)
 
     def _resume(self) -> None:
-        with safe_open(self._state, "pt") as file:
-            where = json.loads(file.metadata()["state"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-        if where["plan"] != asdict(self.plan):
-            raise TrainingError(f"{self.folder} holds a run with another plan; give the same options or another folder.")
+        where = resume(self._state, self.model, self.optimiser, asdict(self.plan))
         self._phase, self._step, self.results = where["phase"], where["step"], where["results"]
-        self.model.load_state_dict({name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")})
-        state: dict[int, dict[str, Any]] = {}
-        for name, tensor in tensors.items():
-            if name.startswith("optimiser."):
-                _, number, key = name.split(".")
-                state.setdefault(int(number), {})[key] = tensor
-        self.optimiser.load_state_dict({"state": state, "param_groups": self.optimiser.state_dict()["param_groups"]})
 
 
 def predict(model: LoCaSE, patches: torch.Tensor) -> torch.Tensor:
@@ -228,16 +207,3 @@ def agreement(own: np.ndarray, wanted: np.ndarray) -> tuple[float, float, float]
 def exported(model: LoCaSE) -> bytes:
     """The weights as safetensors, the same bytes for the same weights."""
     return save({name: tensor.contiguous() for name, tensor in sorted(model.state_dict().items())})
-
-
-def _schedule(step: int, total: int, warm_up: int) -> float:
-    """The share of the learning rate at a step: a linear start, then a cosine to zero."""
-    return min(1.0, (step + 1) / (warm_up + 1)) * 0.5 * (1 + math.cos(math.pi * step / total))
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(data)
-    os.replace(unfinished, path)

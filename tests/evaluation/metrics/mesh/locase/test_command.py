@@ -87,7 +87,7 @@ def test_the_defaults_are_those_of_the_plan():
 
     parser = argparse.ArgumentParser()
     command.add_to(parser.add_subparsers())
-    assert command._plan(parser.parse_args(["train", "locase", "--out", "x"])) == Plan()
+    assert command._plan(parser.parse_args(["locase", "--out", "x"])) == Plan()
 
 
 @pytest.mark.skipif("locase" not in REGISTRY, reason="locase is not registered")

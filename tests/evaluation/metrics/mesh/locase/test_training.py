@@ -12,7 +12,8 @@ from safetensors.torch import load
 from evaluation.metrics.mesh.locase.alignment import Shape
 from evaluation.metrics.mesh.locase.dataset import Sample, batch
 from evaluation.metrics.mesh.locase.scoring import compared, encoding, ready
-from evaluation.metrics.mesh.locase.training import Plan, Training, TrainingError, agreement, phases, predict, scored, steps
+from evaluation.metrics.mesh.locase.training import Plan, Training, agreement, phases, predict, scored, steps
+from evaluation.training.checkpoint import TrainingError
 from tests.evaluation.metrics.mesh.locase.made_up import subjects, untrained
 
 SHORT = Plan(epochs=2, fold_epochs=1, folds=2, queries=16, last_queries=24, warm_up=1)

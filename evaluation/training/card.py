@@ -1,0 +1,104 @@
+"""The model cards of the shipped networks: what they were trained on, what was measured, what they must not be taken for. PURE."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from evaluation.synthetic.objects import KINDS
+from evaluation.training.course import Plan
+
+STATEMENTS = {
+    "backbone": "These weights have seen no photograph and no human judgement. They tell twelve classes of procedural objects apart; "
+    "their features stand in for the published ones where those are not at hand, and give other values.",
+    "detector": "This detector has seen no photograph. It knows twelve classes of procedural objects, not the eighty of COCO; what it "
+    "finds in photographs, and what it misses there, has not been measured.",
+}
+USES = {
+    "backbone": "features for `puzzlesim` and for distances of the LPIPS kind; images as `evaluation.networks.normalise.imagenet` "
+    "leaves them",
+    "detector": "objects and features for `osim`; images as the published YOLOX detectors take them (BGR, 0 to 255)",
+}
+FOLDERS = {"backbone": "backbone", "detector": "yolox"}  # under evaluation/networks/weights
+
+
+def card(
+    name: str,
+    weights: bytes,
+    plan: Plan,
+    parameters: int,
+    trained: dict[str, int],
+    measured: Sequence[dict[str, Any]],
+    losses: list[float],
+    made: str,
+) -> dict[str, Any]:
+    """The card as plain JSON values; `trained` are counts of rooms, views and objects, `measured` figures on held-out rooms."""
+    return {
+        "name": name,
+        "network": FOLDERS[plan.network],
+        "architecture": "squeezenet" if plan.network == "backbone" else "small_detector",
+        "classes": list(KINDS),
+        "input_size": plan.size,
+        "parameters": parameters,
+        "sha256": hashlib.sha256(weights).hexdigest(),
+        "bytes": len(weights),
+        "made": made,
+        "statement": STATEMENTS[plan.network],
+        "use": USES[plan.network],
+        "data": trained,
+        "plan": asdict(plan),
+        "held_out": list(measured),
+        "losses": losses,
+    }
+
+
+def markdown(card: dict[str, Any]) -> str:
+    """The card for people."""
+    plan, data = card["plan"], card["data"]
+    lines = [
+        f"# {card['network'].capitalize()} weights: {card['name']}",
+        "",
+        f"**{card['statement']}**",
+        "",
+        f"- File: `{card['name']}.safetensors`, {card['bytes']:,} bytes, {card['parameters']:,} parameters, sha256 `{card['sha256']}`",
+        f"- Made: {card['made']}, by `python -m evaluation train {plan['network']}`",
+        f"- Use: {card['use']}; trained at about {card['input_size']} pixels",
+        f"- Classes: {', '.join(card['classes'])}",
+        "",
+        "## Data",
+        "",
+        f"- {data['rooms']} procedural rooms (`evaluation.synthetic.rooms`), {data['views']} views of {plan['pixels']} × {plan['pixels']} "
+        f"pixels drawn by `evaluation.rendering`, {data['objects']} objects seen in them",
+        f"- Held out: {data['held_out_rooms']} rooms of other seeds, with other objects and textures of the same makers",
+        "- Changed in training: cut, mirrored, recoloured; some blurred, noisy, coarse, compressed or with blots of other images",
+        "",
+        "## Training",
+        "",
+        f"- {plan['steps']:,} steps of {plan['batch']} images, seed {plan['seed']}; AdamW, rate {plan['rate']:g} with a linear start and a "
+        f"cosine to zero, weight decay {plan['weight_decay']:g}; exported is a running mean of the weights",
+        f"- Mean loss over equal parts of the training: {', '.join(f'{value:.2f}' for value in card['losses'])}",
+        "",
+        "## On the held-out rooms",
+        "",
+    ]
+    shown = _accuracy if plan["network"] == "backbone" else _precision
+    return "\n".join([*lines, *shown(card["held_out"])]) + "\n"
+
+
+def _accuracy(measured: list[dict[str, Any]]) -> list[str]:
+    lines = ["| image side | crops | named right |", "| --- | --- | --- |"]
+    lines += [f"| {one['size']} | {one['crops']} | {one['accuracy']:.3f} |" for one in measured]
+    return [*lines, "", f"By class, at {measured[0]['size']}: {_listed(measured[0]['by_class'])}"]
+
+
+def _precision(measured: list[dict[str, Any]]) -> list[str]:
+    lines = ["| image side | views | objects | mAP at .5 | mAP at .5:.95 |", "| --- | --- | --- | --- | --- |"]
+    for one in measured:
+        lines.append(f"| {one['size']} | {one['views']} | {one['objects']} | {one['map_50']:.3f} | {one['map_50_95']:.3f} |")
+    return [*lines, "", f"By class at .5, at {measured[0]['size']}: {_listed(measured[0]['by_class_50'])}"]
+
+
+def _listed(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
