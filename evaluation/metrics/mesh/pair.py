@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,11 @@ class Cloud:
 
     points: np.ndarray
     faces: np.ndarray | None
-    tree: cKDTree
+
+    @cached_property
+    def tree(self) -> cKDTree:
+        """A search tree over the points; they are in Morton order, so it needs no balancing."""
+        return cKDTree(self.points, balanced_tree=False)
 
 
 class MeshPair(SharedWork):
@@ -111,7 +116,7 @@ class MeshPair(SharedWork):
     def reference_cloud(self, n: int, seed0: int = 0) -> Cloud:
         """`n` points of the reference's surface."""
         points, faces = self.reference_once(f"mesh samples n={n} seed0={seed0}", lambda: samples(self.reference, n, seed0))
-        return self.once(("reference cloud", n, seed0), lambda: Cloud(points, faces, tree(points)))
+        return self.once(("reference cloud", n, seed0), lambda: Cloud(points, faces))
 
     def prediction_cloud(self, n: int, seed0: int = 0, align: str = "none") -> Cloud | None:
         """`n` points of the prediction's surface; all its vertices where it has no face; None where it has none of these."""
@@ -130,7 +135,7 @@ class MeshPair(SharedWork):
             points = points[morton_order(points)]
         else:
             return None
-        return Cloud(points, faces, tree(points))
+        return Cloud(points, faces)
 
     def _plain_cloud(self) -> np.ndarray:
         cloud = self.prediction_cloud(alignment.POINTS)
@@ -138,11 +143,6 @@ class MeshPair(SharedWork):
 
     def _reference_points(self) -> np.ndarray:
         return self.reference_cloud(alignment.POINTS).points
-
-
-def tree(points: np.ndarray) -> cKDTree:
-    """A search tree over points in Morton order, which needs no balancing."""
-    return cKDTree(points, balanced_tree=False)
 
 
 def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:

@@ -6,10 +6,12 @@ import numpy as np
 
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.seeds import generator
+from evaluation.networks import cards
 
 # One name for all metrics that look at surface samples, so that they share one draw.
 SEED_NAME = "mesh_surface"
 CELLS = 1 << 10  # along each side of the grid whose Morton order the samples take
+WORTH_A_CARD = 250_000  # points from which on a graphics card, which takes a second or two to start, is worth it
 
 
 def samples(surface: Surface, n: int, seed0: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -19,11 +21,29 @@ def samples(surface: Surface, n: int, seed0: int = 0) -> tuple[np.ndarray, np.nd
     arrays are neighbours in space: a search tree answers such queries about twice as fast.
     """
     rng = generator(SEED_NAME, seed0)
-    position, first, second = rng.random(n), np.sqrt(rng.random(n)), rng.random(n)
-    reached = np.cumsum(surface.areas)
-    position.sort()
+    draws = rng.random(n), np.sqrt(rng.random(n)), rng.random(n)
+    triangles = surface.points, surface.faces, np.cumsum(surface.areas)
+    if n >= WORTH_A_CARD and (device := cards.card()):
+        from evaluation.metrics.mesh import on_card  # loads torch
+
+        try:
+            return on_card.placed(*triangles, *draws, CELLS, device)
+        except on_card.OutOfMemory:
+            pass  # somebody else fills the card; the processor finds the same
+    return placed(*triangles, *draws)
+
+
+def placed(
+    vertices: np.ndarray, faces: np.ndarray, reached: np.ndarray, position: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points float64[n, 3] of triangles in Morton order, and the triangle of each, int32[n].
+
+    vertices float64[P, 3], faces int64[M, 3]; reached float64[M], the areas summed up; the rest float64[n] in [0, 1):
+    which triangle, and where in it: how far from its first corner, and how far across.
+    """
+    position = np.sort(position)
     face = np.minimum(np.searchsorted(reached, position * reached[-1], side="right"), len(reached) - 1)
-    a, b, c = (surface.points[surface.faces[face, corner]] for corner in range(3))
+    a, b, c = (vertices[faces[face, corner]] for corner in range(3))
     points = a + (first * (1 - second))[:, None] * (b - a) + (first * second)[:, None] * (c - a)
     order = morton_order(points)
     return points[order], face[order].astype(np.int32)
