@@ -18,6 +18,7 @@ from leaderboard.stats.ranking import RULES
 
 PER_PAGE = 100
 OVERALL = "rank"
+MOST_FINER = 3  # digits that one cell may have more than its column
 SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 TEXT_SORTS = ("name", "team", "date")
 RULE_WORDS = dict(zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True))
@@ -195,7 +196,7 @@ def cell(metric: dict, index: int) -> Cell:
     value, (low, high) = metric["value"][index], interval(metric, index)
     if value is None:
         return Cell("–", title="no value")
-    digits = metric["decimals"]
+    digits = finer(metric["decimals"], low, high)
     rank, n = metric["rank"][index], metric["n"][index]
     words = [f"{value:.6g}{' ' + metric['unit'] if metric['unit'] else ''}"]
     if n == 1:
@@ -232,6 +233,15 @@ def decimals(value: float) -> int:
     """Enough decimals for three digits that say something: 3, and more below a tenth."""
     size = abs(value)
     return 3 if size >= 0.1 or size < SMALLEST else 2 - math.floor(math.log10(size))
+
+
+def finer(digits: int, low: float | None, high: float | None) -> int:
+    """The column's `digits`, or a few more where an interval that is there would be shown as nothing."""
+    half = exports.half_width(low, high)
+    if not half or f"{half:.{digits}f}" != f"{0:.{digits}f}":
+        return digits
+    needed = -math.floor(math.log10(half))
+    return needed if needed <= digits + MOST_FINER else digits
 
 
 def half_width(low: float | None, high: float | None, digits: int) -> str:

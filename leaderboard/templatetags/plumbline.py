@@ -1,7 +1,7 @@
 """What every page may use: `{% load plumbline %}`.
 
 `{{ text|markdown }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ names|sentence_list }}`.
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
 """
 
 from __future__ import annotations
@@ -96,6 +96,12 @@ def number(value: float | None, digits: int | None = None) -> str:
         return NOTHING
     digits = decimals(value) if digits is None else digits
     return f"{value:,.{digits}f}".replace("-", "−").replace("inf", "∞")
+
+
+@register.filter
+def figure(value: float | None) -> str:
+    """A value that may be a count: whole numbers without decimals, others as `number` shows them."""
+    return number(value, 0 if value is not None and float(value).is_integer() else None)
 
 
 @register.filter

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard import exports
-from leaderboard.rows import BoardRows, Choice, bar, cell, half_width, number, position, rule_words, span
+from leaderboard.rows import BoardRows, Choice, bar, cell, finer, half_width, number, position, rule_words, span
 from leaderboard.stats import ranking
 
 
@@ -138,6 +138,13 @@ class TestCells:
     )
     def test_numbers_have_a_true_minus_sign_and_no_negative_zero(self, value, digits, text):
         assert number(value, digits) == text
+
+    def test_an_interval_that_is_there_is_not_shown_as_nothing(self):
+        assert finer(3, 0.98, 0.99) == 3, "±.005"
+        assert finer(5, 0.0000164, 0.0000226) == 6, "half is 0.0000031"
+        assert finer(4, 0.99990, 0.99996) == 5, "half is 0.00003"
+        assert finer(4, 1.0, 1.0) == finer(4, None, None) == 4, "there is none"
+        assert finer(3, 0.0, 4e-6) == 6 and finer(3, 0.0, 1e-8) == 3, "so many digits would say less"
 
     def test_half_widths_and_spans(self):
         assert (half_width(0.1, 0.2, 3), half_width(None, 0.2, 3), half_width(1, 5, 1)) == ("±.050", "", "±2.0")

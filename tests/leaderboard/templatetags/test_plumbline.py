@@ -46,6 +46,13 @@ def test_sizes_are_read_in_decimal_units(size, words):
     assert plumbline.size_in_words(size) == words
 
 
+def test_figures_that_may_be_counts():
+    whole, others = (2108.0, 0.0, 1), (0.9992, 0.000123, -0.5)
+    assert [plumbline.figure(value) for value in whole] == ["2,108", "0", "1"]
+    assert [plumbline.figure(value) for value in others] == ["0.999", "0.000123", "−0.500"]
+    assert plumbline.figure(None) == plumbline.figure(float("nan")) == "–" and plumbline.figure(float("inf")) == "∞"
+
+
 def test_numbers():
     assert plumbline.count(1234567) == "1,234,567"
     assert plumbline.number(0.61234) == "0.612"
