@@ -84,7 +84,7 @@ phases:
       - {{key: chamfer_l1, params: {{n: 20000}}, primary: true}}
       - {{key: mesh_fscore, params: {{n: 20000, threshold: 0.01}}}}
       - {{key: normal_difference, params: {{n: 20000}}}}
-      - {{key: volume_iou, params: {{resolution: 96}}}}
+      - {{key: volume_iou, params: {{resolution: 64}}}}
       - {{key: p2s, params: {{n: 20000}}, in_ranking: false}}
       - {{key: uhd, params: {{n: 20000}}, in_ranking: false}}
     reference: {{path: {PHASE}}}
