@@ -1,0 +1,298 @@
+"""From pairwise verdicts to a scale: win rate, Bradley-Terry, Elo in two conventions, singular-vector quality.
+
+Wins are counted in a matrix W float64[M, M]: W[i, j] is how often method i was preferred to j. Bradley and
+Terry's model is P(i > j) = 1 / (1 + exp(theta_j - theta_i)); its abilities maximise sum_ij W_ij ln P(i > j).
+
+Two Elo scales are in use and must not be mixed: `wf_elo` = 400 theta + 800, where 400 divides the natural
+logit, and the judges' Elo with P = 1 / (1 + 10^((s_j - s_i) / 400)), anchored at one method, where a tie counts
+as a whole win of both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from leaderboard.stats.votes import Floats, Votes
+
+RESAMPLES = 1000
+LEVEL = 0.95
+ANCHOR = 1000.0
+PER_LOGIT = 400.0 / math.log(10.0)  # judges' Elo points in one natural logit
+WF_SCALE, WF_OFFSET = 400.0, 800.0
+GRADIENT = 1e-10
+STEPS = 60
+BATCH = 1 << 22  # float64 cells of one batch of fits
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Abilities theta float64[M] in natural logits, mean 0 over each component; NaN where a method met no other.
+
+    `component` int64[M] numbers the parts of the comparison graph: abilities of two parts cannot be compared.
+    `regularised` marks the methods that had no finite ability of their own.
+    """
+
+    ability: Floats
+    component: NDArray[np.int64]
+    regularised: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """A value per method float64[M] with its 95 % interval; NaN where there is none."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+# --- counting
+
+
+def cells(votes: Votes) -> Floats:
+    """How often each verdict fell on each pair: float64[M, M, 2], wins of row over column, and ties (on both sides)."""
+    m = len(votes.methods)
+    found = np.zeros((m, m, 2))
+    won = votes.verdict < 0
+    lost = votes.verdict > 0
+    tied = votes.verdict == 0
+    np.add.at(found, (votes.a[won], votes.b[won], 0), 1.0)
+    np.add.at(found, (votes.b[lost], votes.a[lost], 0), 1.0)
+    np.add.at(found, (votes.a[tied], votes.b[tied], 1), 1.0)
+    np.add.at(found, (votes.b[tied], votes.a[tied], 1), 1.0)
+    return found
+
+
+def wins(counted: Floats, tie: float = 0.5) -> Floats:
+    """W from `cells` [..., M, M, 2]: a tie gives `tie` of a win to both sides (half; or 1, the judges' dilation)."""
+    return counted[..., 0] + tie * counted[..., 1]
+
+
+def win_rate(w: Floats) -> Floats:
+    """Points over appearances [..., M], of W with half wins for ties; NaN for a method that never appeared."""
+    points, met = w.sum(-1), w.sum(-1) + w.sum(-2)
+    return np.divide(points, met, out=np.full_like(points, math.nan), where=met > 0)
+
+
+def win_rate_with_self(w: Floats) -> Floats:
+    """The win rate as if each method had also met itself as often as the average opponent, and tied."""
+    points, met = w.sum(-1), w.sum(-1) + w.sum(-2)
+    own = met / (w.shape[-1] - 1)
+    return np.divide(points + own / 2, met + own, out=np.full_like(points, math.nan), where=met > 0)
+
+
+def implied(ability: Floats, with_self: bool = True) -> Floats:
+    """The mean P(i > j) over all methods [M], the method itself (at one half) included or not."""
+    p = 1 / (1 + np.exp(ability[None, :] - ability[:, None]))
+    return p.mean(axis=1) if with_self else (p.sum(axis=1) - 0.5) / (len(ability) - 1)
+
+
+# --- Bradley and Terry
+
+
+def fit(w: Floats) -> Fit:
+    """Abilities of W [M, M] by Newton's method on the likelihood, to a gradient of 1e-10.
+
+    Where one side of a pair cannot be reached from the other by wins, no finite abilities exist: half a virtual win in
+    both directions is added to each such pair that met, and the methods are marked as regularised.
+    """
+    w = np.array(w, dtype=np.float64)
+    np.fill_diagonal(w, 0.0)
+    component, loose = _parts(w)
+    ability = _newton((w + 0.5 * loose)[None], component[None])[0]
+    alone = ~((w + w.T) > 0).any(axis=1)
+    return Fit(np.where(alone, math.nan, ability), component, loose.any(axis=1))
+
+
+def fits(w: Floats) -> Floats:
+    """Abilities [R, M] of many W [R, M, M], each as `fit` gives them."""
+    r, m = w.shape[:2]
+    found = np.full((r, m), math.nan)
+    step = max(1, BATCH // max(1, m * m))
+    for start in range(0, r, step):
+        batch = w[start : start + step].copy()
+        component = np.zeros(batch.shape[:2], dtype=np.int64)
+        for one, part in zip(batch, component, strict=True):
+            part[:], loose = _parts(one)
+            one += 0.5 * loose
+        met = (batch + batch.transpose(0, 2, 1) > 0).any(axis=-1)
+        found[start : start + step] = np.where(met, _newton(batch, component), math.nan)
+    return found
+
+
+def _parts(w: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(the component [M] of each method, which pairs [M, M] met but cannot reach each other both ways by wins)."""
+    strong_count, strong = connected_components(w > 0, directed=True, connection="strong")
+    if strong_count == 1:
+        return np.zeros(len(w), dtype=np.int64), np.zeros(w.shape, dtype=bool)
+    met = (w + w.T) > 0
+    component = connected_components(met, directed=False)[1]
+    return component.astype(np.int64), met & (strong[:, None] != strong[None, :])
+
+
+def gradient(w: Floats, ability: Floats) -> Floats:
+    """The slope of the negative log-likelihood at `ability` [..., M], per method."""
+    p = 1 / (1 + np.exp(ability[..., None, :] - ability[..., :, None]))
+    return ((w + np.swapaxes(w, -1, -2)) * p - w).sum(-1)
+
+
+def _newton(w: Floats, component: NDArray[np.int64]) -> Floats:
+    """Abilities [R, M] of W [R, M, M] that have finite ones, with mean 0 over each component [R, M]."""
+    both = w + w.transpose(0, 2, 1)
+    m = w.shape[-1]
+    diagonal = np.arange(m)
+    # The likelihood does not see a shift of a component; a spring on its mean, at 0 from the start, makes the step unique.
+    spring = (component[:, :, None] == component[:, None, :]).astype(np.float64)
+    ability = np.zeros(w.shape[:2])
+    loss = _loss(w, ability)
+    enough = np.maximum(GRADIENT, 1e-15 * both.sum(axis=(-1, -2)))
+    for _ in range(STEPS):
+        p = 1 / (1 + np.exp(ability[:, None, :] - ability[:, :, None]))
+        slope = (both * p - w).sum(-1)
+        if (np.linalg.norm(slope, axis=-1) <= enough).all():
+            break
+        bend = both * p * (1 - p)
+        hessian = spring - bend
+        hessian[:, diagonal, diagonal] += bend.sum(-1)
+        step = -np.linalg.solve(hessian, slope[..., None])[..., 0]
+        size = np.ones(len(w))
+        for _ in range(30):
+            trial = ability + size[:, None] * step
+            found = _loss(w, trial)
+            worse = found > loss + 1e-12 * np.abs(loss)
+            if not worse.any():
+                break
+            size[worse] /= 2
+        ability, loss = trial, found
+    return ability
+
+
+def _loss(w: Floats, ability: Floats) -> Floats:
+    apart = ability[:, None, :] - ability[:, :, None]
+    return (w * (np.maximum(apart, 0) + np.log1p(np.exp(-np.abs(apart))))).sum(axis=(-1, -2))
+
+
+# --- Elo
+
+
+def wf_elo(ability: Floats) -> Floats:
+    """400 theta + 800; P(i > j) = 1 / (1 + exp((E_j - E_i) / 400))."""
+    return WF_SCALE * ability + WF_OFFSET
+
+
+def judge_elo(counted: Floats, anchor: int) -> tuple[Floats, Fit]:
+    """The judges' Elo [M] of `cells`, exactly 1000 at `anchor`; NaN for methods that no chain of pairs joins to it."""
+    found = fit(wins(counted, tie=1.0))
+    reached = found.component == found.component[anchor]
+    return np.where(reached, ANCHOR + PER_LOGIT * (found.ability - found.ability[anchor]), math.nan), found
+
+
+def placed(against: Sequence[float], won: Sequence[float], lost: Sequence[float]) -> float:
+    """The judges' Elo of a new method, of wins and losses against opponents whose scores stay as they are.
+
+    Without any win or any loss there is no finite score: half a virtual win in both directions against each opponent is added.
+    """
+    scores, w, v = (np.asarray(values, dtype=np.float64) for values in (against, won, lost))
+    if not len(scores) or not (w.sum() + v.sum()):
+        return math.nan
+    if not w.sum() or not v.sum():
+        w, v = w + 0.5, v + 0.5
+    scores = scores / PER_LOGIT
+    low, high = scores.min() - 60.0, scores.max() + 60.0  # the slope changes its sign once in between
+
+    def slope(ability: float) -> float:
+        return float(((w + v) / (1 + np.exp(scores - ability)) - w).sum())
+
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+    return PER_LOGIT * (low + high) / 2
+
+
+# --- singular-vector quality
+
+
+def quality(rates: Floats) -> tuple[Floats, float]:
+    """(quality factor [..., M], the share of the first singular value) of choice rates [..., M, K] in (0, 1), one column per rater.
+
+    The first left singular vector of ln(M / (1 - M)), of length 1, turned so that methods above the mean rate get more.
+    """
+    left, values, _ = np.linalg.svd(np.log(rates / (1 - rates)), full_matrices=False)
+    first = left[..., 0]
+    above = rates.mean(-1) - rates.mean(axis=(-1, -2))[..., None]
+    sign = np.where((first * above).sum(-1) > 0, 1.0, -1.0)
+    share = values[..., 0] ** 2 / (values**2).sum(-1)
+    return first * sign[..., None], share
+
+
+def choice_rates(points: Floats, shown: Floats) -> Floats:
+    """(points + 1/2) / (n + 1) [..., M, K]: never 0 or 1, one half for a method that a rater never saw."""
+    return (points + 0.5) / (shown + 1)
+
+
+def rater_points(votes: Votes) -> tuple[Floats, Floats]:
+    """Points (ties half) and appearances of each method with each rater: float64[M, K] each."""
+    points = np.zeros((len(votes.methods), len(votes.raters)))
+    shown = np.zeros_like(points)
+    np.add.at(points, (votes.a, votes.rater), (1 - votes.verdict) / 2)
+    np.add.at(points, (votes.b, votes.rater), (1 + votes.verdict) / 2)
+    np.add.at(shown, (votes.a, votes.rater), 1.0)
+    np.add.at(shown, (votes.b, votes.rater), 1.0)
+    return points, shown
+
+
+# --- intervals
+
+
+def resampled(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+    """`cells` of bootstrap samples of the votes: float64[R, M, M, 2]. Fixed by the seed."""
+    m = len(votes.methods)
+    kind = (votes.a * m + votes.b) * 3 + votes.verdict + 1
+    kinds, counts = np.unique(kind, return_counts=True)
+    drawn = (
+        np.random.default_rng(seed).multinomial(len(votes), counts / max(1, len(votes)), size=resamples) if len(votes) else np.zeros((0, 0))
+    )
+    a, b, verdict = kinds // (3 * m), kinds // 3 % m, kinds % 3 - 1
+    found = np.zeros((len(drawn), m, m, 2))
+    for rows, columns, layer, which in (
+        (a, b, 0, verdict < 0), (b, a, 0, verdict > 0), (a, b, 1, verdict == 0), (b, a, 1, verdict == 0),
+    ):  # fmt: skip
+        found[:, rows[which], columns[which], layer] = drawn[:, which]
+    return found
+
+
+def interval(values: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Percentiles over the first axis, NaN left out; NaN where nothing is left."""
+    low, high = np.full(values.shape[1:], math.nan), np.full(values.shape[1:], math.nan)
+    some = ~np.isnan(values).all(axis=0)
+    if some.any():
+        low[some], high[some] = np.nanpercentile(values[:, some], [50 * (1 - level), 50 * (1 + level)], axis=0)
+    return low, high
+
+
+def scale(value: Floats, samples: Floats) -> Scale:
+    """A value with the interval of its resamples; none where the value itself is none."""
+    low, high = interval(samples)
+    return Scale(value, np.where(np.isnan(value), math.nan, low), np.where(np.isnan(value), math.nan, high))
+
+
+def quality_scale(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Scale, float]:
+    """The quality factor with its interval (votes of each rater resampled by themselves), and the explained share."""
+    points, shown = rater_points(votes)
+    value, share = quality(choice_rates(points, shown))
+    rng = np.random.default_rng(seed)
+    drawn = np.zeros((resamples, *points.shape)), np.zeros((resamples, *points.shape))
+    for k in range(len(votes.raters)):
+        own = votes.take(votes.rater == k)
+        counted = resampled(own, resamples, int(rng.integers(1 << 31)))
+        if len(counted):
+            w = wins(counted)
+            drawn[0][:, :, k], drawn[1][:, :, k] = w.sum(-1), w.sum(-1) + w.sum(-2)
+    samples, _ = quality(choice_rates(*drawn))
+    return scale(value, samples), float(share)
