@@ -1,0 +1,123 @@
+"""Was enough labelled? The ranking by a part of the raters, comparisons or samples, against the ranking by all.
+
+For each size k of a part, 500 parts are drawn without replacement, methods are ranked by win rate on each, and
+Kendall's tau-b to the ranking by all is taken; methods that a part never shows are left out of it. A size is enough
+where 95 % of the parts of that and of every larger size reach a tau of 0.95.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.stats.preference import win_rate
+from leaderboard.stats.votes import Floats, Votes
+
+RESAMPLES = 500
+ENOUGH = 0.95
+MOST_SIZES = 24
+RESOURCES = ("raters", "comparisons", "samples")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Tau by size: `mean`, `low`, `high` (2.5 and 97.5 percentiles) for each of `sizes`; the smallest one that is enough, or None."""
+
+    resource: str
+    sizes: tuple[int, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    enough: int | None
+
+
+def curves(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Curve, ...]:
+    """A curve for each of raters, comparisons and samples, of the votes that count."""
+    counted = votes.counted()
+    return tuple(curve(counted, resource, resamples, seed) for resource in RESOURCES)
+
+
+def curve(votes: Votes, resource: str, resamples: int = RESAMPLES, seed: int = 0) -> Curve:
+    """The curve of one resource; the whole of it is the last size, where tau is 1 by definition."""
+    m = len(votes.methods)
+    full = win_rate(_won(votes, np.ones((1, len(votes))), m))[0]
+    kinds, draw = _drawer(votes, resource)
+    sizes = _sizes(kinds)
+    rng = np.random.default_rng([seed, RESOURCES.index(resource)])
+    rows = []
+    for size in sizes:
+        found = tau_b(win_rate(draw(size, resamples, rng)), full)
+        found = found[~np.isnan(found)]
+        rows.append((float(found.mean()), *np.percentile(found, [2.5, 97.5]).tolist()) if len(found) else (math.nan,) * 3)
+    mean, low, high = zip(*rows, strict=True) if rows else ((), (), ())
+    return Curve(resource, sizes, mean, low, high, _enough(sizes, low))
+
+
+def tau_b(rates: Floats, full: Floats) -> Floats:
+    """Kendall's tau-b [R] of each row of rates [R, M] with `full` [M], over the methods that both have; NaN where undefined."""
+    known = ~np.isnan(rates) & ~np.isnan(full)[None, :]
+    pairs = np.triu_indices(rates.shape[1], 1)
+    both = known[:, pairs[0]] & known[:, pairs[1]]
+    row = np.where(both, np.sign(_rounded(rates[:, pairs[0]] - rates[:, pairs[1]])), 0.0)
+    whole = np.where(both, np.sign(_rounded(full[pairs[0]] - full[pairs[1]]))[None, :], 0.0)
+    untied = np.abs(row).sum(1) * np.abs(whole).sum(1)
+    return np.divide((row * whole).sum(1), np.sqrt(untied), out=np.full(len(rates), math.nan), where=untied > 0)
+
+
+def _rounded(difference: Floats) -> Floats:
+    """Ratios of equal counts summed in another order must stay equal."""
+    return np.where(np.abs(difference) <= 1e-12, 0.0, difference)
+
+
+def _drawer(votes: Votes, resource: str) -> tuple[int, Callable[[int, int, np.random.Generator], Floats]]:
+    """(how much there is of the resource, what draws W [R, M, M] of parts of a size)."""
+    m = len(votes.methods)
+    if resource == "comparisons":
+        kind = (votes.a * m + votes.b) * 3 + votes.verdict + 1
+        _, first, counts = np.unique(kind, return_index=True, return_counts=True)
+        cells = votes.take(first)
+
+        def some(size: int, resamples: int, rng: np.random.Generator) -> Floats:
+            return _won(cells, rng.multivariate_hypergeometric(counts, size, resamples, method="marginals").astype(float), m)
+
+        return len(votes), some
+    owner = votes.rater if resource == "raters" else votes.sample
+    names = np.unique(owner)
+    by_owner = np.concatenate([_won(votes.take(owner == name), np.ones((1, int((owner == name).sum()))), m) for name in names])
+    flat = by_owner.reshape(len(names), -1)
+
+    def whole(size: int, resamples: int, rng: np.random.Generator) -> Floats:
+        chosen = np.argsort(rng.random((resamples, len(names))), axis=1)[:, :size]
+        picked = np.zeros((resamples, len(names)))
+        np.put_along_axis(picked, chosen, 1.0, axis=1)
+        return (picked @ flat).reshape(resamples, m, m)
+
+    return len(names), whole
+
+
+def _won(votes: Votes, weights: Floats, m: int) -> Floats:
+    """W [R, M, M] with half wins for ties, each vote counted by weights [R, V]."""
+    found = np.zeros((len(weights), m * m))
+    forward, backward = votes.a * m + votes.b, votes.b * m + votes.a
+    for n, row in enumerate(weights):
+        found[n] = np.bincount(forward, row * (1 - votes.verdict) / 2, m * m) + np.bincount(backward, row * (1 + votes.verdict) / 2, m * m)
+    return found.reshape(-1, m, m)
+
+
+def _sizes(n: int) -> tuple[int, ...]:
+    """At most 24 sizes from 1 to n: all of them, or evenly spaced by their logarithms."""
+    if n <= MOST_SIZES:
+        return tuple(range(1, n + 1))
+    return tuple(sorted({round(float(size)) for size in np.geomspace(1, n, MOST_SIZES)}))
+
+
+def _enough(sizes: tuple[int, ...], low: tuple[float, ...]) -> int | None:
+    found = None
+    for size, value in zip(reversed(sizes), reversed(low), strict=True):
+        if not value >= ENOUGH - 1e-9:
+            break
+        found = size
+    return found
