@@ -1,0 +1,174 @@
+"""`python -m leaderboard.stats STUDY.csv`: the whole analysis of a study of pairs on one's own machine, without a server.
+
+Exit codes: 0 done; 1 the votes or scores cannot be used, every problem on stderr; 2 the command cannot be carried out as given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from leaderboard.stats import votes as voting
+from leaderboard.stats.study import MetricScores, analyse
+from leaderboard.stats.votes import Votes, VotesError
+
+DIRECTIONS = {"higher": True, "lower": False}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        rows = voting.read(options.votes, dict(options.column))
+        found = {}
+        for criterion in options.criterion or sorted({row.criterion for row in rows}):
+            chosen = [row for row in rows if row.criterion == criterion]
+            if not chosen:
+                raise VotesError([f"{options.votes.name} holds no votes on {criterion!r}; leave --criterion out to see all it has."])
+            counted = voting.canonical(chosen)
+            metrics = read_scores(options.scores, counted, dict(options.tie)) if options.scores else []
+            found[criterion] = analyse(counted, metrics, options.gold, options.anchor, options.seed)
+    except VotesError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps({"criteria": found}, ensure_ascii=False))
+        return 0
+    for criterion, analysis in found.items():
+        print("\n".join(_report(criterion, analysis)))
+    return 0
+
+
+def read_scores(path: Path, votes: Votes, ties: dict[str, float]) -> list[MetricScores]:
+    """Metrics from a CSV file: the columns sample and method, then KEY:higher or KEY:lower for each metric.
+
+    What the votes do not name is left out. Raises `VotesError` with every problem.
+    """
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        table = csv.DictReader(stream)
+        heads = [name for name in table.fieldnames or () if name not in ("sample", "method")]
+        bad = [name for name in heads if name.rpartition(":")[2] not in DIRECTIONS or not name.rpartition(":")[0]]
+        if bad or not heads or not {"sample", "method"} <= set(table.fieldnames or ()):
+            raise VotesError([f"{path.name} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
+        keys = {name: name.rpartition(":")[0] for name in heads}
+        unknown = sorted(set(ties) - set(keys.values()))
+        if unknown:
+            raise VotesError([f"--tie names {', '.join(unknown)}, which {path.name} does not have; it has {', '.join(keys.values())}."])
+        values = {name: np.full((len(votes.samples), len(votes.methods)), math.nan) for name in heads}
+        problems = list(_filled(table, path.name, votes, values))
+    if problems:
+        raise VotesError(problems[: voting.MOST_PROBLEMS])
+    return [MetricScores(key, values[name], DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0)) for name, key in keys.items()]
+
+
+def _filled(table: csv.DictReader, name: str, votes: Votes, values: dict[str, Any]) -> Iterable[str]:
+    """Put the numbers of the table into `values`; yields a sentence for each that is none."""
+    samples = {sample: n for n, sample in enumerate(votes.samples)}
+    methods = {method: n for n, method in enumerate(votes.methods)}
+    for row in table:
+        at = samples.get((row["sample"] or "").strip()), methods.get((row["method"] or "").strip())
+        if None in at:
+            continue
+        for head, matrix in values.items():
+            text = (row[head] or "").strip()
+            try:
+                matrix[at] = float(text) if text else math.nan
+            except ValueError:
+                yield f"{name}: line {table.line_num}: {head} is {text!r}; it must be a number, or empty."
+
+
+def _report(criterion: str, found: dict[str, Any]) -> list[str]:
+    """The analysis in lines for people."""
+    people, share = found["people"], found["explained_share"]
+    lines = [f"# {criterion or 'all votes'}", ""]
+    lines.append(
+        f"{found['counted']} votes of {len(found['raters'])} raters on {found['questions']} pairs, {_percent(found['ties'])} ties."
+    )
+    lines.append(f"Two raters of one pair agree on {_shared(people['pairs'])}, where both are decisive on {_shared(people['decisive'])}.")
+    lines.append(f"Krippendorff's alpha {_number(people['alpha'])}. Clusters of raters: {len(set(found['agreement']['cluster']))}.")
+    lines += ["", f"{'method':28} {'win rate':>8} {'95 % interval':>17} {'ability':>8} {'Elo (e)':>8} {'Elo (10)':>8} {'quality':>8}"]
+    for row in found["scales"]:
+        rate, low, high = row["win_rate"]
+        cells = [row[key][0] for key in ("ability", "wf_elo", "judge_elo", "quality")]
+        numbers = " ".join(f"{_number(value, 3 if n in (0, 3) else 0):>8}" for n, value in enumerate(cells))
+        lines.append(f"{row['method'][:28]:28} {_number(rate):>8} {f'[{_number(low)}, {_number(high)}]':>17} {numbers}")
+    lines.append(f"Elo (10) is 1000 at {found['anchor']}; the first singular vector explains {_percent(share)}.")
+    if found["metrics"]:
+        lines += ["", f"{'metric':28} {'with people':>12} {'95 % interval':>17} {'decisive':>9} {'rho':>7} {'tau-b':>7}"]
+    for row in sorted(found["metrics"], key=lambda row: -(row["pairs"]["value"] or 0)):
+        pairs, order = row["pairs"], row["order"]
+        shown = f"[{_number(pairs['low'])}, {_number(pairs['high'])}]"
+        lines.append(
+            f"{row['key'][:28]:28} {_number(pairs['value']):>12} {shown:>17} {_number(row['decisive']['value']):>9} "
+            f"{_number(order['srocc']):>7} {_number(order['krocc']):>7}"
+        )
+    lines.append("")
+    for curve in found["adequacy"]:
+        enough = "more are needed" if curve["enough"] is None else f"enough from {curve['enough']} of {curve['sizes'][-1]}"
+        lines.append(f"{curve['resource']}: {enough}.")
+    return lines
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _shared(share: dict[str, Any]) -> str:
+    return f"{_percent(share['value'])} (95 % interval {_percent(share['low'])} to {_percent(share['high'])})"
+
+
+def _pair(text: str, separator: str) -> tuple[str, str]:
+    first, found, second = text.partition(separator)
+    if not (first and found and second):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form A{separator}B")
+    return first, second
+
+
+def _mapping(text: str) -> tuple[str, str]:
+    return _pair(text, "=")
+
+
+def _tie(text: str) -> tuple[str, float]:
+    key, value = _pair(text, "=")
+    return key, float(value)
+
+
+def _order(text: str) -> tuple[str, str]:
+    return _pair(text, ":")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m leaderboard.stats", description=__doc__, allow_abbrev=False)
+    parser.add_argument("votes", type=Path, metavar="STUDY.csv", help=f"votes, with the columns {', '.join(voting.COLUMNS)}")
+    parser.add_argument(
+        "--column", type=_mapping, action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column"
+    )
+    parser.add_argument("--criterion", action="append", default=[], help="only the votes on this criterion; default: each in turn")
+    parser.add_argument("--scores", type=Path, metavar="FILE", help="CSV of sample, method and KEY:higher or KEY:lower for each metric")
+    parser.add_argument(
+        "--tie", type=_tie, action="append", default=[], metavar="KEY=DIFFERENCE", help="a metric's differences that are ties"
+    )
+    parser.add_argument("--gold", type=_order, action="append", default=[], metavar="BETTER:WORSE", help="a pair of methods of known order")
+    parser.add_argument("--anchor", metavar="METHOD", help="the method whose judges' Elo is 1000; default: the first by name")
+    parser.add_argument("--seed", type=int, default=0, help="of the resampling")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""Everything that is computed of a study of pairs, in one pass: scales, agreement, reliability, adequacy.
+
+The result is plain JSON values: what a page shows, what the command prints, and what is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from leaderboard.stats import adequacy, opinions, preference, raters
+from leaderboard.stats.votes import Floats, Votes
+
+VERSION = 1  # raised whenever any number can change
+FEW_SAMPLES = 2
+
+
+@dataclass(frozen=True, eq=False)
+class MetricScores:
+    """A metric that answers too: its values float64[samples, methods] in the votes' order, NaN where it has none.
+
+    Differences of at most `tie`, in its unit, are ties.
+    """
+
+    key: str
+    values: Floats = field(repr=False)
+    higher_is_better: bool = True
+    tie: float = 0.0
+
+
+def analyse(
+    votes: Votes,
+    metrics: Sequence[MetricScores] = (),
+    gold: Collection[tuple[str, str]] = (),
+    anchor: str | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The analysis of the votes of one criterion. ValueError if `anchor` names no method."""
+    if anchor is not None and anchor not in votes.methods:
+        raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(votes.methods)}.")
+    counted = votes.counted()
+    asked = raters.questions(votes)
+    return _plain(
+        {
+            "version": VERSION,
+            "votes": len(votes),
+            "counted": len(counted),
+            "repeats": int(votes.repeat.sum()),
+            "questions": len(asked.sample),
+            "ties": float((counted.verdict == 0).mean()) if len(counted) else None,
+            "raters": list(votes.raters),
+            "groups": list(votes.groups),
+            "samples": list(votes.samples),
+            "methods": list(votes.methods),
+            **_scales(counted, anchor, seed),
+            "agreement": _agreement(votes, asked, metrics),
+            "metrics": [_metric(votes, asked, counted, metric, seed) for metric in metrics],
+            "people": _people(asked.verdicts, seed),
+            "reliability": _reliability(votes, asked, gold),
+            "adequacy": [asdict(curve) for curve in adequacy.curves(votes, seed=seed)],
+        }
+    )
+
+
+def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
+    """Each method on every scale, best win rate first."""
+    cells = preference.cells(counted)
+    samples = preference.resampled(counted, seed=seed)
+    half, drawn = preference.wins(cells), preference.wins(samples)
+    found = preference.fit(half)
+    at = counted.methods.index(anchor) if anchor else 0
+    elo, dilated = preference.judge_elo(cells, at)
+    drawn_elo = preference.fits(preference.wins(samples, tie=1.0))
+    drawn_elo = preference.ANCHOR + preference.PER_LOGIT * (drawn_elo - drawn_elo[:, at : at + 1])
+    drawn_ability = preference.fits(drawn)
+    quality, share = preference.quality_scale(counted, seed=seed)
+    columns = {
+        "win_rate": preference.scale(preference.win_rate(half), preference.win_rate(drawn)),
+        "win_rate_with_self": preference.scale(preference.win_rate_with_self(half), preference.win_rate_with_self(drawn)),
+        "ability": preference.scale(found.ability, drawn_ability),
+        "wf_elo": preference.scale(preference.wf_elo(found.ability), preference.wf_elo(drawn_ability)),
+        "judge_elo": preference.scale(elo, drawn_elo),
+        "quality": quality,
+    }
+    rows = []
+    for n, name in enumerate(counted.methods):
+        row: dict[str, Any] = {"method": name, "appearances": int(half[n].sum() + half[:, n].sum()), "wins": float(cells[n, :, 0].sum())}
+        row |= {"losses": float(cells[:, n, 0].sum()), "ties": float(cells[n, :, 1].sum())}
+        row |= {key: [float(scale.value[n]), float(scale.low[n]), float(scale.high[n])] for key, scale in columns.items()}
+        rows.append(row | {"component": int(found.component[n]), "regularised": bool(found.regularised[n] or dilated.regularised[n])})
+    rows.sort(key=lambda row: (-row["win_rate"][0] if not math.isnan(row["win_rate"][0]) else math.inf, row["method"]))
+    return {"scales": rows, "anchor": counted.methods[at] if counted.methods else None, "explained_share": share}
+
+
+def _agreement(votes: Votes, asked: raters.Questions, metrics: Sequence[MetricScores]) -> dict[str, Any]:
+    """The matrix of people and metrics together, and people's clusters with what each group and metric agrees on average with them."""
+    answers = [raters.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
+    verdicts = np.concatenate([asked.verdicts, np.array(answers).reshape(len(answers), -1)]) if answers else asked.verdicts
+    found = raters.agreement(verdicts)
+    people = raters.clusters(found.all[: len(votes.raters), : len(votes.raters)])
+    everyone = raters.clusters(found.all)
+    return {
+        "names": [*votes.raters, *(metric.key for metric in metrics)],
+        "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics),
+        "all": found.all,
+        "decisive": found.decisive,
+        "common": found.common,
+        "order": everyone.order,
+        "cluster": people.label,
+        "silhouette": people.silhouette,
+    }
+
+
+def _metric(votes: Votes, asked: raters.Questions, counted: Votes, metric: MetricScores, seed: int) -> dict[str, Any]:
+    """How far one metric agrees with people: pair by pair, with each group of them, and in the order of the methods."""
+    verdict = raters.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie)
+    groups = {
+        name: asdict(raters.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
+        for name in sorted(set(votes.groups))
+    }
+    rates = preference.win_rate(preference.wins(preference.cells(counted)))
+    with np.errstate(invalid="ignore"):
+        means = np.array([np.nan if np.isnan(column).all() else np.nanmean(column) for column in metric.values.T])
+    scenes = {}
+    for n, name in enumerate(votes.samples):
+        own = counted.take(counted.sample == n)
+        scenes[name] = (metric.values[n], preference.win_rate(preference.wins(preference.cells(own))))
+    each, mean = opinions.by_scene(scenes, metric.higher_is_better)
+    return {
+        "key": metric.key,
+        "higher_is_better": metric.higher_is_better,
+        "tie": metric.tie,
+        "pairs": asdict(raters.with_people(verdict, asked.verdicts, seed=seed)),
+        "decisive": asdict(raters.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
+        "groups": groups,
+        "order": asdict(opinions.correlation(means, rates, metric.higher_is_better)),
+        "scenes": {name: asdict(found) for name, found in each.items()},
+        "scenes_mean": asdict(mean),
+    }
+
+
+def _people(verdicts: Floats, seed: int) -> dict[str, Any]:
+    return {
+        "pairs": asdict(raters.between_people(verdicts, seed=seed)),
+        "decisive": asdict(raters.between_people(verdicts, decisive=True, seed=seed)),
+        "alpha": raters.krippendorff_alpha(verdicts),
+    }
+
+
+def _reliability(votes: Votes, asked: raters.Questions, gold: Collection[tuple[str, str]]) -> dict[str, Any]:
+    """Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others."""
+    consistent, overall = raters.self_consistency(votes)
+    right, overall_right = raters.gold_correctness(votes, gold)
+    seconds = raters.seconds_per_answer(votes)
+    like = raters.leave_one_out(asked.verdicts)
+    rows = []
+    for n, name in enumerate(votes.raters):
+        own = votes.rater == n
+        row: dict[str, Any] = {"rater": name, "group": votes.groups[n], "votes": int(own.sum()), "agreement": float(like[n])}
+        row |= {"seconds": seconds.get(name), "ties": float((votes.verdict[own] == 0).mean())}
+        row["self_consistency"] = consistent[name][0] if name in consistent else None
+        row["self_agreement"] = consistent[name][1] if name in consistent else None
+        row["repeats"] = consistent[name][2] if name in consistent else 0
+        row["gold"] = right[name][0] if name in right else None
+        row["gold_pairs"] = right[name][1] if name in right else 0
+        rows.append(row)
+    people = len(votes.raters)
+    return {
+        "raters": rows,
+        "self_consistency": asdict(overall),
+        "gold": asdict(overall_right),
+        "panel_error": raters.panel_error(people, overall_right.value) if overall_right.value is not None and people else None,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The same in JSON's own types; None for what is not a number."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.integer):
+        return int(value)
+    return value
