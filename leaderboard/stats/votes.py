@@ -1,0 +1,193 @@
+"""Human judgements as arrays: who, on which pair of which sample, said what.
+
+Votes are kept as they were shown (`choice` is left, right or tie, of the two names in `left` and
+`right`); here they are put into one form, once: a pair is (a, b) in the order of the method names,
+and a verdict is -1 where a was found better, 0 for equal, +1 where b was. Whether the sides were
+turned (`swapped`) is information only.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
+NEEDED = ("rater", "left", "right", "choice")
+CHOICES = {"left": 0, "right": 1, "tie": 2}
+MOST_PROBLEMS = 100
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class VotesError(ValueError):
+    """A file of votes cannot be used; one sentence for each problem, at most the first hundred."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One answer as it was given. `repeat_of` is not empty where the pair had been asked before on purpose."""
+
+    rater: str
+    left: str
+    right: str
+    choice: str
+    sample: str = ""
+    group: str = ""
+    criterion: str = ""
+    study: str = ""
+    swapped: str = ""
+    seconds: float | None = None
+    repeat_of: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Canonical votes, in the order given. All arrays have one entry per vote.
+
+    `rater`, `sample`, `a`, `b` index `raters`, `samples`, `methods` (sorted names), a < b; `verdict` is -1, 0 or +1;
+    `seconds` is NaN where it is not known; `repeat` marks pairs asked again, `groups` gives each rater's group.
+    """
+
+    raters: tuple[str, ...]
+    samples: tuple[str, ...]
+    methods: tuple[str, ...]
+    groups: tuple[str, ...]
+    rater: Ints
+    sample: Ints
+    a: Ints
+    b: Ints
+    verdict: Ints
+    seconds: Floats
+    repeat: NDArray[np.bool_] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.verdict)
+
+    @cached_property
+    def first(self) -> NDArray[np.bool_]:
+        """The votes that count: the first verdict of a rater on each pair of a sample, repeats left out."""
+        keys = np.stack([self.rater, self.question], axis=1)
+        kept = np.zeros(len(self), dtype=bool)
+        asked = np.flatnonzero(~self.repeat)
+        kept[asked[np.unique(keys[asked], axis=0, return_index=True)[1]]] = True
+        return kept
+
+    @cached_property
+    def question(self) -> Ints:
+        """A number for each pair of a sample: equal where the same was asked."""
+        m = len(self.methods)
+        return (self.sample * m + self.a) * m + self.b
+
+    def counted(self) -> Votes:
+        """Only the votes of `first`."""
+        return self.take(self.first)
+
+    def take(self, chosen: NDArray[np.bool_] | Ints) -> Votes:
+        """These votes, under the same numbering of raters, samples and methods."""
+        return Votes(
+            self.raters, self.samples, self.methods, self.groups, self.rater[chosen], self.sample[chosen],
+            self.a[chosen], self.b[chosen], self.verdict[chosen], self.seconds[chosen], self.repeat[chosen],
+        )  # fmt: skip
+
+
+def canonical(votes: Iterable[Vote]) -> Votes:
+    """The votes as arrays. ValueError for a vote on one method alone or with an unknown choice."""
+    rows = list(votes)
+    for vote in rows:
+        if vote.left == vote.right or vote.choice not in CHOICES:
+            raise ValueError(f"no vote between two methods: {vote}")
+    raters, rater = _numbered(vote.rater for vote in rows)
+    samples, sample = _numbered(vote.sample for vote in rows)
+    methods, sides = _numbered([vote.left for vote in rows] + [vote.right for vote in rows])
+    left, right = sides[: len(rows)], sides[len(rows) :]
+    said = np.array([CHOICES[vote.choice] for vote in rows], dtype=np.int64)
+    verdict = np.array([-1, 1, 0])[said] * np.where(left < right, 1, -1) if rows else said
+    group = {vote.rater: vote.group for vote in reversed(rows)}
+    return Votes(
+        raters, samples, methods, tuple(group[name] for name in raters), rater, sample,
+        np.minimum(left, right), np.maximum(left, right), verdict,
+        np.array([math.nan if vote.seconds is None else vote.seconds for vote in rows], dtype=np.float64),
+        np.array([bool(vote.repeat_of) for vote in rows], dtype=bool),
+    )  # fmt: skip
+
+
+def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Vote]:
+    """The votes of a CSV file with a head line.
+
+    `columns` names, for a column of `COLUMNS`, the one that the file has instead; `choice=winner` is
+    such a mapping. Raises `VotesError` with every problem, by line.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            return parse(stream, path.name, columns)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise VotesError([f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
+
+
+def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Vote]:
+    """The votes in the lines of a CSV file called `name`; see `read`."""
+    table = csv.DictReader(lines)
+    named = {column: (columns or {}).get(column, column) for column in COLUMNS}
+    there = table.fieldnames or []
+    unknown = sorted(set(columns or {}) - set(COLUMNS))
+    if unknown:
+        raise VotesError([f"Votes have no column {', '.join(unknown)}; what can be named is {', '.join(COLUMNS)}."])
+    absent = sorted({named[column] for column in (*NEEDED, *(columns or {}))} - set(there))
+    if absent:
+        raise VotesError([f"{name} has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}: name those to take."])
+    votes, problems = [], []
+    for row in table:
+        try:
+            votes.append(_vote({column: (row.get(key) or "").strip() for column, key in named.items()}))
+        except ValueError as error:
+            problems.append(f"{name}: line {table.line_num}: {error}")
+            if len(problems) == MOST_PROBLEMS:
+                break
+    if problems:
+        raise VotesError(problems)
+    if not votes:
+        raise VotesError([f"{name} holds no votes; it needs a line for each under its head."])
+    return votes
+
+
+def write(votes: Iterable[Vote]) -> Iterator[list[str]]:
+    """The rows of a CSV file, its head first; `parse` reads them back."""
+    yield list(COLUMNS)
+    for vote in votes:
+        values = (getattr(vote, column) for column in COLUMNS)
+        yield ["" if value is None else str(value) for value in values]
+
+
+def _vote(row: Mapping[str, str]) -> Vote:
+    """ValueError, in a sentence, where the row is no vote."""
+    for column in NEEDED:
+        if not row[column]:
+            raise ValueError(f"{column} is empty; every vote has a {column}.")
+    if row["choice"] not in CHOICES:
+        raise ValueError(f"choice is {row['choice']!r}; it must be left, right or tie.")
+    if row["left"] == row["right"]:
+        raise ValueError(f"{row['left']!r} stands on both sides; a vote is between two methods.")
+    try:
+        seconds = float(row["seconds"]) if row["seconds"] else None
+    except ValueError:
+        seconds = math.nan
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
+    return Vote(**{**row, "seconds": seconds})  # type: ignore[arg-type]
+
+
+def _numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Ints]:
+    found, place = np.unique(np.array(list(names), dtype=object).astype(str), return_inverse=True)
+    return tuple(found.tolist()), place.astype(np.int64)
