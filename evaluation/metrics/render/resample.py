@@ -17,13 +17,16 @@ TAPS = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16  # of the pyramid
 
 def bilinear(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
     """uint8 or float [H, W, C] at another size: each new pixel between its four neighbours. uint8 is rounded, halves up."""
+    exact = np.float32 if pixels.dtype == np.uint8 else np.float64  # of 8 bits, single precision loses nothing that is kept
     rows, above, below = _between(pixels.shape[0], height)
     columns, left, right = _between(pixels.shape[1], width)
-    tall = rows.reshape(-1, 1, 1)
-    found = pixels[above].astype(np.float64) * (1 - tall) + pixels[below] * tall
-    wide = columns.reshape(1, -1, 1)
-    found = found[:, left] * (1 - wide) + found[:, right] * wide
-    return np.floor(found + 0.5).astype(np.uint8) if pixels.dtype == np.uint8 else found
+    tall = rows.astype(exact).reshape(-1, 1, 1)
+    first = pixels[above].astype(exact)
+    found = first + tall * (pixels[below].astype(exact) - first)
+    wide = columns.astype(exact).reshape(1, -1, 1)
+    first = found[:, left]
+    found = first + wide * (found[:, right] - first)
+    return (found + exact(0.5)).astype(np.uint8) if pixels.dtype == np.uint8 else found
 
 
 def bicubic(values: np.ndarray, width: int, height: int) -> np.ndarray:

@@ -28,14 +28,15 @@ def seen(label: str, r: float, s: float, box: tuple[float, float, float, float] 
 WORKED = [seen("a", 0.9, 0.5), seen("a", 0.7, 0.3), seen("b", 0.5, 0.2)]
 
 
-@pytest.fixture
-def detector(monkeypatch, tmp_path):
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory):
     """yolox-nano with random weights where the published ones would lie."""
     network = official_network("yolox-nano")
     scramble(network)
-    random_weights.shelf(monkeypatch, tmp_path)
-    random_weights.put(monkeypatch, "yolox-nano", {"model": network.state_dict()})
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        random_weights.shelf(patch, tmp_path_factory.mktemp("weights"))
+        random_weights.put(patch, "yolox-nano", {"model": network.state_dict()})
+        yield
     load.forget()
 
 
