@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, path, re_path
+from django.urls import URLPattern, path, re_path, register_converter
+from django.urls.converters import StringConverter
 from django.views.decorators.http import require_safe
 
-from leaderboard.views import agreement, board, charts, compare, docs, entries, entry, home, item, metrics, starter_kit
+from leaderboard.views import agreement, board, charts, compare, docs, entries, entry, home, item, metrics, scene, starter_kit
+from submissions.formats.families import NAME
 from submissions.models.phase import RESERVED_SLUGS
 
 PHASE = "challenges/<slug:challenge>/<slug:phase>"
@@ -13,6 +15,15 @@ PHASE = "challenges/<slug:challenge>/<slug:phase>"
 BOARD = rf"^challenges/(?P<challenge>[-\w]+)/(?!(?:{'|'.join(sorted(RESERVED_SLUGS))})/)(?P<phase>[-\w]+)/$"
 # Exports end in a suffix, so a digest and its suffix are told apart here.
 EXPORT = r"^challenges/(?P<challenge>[-\w]+)/(?P<phase>[-\w]+)/snapshots/(?P<digest>[0-9a-f]{8,64})\.(?P<kind>csv|json|tex|md)$"
+
+
+class ItemConverter(StringConverter):
+    """An item's id: of a render with the slash between scene and view."""
+
+    regex = f"{NAME.pattern}(?:/{NAME.pattern})?"
+
+
+register_converter(ItemConverter, "item")
 
 
 def shown(route: str, view, name: str) -> URLPattern:
@@ -32,11 +43,14 @@ urlpatterns = [
     shown(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
     shown("entries/<int:pk>/", entry.entry, "entry"),
     shown("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),
-    shown("entries/<int:pk>/items/<str:item>/", item.entry_item, "entry_item"),
+    shown("entries/<int:pk>/items/<item:item>/", item.entry_item, "entry_item"),
+    shown("entries/<int:pk>/scenes/<str:scene>/", scene.entry_scene, "entry_scene"),
+    shown("entries/<int:pk>/scenes/<str:scene>/progress/", scene.scene_progress, "scene_progress"),
+    shown("entries/<int:pk>/pictures/<item:item>/<str:name>.webp", scene.entry_picture, "entry_picture"),
     shown("entries/<int:pk>/geometry/<str:item>.json", item.entry_geometry, "entry_geometry"),
     shown("entries/<int:pk>/geometry/<str:item>.mesh", item.entry_meshes, "entry_meshes"),
     shown("metrics/", metrics.metric_list, "metric_list"),
-    shown("metrics/<slug:key>/", metrics.metric, "metric"),
+    shown("metrics/<str:key>/", metrics.metric, "metric"),
     shown("docs/", docs.docs, "docs"),
     shown("docs/<slug:name>/", docs.doc, "doc"),
 ]

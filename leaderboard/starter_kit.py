@@ -17,7 +17,8 @@ from django.template.loader import render_to_string
 from evaluation.synthetic import houses, meshes
 from evaluation.synthetic.distortions import add_noise
 from evaluation.synthetic.simplified import jittered
-from submissions.manifest import Manifest
+from submissions.formats.render import render
+from submissions.manifest import Item, Manifest
 from submissions.models import ChallengeFile, Phase
 from submissions.storage import store
 from submissions.views.files import safe_name
@@ -25,6 +26,9 @@ from submissions.views.files import safe_name
 IN_MEMORY = 4 * 1024 * 1024  # larger kits go through a temporary file
 NOISE_METRES = 0.2  # on houses
 NOISE_SHARE = 0.005  # of a mesh's size
+NOISE_LEVELS = 20.0  # of 255, on images
+FIELDS = 8  # a side
+ANY_SIZE = (256, 192)
 
 
 def name_of(phase: Phase) -> str:
@@ -35,8 +39,8 @@ def write_kit(phase: Phase) -> IO[bytes]:
     """The kit as an open zip, at its beginning; the phase must have a manifest.
 
     The organizers' example files are taken as they are. Without any, the example is made up: a
-    house or an object for every sample, and a reference of the same before noise was added, so
-    that all three commands of the README run as they stand.
+    house, an object or an image for every sample, and a reference of the same before noise was
+    added, so that all three commands of the README run as they stand.
     """
     manifest = phase.manifest
     files = list(phase.challenge.files.filter(Q(phase=phase) | Q(phase=None), kind=ChallengeFile.Kind.EXAMPLE))
@@ -64,20 +68,34 @@ def _made_up(manifest: Manifest) -> Iterable[tuple[str, bytes]]:
     """Something for each sample, and the same with a bit of noise as the entry."""
     family, make = manifest.kind, MADE_UP[manifest.family]
     for number, item in enumerate(manifest.items):
-        for folder, made in zip(("example-reference", "example-entry"), make(number), strict=True):
-            scaled = replace(made, vertices=made.vertices / manifest.unit_scale)
-            yield f"{folder}/{item.id}.{family.example}", family.write(scaled, family.example)
+        for folder, made in zip(("example-reference", "example-entry"), make(manifest, item, number), strict=True):
+            yield f"{folder}/{item.id}.{family.example}", family.write(made, family.example)
 
 
-def _house(number: int) -> tuple[Any, Any]:
+def _house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
     metres = houses.house(houses.KINDS[number % len(houses.KINDS)], number)
-    return metres, jittered(metres, NOISE_METRES, number)
+    return _in_unit(manifest, metres), _in_unit(manifest, jittered(metres, NOISE_METRES, number))
 
 
-def _object(number: int) -> tuple[Any, Any]:
+def _object(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
     made = meshes.mesh(meshes.KINDS[number % len(meshes.KINDS)], number)
-    return made, add_noise(made, NOISE_SHARE, np.random.default_rng(number))
+    return _in_unit(manifest, made), _in_unit(manifest, add_noise(made, NOISE_SHARE, np.random.default_rng(number)))
 
 
-# For each kind of entry: a thing in metres, and the same with noise, by number.
-MADE_UP: Mapping[str, Callable[[int], tuple[Any, Any]]] = {"wireframe": _house, "mesh": _object}
+def _in_unit(manifest: Manifest, made: Any) -> Any:
+    return replace(made, vertices=made.vertices / manifest.unit_scale)
+
+
+def _image(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
+    """Coloured fields in the view's own size, a small one where any size will do. The noise is the same all over a field, so
+    that hundreds of large images are packed in seconds."""
+    width, height = item.size if all(item.size) else ANY_SIZE
+    rng = np.random.default_rng(number)
+    fields = rng.uniform(40, 215, (FIELDS, FIELDS, 3))
+    noisy = fields + rng.normal(scale=NOISE_LEVELS, size=fields.shape)
+    rows, columns = (np.arange(side) * FIELDS // side for side in (height, width))
+    return tuple(render(np.clip(np.round(it), 0, 255).astype(np.uint8)[rows][:, columns]) for it in (fields, noisy))
+
+
+# For each kind of entry: a thing in the phase's unit or size, and the same with noise, by number.
+MADE_UP: Mapping[str, Callable[[Manifest, Item, int], tuple[Any, Any]]] = {"wireframe": _house, "mesh": _object, "render": _image}
