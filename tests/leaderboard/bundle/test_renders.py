@@ -14,7 +14,7 @@ from leaderboard.bundle.plan import make_plan
 from leaderboard.bundle.state import read
 from submissions.formats.families import same
 from submissions.models import Challenge, Phase
-from tests.pictures import file_of, pixels, rich_views, views, write_folder
+from tests.scenes import file_of, pixels, rich_views, views, write_folder
 
 YAML = """\
 slug: novel-views
