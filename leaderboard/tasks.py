@@ -1,4 +1,4 @@
-"""Celery tasks of boards and e-mails: each looks at the rows and does what they ask for."""
+"""Celery tasks of boards, studies and e-mails: each looks at the rows and does what they ask for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from django.utils import timezone
 
 from evaluation.celery import cpu_task
 from leaderboard.mail import send_due_mail
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, StudyAnalysis
+from leaderboard.studies import analyse_due
+from submissions import wake
 from submissions.models import Phase
 
 EVERY_SECONDS = 2.0  # at most one ranking of a phase in this time
@@ -25,6 +27,20 @@ def boards() -> int:
 @cpu_task(name="leaderboard.mail")
 def mail() -> int:
     return send_due_mail()
+
+
+@cpu_task(name="leaderboard.studies")
+def studies() -> int:
+    return analyse_due()
+
+
+def request_analyses() -> int:
+    """Ask for the analyses of studies that are due, and wake a worker for each that waits."""
+    StudyAnalysis.request_missing()
+    waiting = StudyAnalysis.objects.waiting().unleased().count()
+    if waiting:
+        wake.send("studies", times=min(waiting, 4))
+    return waiting
 
 
 def build_due_boards(now: datetime | None = None) -> int:

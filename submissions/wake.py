@@ -20,6 +20,7 @@ TASKS = {
     "gpu": ("evaluation.work_gpu", "gpu"),
     "mail": ("leaderboard.mail", "cpu"),
     "boards": ("leaderboard.boards", "cpu"),
+    "studies": ("leaderboard.studies", "cpu"),
 }
 
 

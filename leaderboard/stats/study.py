@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from leaderboard.stats import adequacy, opinions, preference, raters
 from leaderboard.stats.votes import Floats, Votes
@@ -140,7 +141,51 @@ def _metric(votes: Votes, asked: raters.Questions, counted: Votes, metric: Metri
         "order": asdict(opinions.correlation(means, rates, metric.higher_is_better)),
         "scenes": {name: asdict(found) for name, found in each.items()},
         "scenes_mean": asdict(mean),
+        "contradictions": [asdict(found) for found in contradictions(counted, metric)],
     }
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A pair that people decided and the metric puts the other way round.
+
+    `preferred` was chosen in `won` of `n` decisive votes against `other`, more than chance explains: the exact 95 % interval
+    `low` to `high` of that share lies above one half. `samples` are those in which the metric contradicts the majority.
+    """
+
+    preferred: str
+    other: str
+    won: int
+    n: int
+    low: float
+    high: float
+    samples: tuple[str, ...]
+
+
+def contradictions(counted: Votes, metric: MetricScores) -> list[Contradiction]:
+    """All such pairs, those that people are surest of first; the metric's order is that of its means over the samples judged."""
+    cells = preference.cells(counted)[..., 0]
+    values = metric.values if metric.higher_is_better else -metric.values
+    with np.errstate(invalid="ignore"):
+        means = np.array([np.nan if np.isnan(column).all() else np.nanmean(column) for column in values.T])
+    found = []
+    for i, j in zip(*np.nonzero(cells > cells.T), strict=True):
+        won, n = int(cells[i, j]), int(cells[i, j] + cells[j, i])
+        if not means[j] - means[i] > metric.tie:  # also where one of them has no value
+            continue
+        low, high = binomtest(won, n).proportion_ci(0.95, "exact")
+        if low > 0.5:
+            samples = tuple(counted.samples[h] for h in _against(counted, values, int(i), int(j), metric.tie))
+            found.append(Contradiction(counted.methods[i], counted.methods[j], won, n, float(low), float(high), samples))
+    return sorted(found, key=lambda one: (-one.low, one.preferred, one.other))
+
+
+def _against(counted: Votes, values: Floats, preferred: int, other: int, tie: float) -> list[int]:
+    """The samples in which more people chose `preferred`, and the metric the other one."""
+    a, b = min(preferred, other), max(preferred, other)
+    pair = counted.take((counted.a == a) & (counted.b == b))
+    leaning = np.bincount(pair.sample, pair.verdict * (1 if preferred == b else -1), len(counted.samples))
+    return np.flatnonzero((leaning > 0) & (values[:, other] - values[:, preferred] > tie)).tolist()
 
 
 def _people(verdicts: Floats, seed: int) -> dict[str, Any]:
