@@ -24,6 +24,8 @@ import time
 import traceback
 from pathlib import Path
 
+from evaluation.networks import cards
+
 LARGEST_FILE = 4 << 30  # bytes a job may write in one file
 
 
@@ -118,18 +120,25 @@ JOBS = {
     "properties": properties,
     "pictures": pictures,
 }
+COMPUTE = ("prepare", "score", "properties")  # on what was read and found well formed before
+
+
+def memory_limit(kind: str) -> int:
+    """Which limit bounds a job's memory: all its addresses; or, where it computes and a graphics card may be there, what
+    it allocates, because a card's driver reserves more addresses than the machine has memory and starts with no fewer."""
+    return resource.RLIMIT_DATA if kind in COMPUTE and cards.may_be_there() else resource.RLIMIT_AS
 
 
 def run_job(folder: Path, memory: int, seconds: int) -> None:
     """In the forked process: limit it, do the job, write the answer. Never returns."""
     code = 1
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        job = json.loads((folder / "job.json").read_text())
+        resource.setrlimit(memory_limit(job["kind"]), (memory, memory))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.chdir(folder)
-        job = json.loads((folder / "job.json").read_text())
         result = JOBS[job["kind"]](folder, job)
         (folder / "result.json").write_text(json.dumps(result, allow_nan=False))
         code = 0
