@@ -16,6 +16,7 @@ from leaderboard import rows
 from leaderboard.stats import ranking
 from submissions.models import Submission
 
+DRAWN = "object_"  # parts that begin so are objects of a view, which its page draws
 STATUS_WORDS = {
     SampleStatus.MISSING_PRED: "missing",
     SampleStatus.INVALID_PRED: "unreadable",
@@ -166,7 +167,7 @@ def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> l
         if index >= len(values):
             continue
         every = result.score.parts.items() if sees_reference else ()
-        parts = {name: float(vector[index]) for name, vector in every if not np.isnan(vector[index])}
+        parts = {name: float(vector[index]) for name, vector in every if not name.startswith(DRAWN) and not np.isnan(vector[index])}
         status = result.score.statuses[index]
         shown = _item_cell(values[index], status)
         details.append({"result": result, "value": shown.text, "note": shown.note, "parts": parts})

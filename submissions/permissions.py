@@ -179,6 +179,11 @@ def _see_geometry(v: Viewer, submission: Submission) -> bool:
     return v.organizes or (mine and _see_reference(v, submission.phase))
 
 
+def _see_render(v: Viewer, submission: Submission) -> bool:
+    """What its team has sent, drawn without anything of the reference."""
+    return v.organizes or _own(v, submission) or _see_geometry(v, submission)
+
+
 def _leads(v: Viewer, team: Team) -> bool:
     return v.known and Membership.objects.filter(team=team, user=v.user, is_leader=True).exists()
 
@@ -202,6 +207,7 @@ RULES: dict[str, Callable[[Viewer, object], bool]] = {
     "submission.see_scores": _see_scores,
     "submission.see_items": _see_items,
     "submission.see_geometry": _see_geometry,
+    "submission.see_render": _see_render,
     "submission.download": lambda v, s: v.organizes or _own(v, s),
     "submission.see_problems": lambda v, s: v.organizes or _own(v, s),
     "submission.manage": _own,  # edit its texts, cancel, withdraw, choose

@@ -187,6 +187,11 @@
     import(new URL("upload.js", here)).then((module) => module.attach(form));
   }
 
+  function picturePair(pair) {
+    if (!once(pair, "ready")) return;
+    import(new URL("pictures.js", here)).then((module) => module.attach(pair));
+  }
+
   const BEHAVIOURS = [
     ["time[datetime]", localTime],
     ["[data-theme-toggle]", themeToggle],
@@ -199,6 +204,7 @@
     ["select[data-submit], input[data-submit]", submitOnChange],
     ["[data-nojs]", (element) => { element.hidden = true; }],
     ["form[data-create-url]", uploadForm],
+    ["[data-pair]", picturePair],
   ];
   const enliven = (root) => BEHAVIOURS.forEach(([selector, act]) => each(root, selector, act));
   enliven(document);

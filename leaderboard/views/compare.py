@@ -9,8 +9,8 @@ import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from evaluation.models import Evaluation
-from leaderboard import plots, rows
+from evaluation.models import Evaluation, PictureRun
+from leaderboard import pictures, plots, rows
 from leaderboard.models import Snapshot
 from leaderboard.scorecard import Result, current_evaluation, results
 from leaderboard.stats.uncertainty import Paired, paired, unit_matrix
@@ -114,10 +114,27 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
     order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
     item = request.GET.get("item")
     sees_geometry = a.may("see_geometry") and b.may("see_geometry")
+    if a.submission.phase.challenge.family == "render":
+        chosen = item if item in names else (names[order[0]] if order else None)
+        context |= _pictures(a, b, first, second, chosen) if chosen else {}
     return context | {
         "shown": shown, "figure": figure.to_dict(), "items": _item_rows(shown, names, left, right, order), "n_items": len(names),
         "sees_geometry": sees_geometry, "item": item if item in names else (names[order[0]] if order else None), "names": names,
     }  # fmt: skip
+
+
+def _pictures(a: EntryPlace, b: EntryPlace, first: Evaluation, second: Evaluation, item: str) -> dict:
+    """One view of both entries, each with its pictures, as far as they are made and may be seen."""
+    sides, runs = [], []
+    for letter, place, evaluation in (("A", a, first), ("B", b, second)):
+        evaluation.submission = place.submission
+        group = evaluation.batch.reference.groups[evaluation.batch.reference.item_ids.index(item)]
+        scene = pictures.Scene(evaluation, group, results(evaluation, None), place.may("see_geometry"))
+        runs.append(scene.request() if place.may("see_render") else None)
+        view = scene.view(item, runs[-1]) if runs[-1] else None
+        sides.append({"letter": letter, "place": place, "scene": scene, "run": runs[-1], "view": view})
+    waiting = [run for run in runs if run is not None and run.state == PictureRun.State.WAITING]
+    return {"sides": pictures.beside_each_other(sides), "is_making": bool(waiting), "making": waiting, **pictures.SCALES}
 
 
 def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool) -> list[Comparison]:

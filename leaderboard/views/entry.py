@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from evaluation.models import Evaluation
 from evaluation.queue import standing
+from leaderboard import pictures
 from leaderboard.models import Snapshot
 from leaderboard.scorecard import ItemTable, current_evaluation, place_of, results
 from leaderboard.views.board import page_numbers
@@ -17,7 +18,7 @@ from submissions.models import Status
 from submissions.permissions import allowed
 
 ITEMS_PER_PAGE = 100
-ASKED = ("see_scores", "see_items", "see_geometry", "download", "manage", "retry")
+ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "retry")
 SENTENCES = {
     Status.UPLOADING: "Its file is still on the way.",
     Status.RECEIVED: "Its file has arrived and waits for a worker.",
@@ -87,6 +88,8 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
         sees_reference = allowed(request.user, "phase.see_reference", place.submission.phase)
         table = ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
         context |= _items_context(request, table)
+        if place.submission.phase.challenge.family == "render":
+            context["scenes"] = pictures.scenes(evaluation)
     return context
 
 

@@ -10,11 +10,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation
-from leaderboard import geometry, surfaces
+from leaderboard import geometry, pictures, surfaces
 from leaderboard.kept import kept
 from leaderboard.scorecard import ItemTable, current_evaluation, item_details, results
 from leaderboard.views.entry import base_context
 from leaderboard.views.places import EntryPlace, entry_place
+from leaderboard.views.scene import progress
 from submissions import storage
 from submissions.formats import mesh
 from submissions.formats.wireframe import Wireframe, unpack
@@ -38,7 +39,17 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
         "before": table.ids[order[at - 1]] if at > 0 else None, "after": table.ids[order[at + 1]] if at + 1 < len(order) else None,
         "number": at + 1, "total": len(order), "is_missing": item in place.submission.missing_items,
     }  # fmt: skip
+    if place.submission.phase.challenge.family == "render":
+        return render(request, "leaderboard/view.html", context | _view(place, evaluation, item, context["group"]))
     return render(request, "leaderboard/item.html", context)
+
+
+def _view(place: EntryPlace, evaluation: Evaluation, item: str, scene: str) -> dict[str, Any]:
+    """The pictures of one view, of which all of its scene are made."""
+    evaluation.submission = place.submission
+    found = pictures.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"))
+    run = found.request() if place.may("see_render") else None
+    return progress(run) | {"scene": found, "view": found.view(item, run) if run else None}
 
 
 def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:

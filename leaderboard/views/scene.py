@@ -1,0 +1,100 @@
+"""One scene of an entry of renders: its views, the worst first, and the pictures that show where they fail."""
+
+from __future__ import annotations
+
+import math
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.shortcuts import render
+from django.utils.cache import get_conditional_response
+
+from evaluation.models import Evaluation, PictureRun
+from evaluation.pictures import names
+from leaderboard import pictures
+from leaderboard.scorecard import current_evaluation, results
+from leaderboard.views.board import page_numbers
+from leaderboard.views.entry import base_context
+from leaderboard.views.places import EntryPlace, entry_place, whole
+from submissions import storage
+from submissions.models import Status
+from submissions.permissions import require
+
+VIEWS_PER_PAGE = 12
+
+
+def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
+    """Needs the per-item scores; what derives from the reference is there for who may see that."""
+    place, evaluation = _scored(request, pk)
+    require(request.user, "submission.see_items", place.submission)
+    every = pictures.scenes(evaluation)
+    here = next((n for n, (name, _) in enumerate(every) if name == scene), None)
+    if here is None:
+        raise Http404
+    found = pictures.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"), request.GET.get("sort", ""))
+    n_pages = max(1, math.ceil(len(found.order) / VIEWS_PER_PAGE))
+    page = min(whole(request.GET.get("page"), 1), n_pages)
+    start = (page - 1) * VIEWS_PER_PAGE
+    run = found.request() if place.may("see_render") else None
+    context = base_context(place) | progress(run) | {
+        "scene": found, "views": found.views(run, start, start + VIEWS_PER_PAGE) if run else [], "n_views": len(found.order),
+        "before": every[here - 1][0] if here else None, "after": every[here + 1][0] if here + 1 < len(every) else None,
+        "number": here + 1, "n_scenes": len(every), "pages": page_numbers(page, n_pages), "page": page,
+    }  # fmt: skip
+    return render(request, "leaderboard/scene.html", context)
+
+
+def scene_progress(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
+    """How far the pictures are, for polling; once all are there the whole page is fetched anew."""
+    place, evaluation = _scored(request, pk)
+    require(request.user, "submission.see_render", place.submission)
+    run = PictureRun.objects.filter(evaluation=evaluation, scene=scene).first()
+    if run is None:
+        raise Http404
+    response = render(request, "leaderboard/parts/picture_progress.html", base_context(place) | progress(run))
+    if run.state != PictureRun.State.WAITING:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def entry_picture(request: HttpRequest, pk: int, item: str, name: str) -> HttpResponse:
+    """One picture. Who may see it is asked at every request; browsers keep a copy and ask each time whether it still holds."""
+    place, evaluation = _scored(request, pk)
+    own = name.removesuffix(names.SMALL) == names.RENDER
+    require(request.user, "submission.see_render" if own else "submission.see_geometry", place.submission)
+    reference = evaluation.batch.reference
+    if item not in reference.item_ids:
+        raise Http404
+    scene = reference.groups[reference.item_ids.index(item)]
+    run = PictureRun.objects.filter(evaluation=evaluation, scene=scene).select_related("evaluation").first()
+    if run is None or name.removesuffix(names.SMALL) not in run.made.get(item, {}):
+        raise Http404
+    etag = f'"{run.digest[:32]}-{run.items.index(item)}-{name}"'
+    response = get_conditional_response(request, etag=etag)
+    if response is None:
+        response = HttpResponse(_stored(run, item, name), content_type="image/webp")
+    if response.status_code in (200, HttpResponseNotModified.status_code):
+        response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
+    return response
+
+
+def progress(run: PictureRun | None) -> dict:
+    """What says how far the pictures of a scene are, and what their colours stand for."""
+    return {"run": run, "is_making": run is not None and run.state == PictureRun.State.WAITING, **pictures.SCALES}
+
+
+def _stored(run: PictureRun, item: str, name: str) -> bytes:
+    try:
+        return storage.store().read(run.key(item, name))
+    except FileNotFoundError:
+        run.restart()  # somebody has emptied the storage: then they are made again
+        raise Http404 from None
+
+
+def _scored(request: HttpRequest, pk: int) -> tuple[EntryPlace, Evaluation]:
+    place = entry_place(request, pk)
+    evaluation = current_evaluation(place.submission)
+    is_render = place.submission.phase.challenge.family == "render"
+    if not is_render or place.submission.status != Status.SCORED or evaluation is None:
+        raise Http404
+    evaluation.submission = place.submission
+    return place, evaluation
