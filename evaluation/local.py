@@ -78,8 +78,9 @@ def score(
     """Score `prediction` against `reference` (files, folders or zips).
 
     `metrics` are KEY or KEY:SLUG, `params` KEY.NAME=VALUE or SLUG.NAME=VALUE. A manifest gives the
-    units, parameters, groups and missing rule of its phase; without one, coordinates are metres,
-    each sample is its own group and a missing sample gets the worst value. Raises CannotScore.
+    units, parameters, groups and missing rule of its phase, and of images background and size rule;
+    without one, coordinates are metres, each sample is its own group (a render's is its scene), a
+    missing sample gets the worst value, and images are laid on white. Raises CannotScore.
     """
     manifest = None if manifest_file is None else _manifest(manifest_file)
     for path, what in ((reference, "reference"), (prediction, "prediction")):
@@ -88,7 +89,7 @@ def score(
     family = _family(metrics, manifest, (reference, prediction))
     requests = requested(metrics, params, manifest, family)
     references = _references(reference, manifest, family)
-    manifest = manifest or _plain_manifest(tuple(references), family)
+    manifest = manifest or _plain_manifest(references, family)
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:
         more = verdict.n_problems - len(verdict.problems)
@@ -142,19 +143,18 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
                 raise CannotScore(f"{slug} is asked for twice; give each a name of its own, as in --metric KEY:NAME.")
         for text in params:
             columns = _with_param(columns, text)
-        return [MetricRequest(c.slug, c.key, registry.resolve_params(c.key, c.params)) for c in columns]
+        columns = [MetricRequest(c.slug, c.key, registry.resolve_params(c.key, c.params)) for c in columns]
+        for column in columns:
+            if refusal := weights.refusal(registry.get(column.key), column.params, weights.FETCH_LOCALLY):
+                raise CannotScore(refusal)
+        return columns
     except (registry.UnknownMetric, registry.ParamError) as error:
         raise CannotScore(str(error)) from error
 
 
 def _usable(spec: registry.MetricSpec, family: Family) -> bool:
     """Whether it is a metric of that kind which can be computed here: the weights it takes by default are there."""
-    if spec.family != family.key or spec.weights is None:
-        return spec.family == family.key
-    try:
-        return weights.get(spec.weights, str(spec.param("weights").default)).there
-    except (weights.WeightsError, KeyError):  # none at all, or none of a network that ships with the service
-        return False
+    return spec.family == family.key and not weights.refusal(spec, registry.resolve_params(spec.key, {}))
 
 
 def _column(text: str, known: Sequence[MetricRequest]) -> MetricRequest:
@@ -198,14 +198,16 @@ def _manifest(path: Path) -> Manifest:
         raise CannotScore(str(error)) from error
 
 
-def _plain_manifest(item_ids: Sequence[str], family: Family) -> Manifest:
+def _plain_manifest(references: Mapping[str, Any], family: Family) -> Manifest:
     """What a phase with nothing special would expect of these items."""
     try:
         return Manifest(
             challenge="",
             phase="",
             family=family.key,
-            items=tuple(Item(item_id, item_id) for item_id in item_ids),
+            items=tuple(
+                Item(name, family.group_of(name), size=family.size(item) if family.images else (0, 0)) for name, item in references.items()
+            ),
             formats=family.formats,
             missing="worst",
             unit="m",
@@ -218,7 +220,7 @@ def _plain_manifest(item_ids: Sequence[str], family: Family) -> Manifest:
 
 def _references(path: Path, manifest: Manifest | None, family: Family) -> dict[str, Any]:
     try:
-        references = family.load_folder(path)
+        references = family.load_folder(path, **(manifest.reading() if manifest else {}))
     except FormatError as error:
         raise CannotScore(f"The reference cannot be read: {error}.") from error
     if not references:
@@ -235,12 +237,13 @@ def _verdict(path: Path, manifest: Manifest) -> Verdict:
     if len(manifest.items) > 1 or not path.is_file() or path.suffix.lower() not in manifest.kind.suffixes:
         return validate(path, manifest)
     item = manifest.items[0]
-    if path.stem in (item.id, "submission"):
+    if path.stem in (item.id.rpartition("/")[2], "submission"):
         return validate(path, manifest)
     stem = path.stem if ITEM_ID.fullmatch(path.stem) else "prediction"
-    renamed = dataclasses.replace(manifest, items=(dataclasses.replace(item, id=stem),))
+    name = f"{item.group}/{stem}" if manifest.kind.grouped else stem
+    renamed = dataclasses.replace(manifest, items=(dataclasses.replace(item, id=name),))
     verdict = validate(path, renamed, name=stem + path.suffix)
-    return dataclasses.replace(verdict, items={item.id: verdict.items[stem]} if verdict.items else {})
+    return dataclasses.replace(verdict, items={item.id: verdict.items[name]} if verdict.items else {})
 
 
 def _interval(summary: Summary) -> list[float | None]:
