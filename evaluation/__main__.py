@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from evaluation.inpainting import command as inpainting
 from evaluation.metrics.registry import REGISTRY, MetricSpec
 from evaluation.properties import options as properties
 from evaluation.rendering import command as rendering
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return training.run(options)
         if options.command == "render":
             return rendering.run(options, _progress)
+        if options.command == "inpaint":
+            return inpainting.run(options, _progress)
         return _score(options)
     except KeyboardInterrupt:
         return 130
@@ -66,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     properties.add_to(commands)
     training.add_to(commands)
     rendering.add_to(commands)
+    inpainting.add_to(commands)
     return parser
 
 
