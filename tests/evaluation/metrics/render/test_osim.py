@@ -7,8 +7,10 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from evaluation.metrics.render import detections, osim
+from evaluation.metrics.render.letterbox import letterboxed
 from evaluation.metrics.render.osim import SeenObject
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
@@ -18,7 +20,7 @@ from tests.evaluation.metrics.render import pictures
 from tests.evaluation.networks import random_weights
 from tests.evaluation.networks.test_yolox import official_network, scramble
 
-PARAMS = {"weights": "yolox-nano", "conf": 0.3}
+PARAMS = {"weights": "yolox-nano", "conf": 0.9}
 
 
 def seen(label: str, r: float, s: float, box: tuple[float, float, float, float] = (0, 0, 10, 10)) -> SeenObject:
@@ -32,7 +34,8 @@ WORKED = [seen("a", 0.9, 0.5), seen("a", 0.7, 0.3), seen("b", 0.5, 0.2)]
 def detector(tmp_path_factory):
     """yolox-nano with random weights where the published ones would lie."""
     network = official_network("yolox-nano")
-    scramble(network)
+    seen_before = [letterboxed(pictures.blobs(height, 200, seed)) for height, seed in ((140, 1), (300, 2), (140, 3))]
+    scramble(network, torch.from_numpy(np.stack(seen_before)))
     with pytest.MonkeyPatch.context() as patch:
         random_weights.shelf(patch, tmp_path_factory.mktemp("weights"))
         random_weights.put(patch, "yolox-nano", {"model": network.state_dict()})
@@ -176,7 +179,7 @@ def test_an_object_is_as_alike_as_its_cells(detector, monkeypatch):
     shown = worsened(image, 40)
     pair = RenderPair.of(render(shown), View(render(image), 200, 300))
     rows = osim.osim(pair, **PARAMS).partial["objects"]
-    found = detections.detections(pair, detections.Looking("yolox-nano", conf=0.3))
+    found = detections.detections(pair, detections.Looking("yolox-nano", conf=0.9))
     reference, _ = detections.looked_at("yolox-nano", image, "dark5", detect=True)
     own, _ = detections.looked_at("yolox-nano", shown, "dark5", detect=False)
     saliency = osim.gbvs.saliency(found.letterbox.scaled(image))
