@@ -63,7 +63,7 @@ def markdown(card: dict[str, Any]) -> str:
         f"**{card['statement']}**",
         "",
         f"- File: `{card['name']}.safetensors`, {card['bytes']:,} bytes, {card['parameters']:,} parameters, sha256 `{card['sha256']}`",
-        f"- Made: {card['made']}, by `python -m evaluation train {plan['network']}`",
+        f"- Made: {card['made']}, by `{_command(card)}`",
         f"- Use: {card['use']}; trained at about {card['input_size']} pixels",
         f"- Classes: {', '.join(card['classes'])}",
         "",
@@ -85,6 +85,13 @@ def markdown(card: dict[str, Any]) -> str:
     ]
     shown = _accuracy if plan["network"] == "backbone" else _precision
     return "\n".join([*lines, *shown(card["held_out"])]) + "\n"
+
+
+def _command(card: dict[str, Any]) -> str:
+    """What makes these weights again."""
+    options = {key: card["plan"][key] for key in ("rooms", "steps", "batch", "size", "seed")}
+    given = " ".join(f"--{key} {value}" for key, value in options.items())
+    return f"python -m evaluation train {card['plan']['network']} {given} --held-out {card['data']['held_out_rooms']}"
 
 
 def _accuracy(measured: list[dict[str, Any]]) -> list[str]:
