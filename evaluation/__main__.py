@@ -14,6 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from evaluation import fetch_command as fetching
+from evaluation import weights
 from evaluation.inpainting import command as inpainting
 from evaluation.metrics.registry import REGISTRY, MetricSpec
 from evaluation.properties import options as properties
@@ -37,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return rendering.run(options, _progress)
         if options.command == "inpaint":
             return inpainting.run(options, _progress)
+        if options.command == "fetch":
+            return fetching.run(options)
         return _score(options)
     except KeyboardInterrupt:
         return 130
@@ -63,11 +67,13 @@ def _parser() -> argparse.ArgumentParser:
         help="a parameter of a metric (KEY, or SLUG for that column only)",
     )
     score.add_argument("--manifest", type=Path, metavar="FILE", help="score as the phase of this manifest does")
+    fetching.add_cache(score)
     score.add_argument("--json", action="store_true", help="print the scores as JSON")
     score.add_argument("prediction", type=Path, metavar="PREDICTION", help="file, folder or zip")
     score.add_argument("reference", type=Path, metavar="REFERENCE", help="file, folder or zip")
     properties.add_to(commands)
     training.add_to(commands)
+    fetching.add_to(commands)
     rendering.add_to(commands)
     inpainting.add_to(commands)
     return parser
@@ -77,21 +83,24 @@ def _metrics(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([_listed(spec) for spec in REGISTRY.values()], indent=1))
         return 0
+    width = max(map(len, REGISTRY))
     for spec in REGISTRY.values():
         better = "higher" if spec.higher_is_better else "lower"
-        print(f"{spec.key:<18} {spec.family:<10} {better + ' is better':<17} {spec.unit or '-':<3} {spec.title}: {spec.doc}")
+        print(f"{spec.key:<{width}} {spec.family:<10} {better + ' is better':<17} {spec.unit or '-':<3} {spec.title}: {spec.doc}")
     return 0
 
 
 def _listed(spec: MetricSpec) -> dict[str, Any]:
     described = asdict(spec)
-    return {name: described[name] for name in LISTED}
+    return {name: described[name] for name in LISTED} | {"weights": " + ".join(network for network, _ in spec.networks) or None}
 
 
 def _score(options: argparse.Namespace) -> int:
     # Loads numpy and the file readers, which listing the metrics must not.
     from evaluation import local
 
+    if options.cache:
+        weights.use_cache(options.cache)
     try:
         outcome = local.score(
             options.prediction,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -118,15 +118,12 @@ class Weights:
     @property
     def sha256(self) -> str | None:
         """The digest of the file; of several, the sha256 of their digests, one a line. None if one of them is unknown."""
-        digests = [file.sha256 for file in self.files]
-        if None in digests or len(digests) == 1:
-            return digests[0] if len(digests) == 1 else None
-        return hashlib.sha256("\n".join(str(digest) for digest in digests).encode()).hexdigest()
+        return _joined([file.sha256 for file in self.files])
 
     def paths(self) -> tuple[Path, ...]:
         """Where the files lie, each just checked against its digest; WeightsError if one is absent or another than it was."""
         if not self.there:
-            raise WeightsError(_absent(self))
+            raise WeightsError(_absent([self], self.network))
         for file in self.files:
             if file_digest(file.path) != file.sha256:
                 raise WeightsError(_changed(file))
@@ -257,30 +254,47 @@ def shipped() -> tuple[Weights, ...]:
     return tuple(found for network, folder in _FOLDERS.items() for found in _cards(network, folder).values())
 
 
+def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
+    """The sha256 of all weights that the metric uses with these (full) parameters: of the one set, or of their digests,
+    one a line. None where it uses none, or one is not known."""
+    return _joined([digest(network, params[name]) for network, name in spec.networks])
+
+
 def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -> str:
-    """Why the metric cannot be computed here for want of weights, and the command that gets them; empty where it can."""
-    if spec.weights is None:
-        return ""
+    """Why the metric cannot be computed here for want of weights, and the command that gets them; empty where it can.
+
+    `params` are the metric's full parameters.
+    """
     try:
-        found = get(spec.weights, params["weights"])
+        wanted = [get(network, params[name]) for network, name in spec.networks]
     except WeightsError as error:
         return str(error)
-    return "" if found.there else _absent(found, spec.title, command)
+    absent = [found for found in wanted if not found.there]
+    return _absent(absent, spec.title, command) if absent else ""
 
 
-def _absent(found: Weights, title: str = "", command: str = FETCH) -> str:
-    fetched = [file.name for file in found.absent if isinstance(file, PublishedFile)]
-    owner = f" of {title}" if title else f" of {found.network}"
-    absent = f"The weights “{found.name}”{owner} are not on this {'server' if command == FETCH else 'machine'}"
+def _absent(sets: Sequence[Weights], title: str, command: str = FETCH) -> str:
+    files = [file for found in sets for file in found.absent]
+    fetched = dict.fromkeys(file.name for file in files if isinstance(file, PublishedFile))
+    named = " and ".join(f"“{found.name}”" for found in sets)
+    absent = f"The weights {named} of {title} are not on this {'server' if command == FETCH else 'machine'}"
     if fetched:
         return f"{absent}; get them with: {command} {' '.join(fetched)}"
-    return f"{absent}; ask the operator to put {found.file.name} beside its model card."
+    return f"{absent}; ask the operator to put {files[0].path.name} beside its model card."
 
 
 def _changed(file: PublishedFile | ShippedFile) -> str:
     if isinstance(file, PublishedFile):
         return f"The file {file.path.name} has changed since it was fetched (its sha256 differs); get it again with: {FETCH} {file.name}"
     return f"The file {file.path.name} is not the one its card describes (its sha256 differs); restore it."
+
+
+def _joined(digests: Sequence[str | None]) -> str | None:
+    """One digest as it is; of several the sha256 of their lines; None where there is none, or one of them is not known."""
+    known = [digest for digest in digests if digest is not None]
+    if len(known) < 2 or len(known) < len(digests):
+        return known[0] if len(known) == len(digests) == 1 else None
+    return hashlib.sha256("\n".join(known).encode()).hexdigest()
 
 
 def _sets(network: str) -> dict[str, Weights]:

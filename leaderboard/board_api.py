@@ -279,5 +279,6 @@ def _metrics(specs: list[registry.MetricSpec]) -> list[dict[str, Any]]:
         fingerprint = fingerprints[spec.key]
         cost = evidence.cost_of(fingerprint, here.get(fingerprint))
         fields = {name: getattr(spec, name) for name in MetricOut.model_fields if hasattr(spec, name)}
+        fields["weights"] = " + ".join(network for network, _ in spec.networks) or None
         rows.append(fields | {"fingerprint": fingerprint, "properties": counts[fingerprint], "cost_ms": cost and cost.ms})
     return rows

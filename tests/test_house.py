@@ -24,6 +24,8 @@ PURE = (
     "evaluation/training",
     "evaluation/runner.py",
     "evaluation/weights.py",
+    "evaluation/fetching.py",
+    "evaluation/fetch_command.py",
     "evaluation/prepared.py",
     "evaluation/__main__.py",
     "evaluation/local.py",
@@ -38,7 +40,7 @@ PURE = (
     "leaderboard/exports.py",
 )
 IMPURE = {"django", "celery", "kombu", "redis", "boto3", "botocore", "environs"}
-MAY_USE_THE_NETWORK = {"submissions/client.py", "submissions/transfer.py"}  # that is what it is for
+MAY_USE_THE_NETWORK = {"submissions/client.py", "submissions/transfer.py", "evaluation/fetching.py"}  # that is what it is for
 NETWORK = {"httpx", "requests", "urllib3", "socket"}
 
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evaluation import weights
-from evaluation.metrics.catalogue import locase, mesh, wireframe
+from evaluation.metrics.catalogue import locase, mesh, render, render_osim, render_puzzlesim, wireframe
 from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
 
 __all__ = [
@@ -27,7 +27,9 @@ class UnknownMetric(ValueError):
     """No metric has this key; the sentence names near matches."""
 
 
-REGISTRY: Mapping[str, MetricSpec] = MappingProxyType({spec.key: spec for spec in (*wireframe.SPECS, *mesh.SPECS, *locase.SPECS)})
+REGISTRY: Mapping[str, MetricSpec] = MappingProxyType(
+    {spec.key: spec for spec in (*wireframe.SPECS, *mesh.SPECS, *locase.SPECS, *render.SPECS, *render_osim.SPECS, *render_puzzlesim.SPECS)}
+)
 
 
 def get(key: str) -> MetricSpec:
@@ -75,8 +77,8 @@ def fingerprint(key: str, params: Mapping[str, Any], weights_sha256: str | None 
     """
     spec = get(key)
     resolved = resolve_params(key, params)
-    if weights_sha256 is None and spec.weights is not None:
-        weights_sha256 = weights.digest(spec.weights, resolved["weights"])
+    if weights_sha256 is None:
+        weights_sha256 = weights.digest_of(spec, resolved)
     content = {
         "key": key,
         "version": spec.version,

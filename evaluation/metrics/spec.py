@@ -73,7 +73,7 @@ class MetricSpec:
     paper: str
     function: str
     needs: tuple[str, ...] = ("reference",)
-    weights: str | None = None  # the network, of evaluation/weights.py; its parameter `weights` names a set of them
+    weights: str | tuple[str, ...] | None = None  # the networks it needs, of evaluation/weights.py; see `networks`
     device: str = "cpu"  # cpu or gpu
     version: int = 1
     level: str = "item"  # item, group or set: what one value is of
@@ -81,6 +81,16 @@ class MetricSpec:
     aggregation: str = "macro_mean"
     micro: Micro | None = None
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
+
+    @property
+    def networks(self) -> tuple[tuple[str, str], ...]:
+        """(network, parameter that names its set of weights) of each network it needs.
+
+        `weights` holds them as "NETWORK", whose parameter is `weights`, or "NETWORK:PARAMETER".
+        """
+        given = (self.weights,) if isinstance(self.weights, str) else self.weights or ()
+        split = (text.partition(":") for text in given)
+        return tuple((network, parameter or "weights") for network, _, parameter in split)
 
     def param(self, name: str) -> Param:
         """The parameter of that name; ParamError names those there are."""

@@ -47,5 +47,8 @@ class Weakness:
 @cache
 def of(key: str) -> tuple[Weakness, ...]:
     """The examples for a metric; none for one that nobody has written any for."""
-    examples = importlib.import_module(SHOWN[registry.get(key).family]).EXAMPLES
+    family = registry.get(key).family
+    if family not in SHOWN:
+        return ()
+    examples = importlib.import_module(SHOWN[family]).EXAMPLES
     return tuple(Weakness(key, *example) for example in examples.get(key, ()))

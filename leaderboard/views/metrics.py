@@ -23,6 +23,7 @@ WORST = {
     "2": "2, the worst value there is",
     "gt_diagonal": "the diagonal of the reference's bounding box",
     "gt_diagonal_squared": "the squared diagonal of the reference's bounding box",
+    "null": "none, and then the whole entry has none",
     "empty_prediction": "what an empty prediction gets for this reference",
 }
 FAMILIES = {"wireframe": "Wireframes", "mesh": "Meshes", "render": "Renders"}

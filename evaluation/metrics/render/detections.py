@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
 
 NETWORK = "yolox"  # in evaluation/weights.py
+ROUNDING = 1e-6  # px; a box marked at whole pixels is there again after its way through the letterbox
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def within(boxes: np.ndarray, letterbox: Letterbox) -> tuple[np.ndarray, np.ndar
 
 def whole_pixels(boxes: np.ndarray, width: int, height: int) -> np.ndarray:
     """int64[N, 4]: the smallest rectangles of whole pixels around boxes [N, 4], within the image; the ends are exclusive."""
-    low, high = np.floor(boxes[:, :2]), np.ceil(boxes[:, 2:])
+    low, high = np.floor(boxes[:, :2] + ROUNDING), np.ceil(boxes[:, 2:] - ROUNDING)
     return np.clip(np.concatenate([low, high], axis=1), 0, [width, height, width, height]).astype(np.int64)
 
 

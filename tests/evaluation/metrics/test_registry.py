@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
 
@@ -43,7 +44,21 @@ INDEX = {
     "saucd": (False, (0, 2), "", "2"),
     "saucd_w": (False, (0, 2), "", "2"),
     "locase": (True, (1, 5), "pseudo-score", "1"),
+    "psnr": (True, (0, 100), "dB", "0"),
+    "ssim": (True, (-1, 1), "", "0"),
+    "lpips_alex": (False, (0, None), "", "1"),
+    "lpips_vgg": (False, (0, None), "", "1"),
+    "lpips_squeeze": (False, (0, None), "", "1"),
+    "lpips_plumbline_small": (False, (0, 1), "", "1"),
+    "clip_sim": (True, (-1, 1), "", "0"),
+    "fid": (False, (0, None), "", "null"),
+    "osim": (True, (0, 1), "", "0"),
+    "puzzlesim": (True, (0, 1), "", "0"),
 }
+LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze", "lpips_plumbline_small")
+MASKED = ("psnr", "ssim", *LPIPS, "puzzlesim")
+BOXED = ("psnr", "ssim", *LPIPS, "clip_sim")
+INDEX |= {f"{key}@mask": INDEX[key] for key in MASKED} | {f"{key}@bbox": INDEX[key] for key in BOXED}
 EDITS = {
     "cv_ins": -0.5, "cv_del": -0.25, "ce": 1.0, "normalized": True, "clip_to_empty": False, "drop_isolated": False, "merge_tol": None,
 }  # fmt: skip
@@ -85,7 +100,7 @@ def test_defaults_are_those_of_the_specification(key):
 @pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
 def test_every_function_is_there_and_takes_the_parameters_with_the_same_defaults(spec):
     function = spec.load()
-    assert function.__name__ == spec.key and function.__doc__
+    assert function.__name__ == spec.key.replace("@", "_") and function.__doc__
     given = {name: p.default for name, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD}
     del given["pair"]
     if given:
@@ -94,11 +109,28 @@ def test_every_function_is_there_and_takes_the_parameters_with_the_same_defaults
 
 @pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
 def test_every_spec_says_what_pages_need(spec):
-    assert spec.title and spec.doc and spec.paper and spec.formula and spec.family in ("wireframe", "mesh")
-    assert (spec.level, spec.device, spec.needs, spec.aggregation) == ("item", "cpu", ("reference",), "macro_mean")
-    assert spec.weights in (None, spec.key) and (spec.weights is None) == ("weights" not in {param.name for param in spec.params})
+    assert spec.title and spec.doc and spec.paper and spec.formula and spec.family in ("wireframe", "mesh", "render")
+    assert (spec.device, spec.aggregation) == ("cpu", "macro_mean")
     assert all(param.doc for param in spec.params)
-    assert dataclasses.replace(spec, level="set", device="gpu", weights="alexnet").weights == "alexnet"
+    if spec.family != "render":
+        assert (spec.level, spec.needs) == ("item", ("reference",)) and spec.weights in (None, spec.key)
+    assert (spec.level == "item") == (not spec.finish) and (not spec.finish or spec.load_finish().__doc__)
+    assert {name for _, name in spec.networks} == {param.name for param in spec.params} & {"weights", "detector"}
+
+
+@pytest.mark.parametrize("spec", [spec for spec in REGISTRY.values() if spec.networks], ids=lambda spec: spec.key)
+def test_whoever_needs_a_network_is_told_how_to_get_its_weights_or_has_them(spec, monkeypatch, tmp_path):
+    monkeypatch.setattr(weights, "_folder", [tmp_path])
+    for network, name in spec.networks:
+        for choice in spec.param(name).choices:
+            if choice in weights.names(network):
+                found = weights.get(network, choice)
+                assert found.there or weights.refusal(spec, {**resolve_params(spec.key, {}), name: choice})
+
+
+def test_several_networks_are_named_by_parameters_of_their_own():
+    assert get("lpips_alex").networks == (("lpips_alex", "weights"),) and get("hss").networks == ()
+    assert get("lpips_alex@bbox").networks == (("lpips_alex", "weights"), ("yolox", "detector"))
 
 
 def test_the_table_cannot_be_changed():

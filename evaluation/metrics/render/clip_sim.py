@@ -1,0 +1,72 @@
+"""`clip_sim`: how alike two images are to CLIP (Radford et al., 2021): the cosine of their embeddings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation import weights as stored
+from evaluation.metrics.render import objects
+from evaluation.metrics.render.image import resized
+from evaluation.metrics.result import MetricResult
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from evaluation.metrics.render.pair import RenderPair
+
+SIDE = 224
+NETWORK = "clip"
+
+
+def prepared_for_clip(pixels: np.ndarray) -> np.ndarray:
+    """uint8[224, 224, 3] of an image uint8[H, W, 3]: the shorter side brought to 224 px (bicubic, antialias), then the middle."""
+    height, width = pixels.shape[:2]
+    short = min(height, width)
+    small = resized(pixels, SIDE * width // short, SIDE * height // short, "bicubic")
+    top, left = round((small.shape[0] - SIDE) / 2), round((small.shape[1] - SIDE) / 2)
+    return small[top : top + SIDE, left : left + SIDE]
+
+
+def embedding(pixels: np.ndarray, weights: str) -> np.ndarray:
+    """float32[512]: what CLIP's image tower makes of an image uint8[H, W, 3]."""
+    import torch
+
+    from evaluation.networks.clip_vit import MEAN, STD
+    from evaluation.networks.inference import in_batches
+    from evaluation.networks.load import load
+    from evaluation.networks.normalise import to_tensor
+
+    def compute(device: torch.device, x: Tensor) -> Tensor:
+        mean, std = (torch.tensor(values, device=device).view(1, 3, 1, 1) for values in (MEAN, STD))
+        return load(NETWORK, weights, device)((x - mean) / std)
+
+    (found,) = in_batches(compute, [to_tensor(prepared_for_clip(pixels))], batch=1)
+    return found.numpy()
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> float:
+    """Of the angle between two vectors, in float64; 0 where one of them has no length."""
+    one, other = one.astype(np.float64), other.astype(np.float64)
+    lengths = float(np.sqrt((one @ one) * (other @ other)))
+    return float(np.clip(one @ other / lengths, -1.0, 1.0)) if lengths > 0 else 0.0
+
+
+def clip_sim(pair: RenderPair, weights: str = "openai-vit-b-32") -> MetricResult:
+    """The cosine for the whole image; the reference's embedding is found once."""
+    if pair.not_alike:
+        return pair.not_alike
+    (reference,) = pair.reference_once(
+        f"clip {weights} {stored.digest(NETWORK, weights)}", lambda: (embedding(pair.ref, weights).astype(np.float64),)
+    )
+    return MetricResult(cosine(embedding(pair.pred, weights), reference))
+
+
+def clip_sim_bbox(pair: RenderPair, **params: Any) -> MetricResult:
+    """What is found of each object's box; `objects.mean_of_crops` makes the scene's value of it."""
+
+    def compare(pred: np.ndarray, ref: np.ndarray) -> float:
+        return cosine(embedding(pred, params["weights"]), embedding(ref, params["weights"]))
+
+    return objects.each(pair, params, 0.0, compare)

@@ -1,0 +1,97 @@
+"""`fid`: the Fréchet distance (Heusel et al., 2017) between all renders and all reference views, in features of Inception-v3."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation import weights as stored
+from evaluation.metrics.result import ItemPartial, MetricResult, Status
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from evaluation.metrics.render.pair import RenderPair
+
+NETWORK = "inception"
+FEATURES = 2048
+
+
+def features(pixels: np.ndarray, weights: str) -> np.ndarray:
+    """float32[2048]: the third pooling's features of an image uint8[H, W, 3] of any size."""
+    import torch
+
+    from evaluation.networks.inception import SIDE, resize
+    from evaluation.networks.inference import in_batches
+    from evaluation.networks.load import load
+
+    def compute(device: torch.device, x: Tensor) -> Tensor:
+        return load(NETWORK, weights, device)(x)
+
+    image = torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1))).float()
+    (found,) = in_batches(compute, [resize(image[None], SIDE, SIDE)[0]], batch=1)
+    return found.numpy()
+
+
+def fid(pair: RenderPair, weights: str = "fid-2015-12-05") -> MetricResult:
+    """One view's part in the distance: the features of its render and of its reference; `of_the_set` makes the value.
+
+    A render of another size than the reference counts as missing, and a view without a reference image not at all.
+    """
+    if pair.not_alike:
+        return MetricResult(None, pair.not_alike.status)
+    (reference,) = pair.reference_once(
+        f"inception {weights} {stored.digest(NETWORK, weights)}", lambda: (features(pair.ref, weights).astype(np.float64),)
+    )
+    return MetricResult(None, partial={"pred": packed(features(pair.pred, weights)), "ref": packed(reference.astype(np.float32))})
+
+
+def of_the_set(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[MetricResult]:
+    """The distance over all views, the same for each of them.
+
+    There is none (None) where a render is missing, or with fewer than two views. With fewer than 2048 the covariances
+    cannot have full rank and the distance is biased upwards: `rank_deficient`, comparable only at equal numbers.
+    """
+    counted = [item.result for item in items if item.result.status != Status.NOT_APPLICABLE]
+    if len(counted) < 2 or any(result.partial is None for result in counted):
+        return [MetricResult(None, item.result.status, item.result.flags) for item in items]
+    pred, ref = (np.stack([unpacked(result.partial[side]) for result in counted]).astype(np.float64) for side in ("pred", "ref"))
+    value = frechet(pred, ref)
+    flags = ("rank_deficient",) if len(counted) < FEATURES else ()
+    return [MetricResult(value, Status.OK, (*item.result.flags, *flags)) for item in items]
+
+
+def frechet(one: np.ndarray, other: np.ndarray) -> float:
+    """‖μ1 − μ2‖² + Tr(Σ1 + Σ2 − 2(Σ1Σ2)^½) of two samples float64[N, D], with unbiased covariances; at least 2 rows each."""
+    means, roots = zip(*(_moments(sample) for sample in (one, other)), strict=True)
+    return distance(means[0], roots[0], means[1], roots[1])
+
+
+def distance(mean1: np.ndarray, root1: np.ndarray, mean2: np.ndarray, root2: np.ndarray) -> float:
+    """The same of two normal distributions, given their means [D] and any roots [k, D] of their covariances: Σ = rootᵀ root.
+
+    The eigenvalues of Σ1Σ2 that are not 0 are the squared singular values of root1·root2ᵀ, so the trace of the root is
+    the sum of these: never negative or complex, and small where there are few samples.
+    """
+    trace = float(np.sum(root1**2) + np.sum(root2**2) - 2 * np.linalg.svd(root1 @ root2.T, compute_uv=False).sum())
+    return max(0.0, float(np.sum((mean1 - mean2) ** 2)) + trace)
+
+
+def packed(values: np.ndarray) -> str:
+    """float32[D] as text, bit for bit."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode()
+
+
+def unpacked(text: str) -> np.ndarray:
+    """The inverse of packed."""
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
+def _moments(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(mean [D], a root of the covariance with no more than D rows)."""
+    mean = sample.mean(axis=0)
+    root = (sample - mean) / np.sqrt(len(sample) - 1)
+    return mean, np.linalg.qr(root, mode="r") if len(root) > root.shape[1] else root

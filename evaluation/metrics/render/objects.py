@@ -1,0 +1,44 @@
+"""What the `@bbox` variants share: a metric on each object of the reference, and their mean over a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation.metrics.render.detections import Looking, detections
+from evaluation.metrics.render.pair import NO_REFERENCE
+from evaluation.metrics.result import ItemPartial, MetricResult, Status
+
+if TYPE_CHECKING:
+    from evaluation.metrics.render.pair import RenderPair
+
+Compare = Callable[[np.ndarray, np.ndarray], float]
+
+
+def each(pair: RenderPair, params: Mapping[str, Any], worst: float, compare: Compare, least: int = 1) -> MetricResult:
+    """`compare(prediction, reference)` of the two crops uint8[h, w, 3] of every object found in the reference.
+
+    Boxes reach from ⌊x1⌋, ⌊y1⌋ to ⌈x2⌉, ⌈y2⌉ in the image's pixels; crops with a side under `least` pixels are left
+    out. `params` say how objects are looked for. Where there is no render to compare, every object gets `worst`.
+    """
+    if pair.ref is None:
+        return NO_REFERENCE
+    detector = params.get("detector", params.get("weights"))
+    looking = Looking(str(detector), params["conf"], params["nms"], params["class_agnostic"])
+    boxes = [box for box in detections(pair, looking).crops.tolist() if min(box[2] - box[0], box[3] - box[1]) >= least]
+    gone = pair.not_alike
+    values = [worst if gone else compare(pair.pred[y1:y2, x1:x2], pair.ref[y1:y2, x1:x2]) for x1, y1, x2, y2 in boxes]
+    parts = {"objects": float(len(values))} | ({"mean_of_view": float(np.mean(values))} if values else {})
+    status = gone.status if gone else Status.OK
+    return MetricResult(None, status, parts=parts, partial={"values": values})
+
+
+def mean_of_crops(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[MetricResult]:
+    """The mean over all objects of a scene, for each of its views; without any object there is none (`no_object`)."""
+    values = [value for item in items if item.result.partial is not None for value in item.result.partial["values"]]
+    if not values:
+        return [MetricResult(None, Status.NO_OBJECT, item.result.flags, item.result.parts) for item in items]
+    mean = float(np.mean(values))
+    return [MetricResult(mean, Status.OK, item.result.flags, item.result.parts) for item in items]

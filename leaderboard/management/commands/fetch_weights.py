@@ -1,0 +1,37 @@
+"""`manage.py fetch_weights`: get the weights of networks into the folder that all processes share, or list them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation import fetch_command
+from evaluation.weights import WeightsError
+from submissions import storage
+
+
+class Command(BaseCommand):
+    help = "Get files of weights by name, by metric, or all; a partial download goes on, and every file is checked."
+
+    def add_arguments(self, parser) -> None:
+        fetch_command.add_options(parser)
+
+    def handle(self, *args, names: list[str], all: bool, list: bool, source: str, **options) -> None:
+        try:
+            source = str(self._from_bucket(source)) if source.startswith("s3://") else source
+            for line in fetch_command.carry_out(names, all, list, source):
+                self.stdout.write(line)
+        except WeightsError as error:
+            raise CommandError(str(error)) from error
+
+    def _from_bucket(self, source: str):
+        """A local copy of s3://BUCKET/KEY, which must be the service's own bucket."""
+        bucket, _, key = source.removeprefix("s3://").partition("/")
+        if not settings.S3_BUCKET or bucket != settings.S3_BUCKET:
+            raise CommandError(f"{source} is not in this service's bucket ({settings.S3_BUCKET or 'it has none'}); copy it there first.")
+        try:
+            return storage.store().local_path(key)
+        except FileNotFoundError as error:
+            raise CommandError(f"There is nothing at {source}.") from error
+        except storage.StorageError as error:
+            raise CommandError(str(error)) from error
