@@ -7,6 +7,7 @@ Features are unit vectors (or zero). Two ways lead to the same numbers: `exact` 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -80,6 +81,18 @@ def _tiles(total: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, total))
 
 
+@contextmanager
+def _sums_in_float32() -> Iterator[None]:
+    """On a graphics card partial sums may otherwise be added up in half precision, which no bound here allows for."""
+    matmul = torch.backends.cuda.matmul
+    before = matmul.allow_fp16_reduced_precision_reduction
+    matmul.allow_fp16_reduced_precision_reduction = False
+    try:
+        yield
+    finally:
+        matmul.allow_fp16_reduced_precision_reduction = before
+
+
 class _Product:
     """a bᵀ again and again in the same memory: fresh pages cost as much time as the sum over several channels."""
 
@@ -122,6 +135,10 @@ class _Screen:
 
     def run(self) -> Tensor:
         """The maxima. A sample of the reference is looked at first, so that little of the rest needs more than screening."""
+        with _sums_in_float32():
+            return self._run()
+
+    def _run(self) -> Tensor:
         for of in _tiles(len(self.test), self.rows):
             self.best[of] = torch.mm(self.test[of], self.reference.sample.t()).amax(1)
         for features, screen in self.reference.pieces(self.limits.chunk, self.half):

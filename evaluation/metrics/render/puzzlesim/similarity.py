@@ -33,6 +33,10 @@ class Budget:
     features: int = 512 << 20
     limits: Limits = field(default_factory=Limits)
 
+    def on(self, device: str) -> int:
+        """Bytes of features that may be held there: a graphics card takes them into a third of what it has free."""
+        return self.features if device == "cpu" else max(self.features, torch.cuda.mem_get_info()[0] // 3)
+
 
 @dataclass(eq=False)
 class Scene:
@@ -104,7 +108,7 @@ def of_collectors(
     budget: Budget = Budget(),
 ) -> Scene:
     """The scene of collected features: in memory where the budget allows it, else they stay in their files."""
-    if weight(collectors) > budget.features:
+    if weight(collectors) > budget.on(device):
         layers: tuple[Layer, ...] = tuple(one.layer(device) for one in collectors)
         return Scene(network, layers, size, device, half_type(device, screen), budget.limits)
     return from_arrays(network, [one.array() for one in collectors], size, device, screen, budget)
@@ -122,7 +126,7 @@ def from_arrays(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the arrays may be read-only; nothing writes to them
         tensors = [torch.from_numpy(array).to(device) for array in arrays]
-    keep = sum(array.nbytes for array in arrays) <= budget.features
+    keep = sum(array.nbytes for array in arrays) <= budget.on(device)
     layers = tuple(InMemory(tensor, keep) for tensor in tensors)
     return Scene(network, layers, size, device, half_type(device, screen), budget.limits)
 
