@@ -10,11 +10,16 @@ from typing import Any
 
 from django.urls import reverse
 
+from evaluation.metrics.render.puzzlesim import picture
 from evaluation.models import Evaluation, PictureRun
 from evaluation.pictures import names, paint
 from leaderboard.scorecard import ItemTable, Result, item_details
 
-SCALES = {"scales": {"error": paint.ERROR, "similarity": paint.SIMILARITY}}  # what the colours stand for
+# What the colours stand for: each end of the scale, and all colours between for a gradient.
+SCALES = {
+    "error_scale": {"low": paint.ERROR.cold, "high": paint.ERROR.hot, "colours": ",".join(f"rgb{stop}" for stop in paint.STOPS)},
+    "map_scale": {"low": picture.LOW, "high": picture.HIGH, "colours": ",".join(colour for _, colour in picture.legend())},
+}
 MOST_BOXES = 12  # of a view that are drawn before somebody asks for them
 TITLES = {names.RENDER: "Render", names.REFERENCE: "Reference", names.ERROR: "Error map", names.MASK: "Mask"}
 ALTERNATIVES = {
@@ -22,7 +27,7 @@ ALTERNATIVES = {
     names.REFERENCE: "Reference image of {view}",
     names.ERROR: "Differences between render and reference of {view}, bright where they are great",
     names.MASK: "{view} with what lies outside its mask dimmed",
-    names.MAP: "Similarity map over the render of {view}, bright where nothing alike is in a clean view",
+    names.MAP: "Similarity map over the render of {view}, dark where nothing alike is in a clean view",
     names.LOW: "Render of {view} with its least recognisable objects under red",
 }
 
@@ -73,10 +78,14 @@ class View:
     name: str
     values: list[dict[str, Any]]
     is_made: bool
-    is_missing: bool
     render: Picture | None
     layers: list[Picture]  # what can stand beside the render, the first of them at first
     boxes: list[Box]
+
+    @property
+    def first(self) -> Picture | None:
+        """What stands on the left, or alone."""
+        return self.render or next(iter(self.layers), None)
 
     @property
     def draws_boxes(self) -> bool:
@@ -125,7 +134,6 @@ class Scene:
             name=short(item),
             values=self._values(place),
             is_made=made is not None,
-            is_missing=item in self.submission.missing_items,
             render=render,
             layers=sorted((one for one in shown if one is not render), key=_position),
             boxes=self._boxes(place),
@@ -223,6 +231,6 @@ def scenes(evaluation: Evaluation) -> list[tuple[str, int]]:
     return list(found.items())
 
 
-def _position(picture: Picture) -> int:
+def _position(shown: Picture) -> int:
     kinds = (names.REFERENCE, names.ERROR, "map", "low", names.MASK)
-    return kinds.index(picture.kind)
+    return kinds.index(shown.kind)

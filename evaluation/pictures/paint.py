@@ -1,6 +1,6 @@
-"""Numbers as pictures: one scale of colours, contours, two sizes, WebP. Arrays in, bytes out. PURE.
+"""Numbers as pictures: differences and maps in colours, contours, two sizes, WebP. Arrays in, bytes out. PURE.
 
-The scale grows steadily in brightness, so that it can be read without colour; what a map says is said by a contour as
+Scales change steadily in brightness, so that they can be read without colour; where a map is lowest is said by a contour as
 well. The scales of values are fixed, so that pictures of two entries can be held side by side.
 """
 
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.metrics.render.puzzlesim.picture import picture
+
 LARGE, SMALL = 960, 320  # px of the longer side; nothing is enlarged
 QUALITY = {LARGE: 90, SMALL: 80}
 # From black over violet and orange to pale yellow, at equal steps.
 STOPS = ((0, 0, 4), (51, 10, 92), (120, 28, 109), (186, 54, 85), (237, 105, 37), (251, 180, 26), (252, 255, 164))
-SHOWN_THROUGH = 0.3  # how much of the render is seen through a map
 DIMMED = 0.35  # brightness that is left outside a mask
 LINE = (255, 255, 255)
 
@@ -33,7 +34,6 @@ class Scale:
 
 
 ERROR = Scale(0.0, 0.25)  # mean absolute difference of the three channels, each in [0, 1]
-SIMILARITY = Scale(1.0, 0.5)  # what is found nowhere is hot
 
 
 def coloured(places: np.ndarray) -> np.ndarray:
@@ -50,13 +50,13 @@ def difference(prediction: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 
 def similarity(image: np.ndarray, found: np.ndarray, line_below: float | None = None) -> np.ndarray:
-    """uint8[H, W, 3]: a map of similarities [H, W] over a grey copy of its image uint8[H, W, 3].
+    """uint8[H, W, 3]: a map of similarities [H, W] laid over its image uint8[H, W, 3].
 
     A line surrounds where the map is below `line_below`, by default its 5th percentile.
     """
-    grey = image.mean(axis=2, keepdims=True)
-    mixed = SHOWN_THROUGH * grey + (1 - SHOWN_THROUGH) * coloured(SIMILARITY.places(found))
-    painted = np.floor(mixed + 0.5).astype(np.uint8)
+    over = picture(found)
+    opacity = over[..., 3:] / 255
+    painted = np.floor((1 - opacity) * image + opacity * over[..., :3] + 0.5).astype(np.uint8)
     limit = float(np.percentile(found, 5)) if line_below is None else line_below
     return outlined(painted, found < limit)
 
