@@ -31,7 +31,7 @@ _LENGTH = struct.Struct("<Q")
 _DIGEST = 32
 _KINDS = "biuf"
 _LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d", "libigl", "fast-simplification", "torch", "pillow")
-_CODE = Path(__file__).parent / "metrics"
+_CODE = [Path(__file__).parent / folder for folder in ("metrics", "networks")]
 
 
 class Unreadable(ValueError):
@@ -123,10 +123,11 @@ def read(path: Path) -> tuple[Prepared, bool]:
 
 @cache
 def _code() -> str:
-    """The metrics' own code as it stands: what one version kept, the next one may not understand."""
+    """The metrics' own code as it stands, and that of their networks: what one version kept, the next may not understand."""
     found = hashlib.sha256()
-    for path in sorted(_CODE.rglob("*.py")):
-        found.update(f"{path.relative_to(_CODE).as_posix()}\n".encode() + path.read_bytes())
+    for folder in _CODE:
+        for path in sorted(folder.rglob("*.py")):
+            found.update(f"{path.relative_to(folder.parent).as_posix()}\n".encode() + path.read_bytes())
     return found.hexdigest()
 
 

@@ -6,7 +6,7 @@ Nothing heavy is imported here, not even numpy.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,14 @@ class MetricSpec:
         given = (self.weights,) if isinstance(self.weights, str) else self.weights or ()
         split = (text.partition(":") for text in given)
         return tuple((network, parameter or "weights") for network, _, parameter in split)
+
+    def titled(self, params: Mapping[str, Any], title: str = "") -> str:
+        """What a column of the metric is called: `title`, or the metric's own, and the weights of its networks in brackets
+        where they are others than the metric is known with, so that nobody takes one network's values for another's."""
+        named = title or self.title
+        chosen = [str(params[name]) for _, name in self.networks if params.get(name, self.param(name).default) != self.param(name).default]
+        missing = [weights for weights in dict.fromkeys(chosen) if weights not in named]
+        return f"{named} ({', '.join(missing)})" if missing else named
 
     def param(self, name: str) -> Param:
         """The parameter of that name; ParamError names those there are."""

@@ -51,7 +51,7 @@ class PhaseMetric(models.Model):
 
     @property
     def label(self) -> str:
-        return self.title or self.spec.title
+        return self.spec.titled(self.params, self.title)
 
     @property
     def resolved(self) -> dict:

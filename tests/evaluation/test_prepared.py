@@ -108,7 +108,7 @@ def test_what_older_code_kept_is_not_read_by_newer_code(monkeypatch, tmp_path):
     assert before == prepared.digest(*arguments)
     (tmp_path / "metrics" / "mesh").mkdir(parents=True)
     (tmp_path / "metrics" / "mesh" / "pair.py").write_text("FRAME = 5\n")
-    monkeypatch.setattr(prepared, "_CODE", tmp_path / "metrics")
+    monkeypatch.setattr(prepared, "_CODE", [tmp_path / "metrics"])
     prepared._code.cache_clear()
     try:
         after = prepared.digest(*arguments)

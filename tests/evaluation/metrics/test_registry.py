@@ -230,3 +230,13 @@ def test_the_fingerprint_changes_with_everything_that_changes_numbers(monkeypatc
     newer = dataclasses.replace(get("corner_f1"), version=2)
     monkeypatch.setattr(registry, "REGISTRY", {"corner_f1": newer})
     assert len({known, *others, fingerprint("corner_f1", {})}) == 5
+
+
+def test_a_column_says_which_network_it_looks_with_unless_it_is_the_one_it_is_known_with():
+    osim = get("osim")
+    assert osim.titled({}) == osim.titled({"weights": "yolox-x", "conf": 0.5}) == "OSIM"
+    assert osim.titled({"weights": "plumbline-small"}) == "OSIM (plumbline-small)"
+    assert osim.titled({"weights": "plumbline-small"}, "Objects") == "Objects (plumbline-small)"
+    assert osim.titled({"weights": "yolox-s"}, "OSIM with yolox-s") == "OSIM with yolox-s"
+    assert get("corner_f1").titled({"tau": 1.0}) == get("corner_f1").title
+    assert get("psnr@bbox").titled({"detector": "yolox-nano"}).endswith("(yolox-nano)")
