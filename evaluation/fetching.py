@@ -164,7 +164,7 @@ def _receive(file: PublishedFile, answer: httpx.Response, have: int, url: str, p
         with place.part.open("r+b") as stream:
             stream.truncate(have)
             stream.seek(have)
-            for piece in answer.iter_raw(CHUNK):
+            for piece in answer.iter_raw():  # as it comes: what is gathered into larger pieces is lost at a cut
                 stream.write(piece)
                 if bar:
                     bar.update(len(piece))
