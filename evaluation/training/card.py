@@ -101,9 +101,16 @@ def _accuracy(measured: list[dict[str, Any]]) -> list[str]:
 
 
 def _precision(measured: list[dict[str, Any]]) -> list[str]:
-    lines = ["| image side | views | objects | mAP at .5 | mAP at .5:.95 |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "Sure are detections with a score of at least 0.35, which `osim` takes for objects unless told otherwise.",
+        "",
+        "| image side | views | objects | mAP at .5 | mAP at .5:.95 | sure | of them right | objects found by them |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for one in measured:
-        lines.append(f"| {one['size']} | {one['views']} | {one['objects']} | {one['map_50']:.3f} | {one['map_50_95']:.3f} |")
+        shares = " | ".join("" if one[key] is None else f"{one[key]:.3f}" for key in ("sure_precision", "sure_recall"))
+        precisions = f"{one['map_50']:.3f} | {one['map_50_95']:.3f}"
+        lines.append(f"| {one['size']} | {one['views']} | {one['objects']} | {precisions} | {one['sure']} | {shares} |")
     return [*lines, "", f"By class at .5, at {measured[0]['size']}: {_listed(measured[0]['by_class_50'])}"]
 
 

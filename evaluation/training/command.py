@@ -20,7 +20,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "backbone": {"steps": 3000, "batch": 32, "size": 64, "rate": 2e-3, "weight_decay": 5e-4},
     "detector": {"steps": 2400, "batch": 8, "size": 256, "rate": 1e-3, "weight_decay": 5e-4},
 }
-SIDES = {"backbone": (1.0, 1.5), "detector": (1.0, 1.25, 2.5)}  # at which the figures are taken, over the plan's size
+SIDES = {"backbone": (1.0, 1.5), "detector": (1.0, 1.5, 2.0)}  # at which the figures are taken, over the plan's size
 _ABOUT = {
     "backbone": "the small classifier whose features puzzlesim can use",
     "detector": "the small detector that osim can use",

@@ -47,14 +47,14 @@ def _of_class(found: Sequence[Found], wanted: Sequence[NDArray[np.float64]], num
         order = np.argsort(-image.scores[own], kind="stable")
         targets = objects[objects[:, 0] == number, 1:]
         scores.append(image.scores[own][order])
-        right.append(_matched(image.boxes[own][order], targets))
+        right.append(matched(image.boxes[own][order], targets))
         total += len(targets)
     order = np.argsort(-np.concatenate(scores), kind="stable")
-    matched = np.concatenate(right)[order]
-    return np.array([average_precision(matched[:, k], total) for k in range(len(OVERLAPS))])
+    ordered = np.concatenate(right)[order]
+    return np.array([average_precision(ordered[:, k], total) for k in range(len(OVERLAPS))])
 
 
-def _matched(boxes: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.bool_]:
+def matched(boxes: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.bool_]:
     """bool[N, 10]: does each box, best first, take a target that no box before it took, at each overlap?"""
     ious, out = overlaps(boxes, targets), np.zeros((len(boxes), len(OVERLAPS)), dtype=bool)
     for k, least in enumerate(OVERLAPS):

@@ -165,6 +165,7 @@ def test_what_a_perfect_detector_says_is_worth_1(monkeypatch):
     network.forward = lambda x: outputs
     figures = detector.figures(network, [scene], 64)
     assert figures["map_50"] == figures["map_50_95"] == pytest.approx(1) and figures["by_class_50"] == {KINDS[3]: pytest.approx(1)}
+    assert (figures["sure"], figures["sure_precision"], figures["sure_recall"]) == (1, 1.0, 1.0)
 
 
 def test_changes_to_images_are_repeatable_keep_their_range_and_change_them():
