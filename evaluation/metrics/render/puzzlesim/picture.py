@@ -10,7 +10,7 @@ SCALE = np.array(
     [(0, 34, 78), (11, 51, 112), (52, 68, 109), (80, 86, 108), (103, 103, 112), (124, 123, 120),
      (147, 142, 120), (171, 162, 115), (197, 184, 104), (225, 207, 85), (254, 232, 56)], dtype=np.float64
 )  # fmt: skip
-LOW, HIGH = 0.4, 1.0  # similarities at the ends of the scale
+LOW, HIGH = 0.6, 1.0  # similarities at the ends of the scale; below the lower one the metric counts a pixel as low
 
 
 def picture(values: np.ndarray, low: float = LOW, high: float = HIGH, opacity: tuple[float, float] = (0.85, 0.25)) -> np.ndarray:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics.render.puzzlesim.picture import SCALE, legend, picture
+from evaluation.metrics.render.puzzlesim import metric
+from evaluation.metrics.render.puzzlesim.picture import LOW, SCALE, legend, picture
 
 # Linear sRGB as people without one of the three cones see it (Viénot, Brettel, Mollon, 1999).
 BLIND = {
@@ -22,15 +23,19 @@ def lightness(colours):
 
 
 def test_the_ends_of_the_scale_and_beyond():
-    found = picture(np.array([[0.1, 0.4, 0.7, 1.0, 1.2]]))
+    found = picture(np.array([[0.1, 0.6, 0.8, 1.0, 1.2]]))
     assert found.dtype == np.uint8 and found.shape == (1, 5, 4)
     assert found[0, 0].tolist() == found[0, 1].tolist() == [0, 34, 78, 217]
     assert found[0, 3].tolist() == found[0, 4].tolist() == [254, 232, 56, 64]
     assert found[0, 2, :3].tolist() == [124, 123, 120]
 
 
+def test_the_scale_begins_where_the_metric_counts_pixels_as_low():
+    assert LOW == metric.LOW
+
+
 def test_lightness_rises_for_every_eye():
-    colours = picture(np.linspace(0.4, 1, 200)[None])[0, :, :3].astype(float)
+    colours = picture(np.linspace(0.6, 1, 200)[None])[0, :, :3].astype(float)
     steps = np.diff(lightness(colours))
     assert (steps > -0.004).all() and lightness(SCALE[-1:]) - lightness(SCALE[:1]) > 0.5
     for matrix in BLIND.values():
