@@ -79,7 +79,7 @@ def validate(
     notes = _Notes()
     items: dict[str, Any] = {}
     try:
-        with open_package(path, manifest.bounds, name) as package:
+        with open_package(path, manifest.bounds, name, keep_top=manifest.kind.grouped) as package:
             items = _read_package(package, manifest, notes, progress or (lambda done, total: None))
     except PackageError as error:
         notes.error(error)
@@ -177,7 +177,7 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
     passed: list[str] = []
     for file in package.files:
         kind = manifest.kind.suffixes.get(PurePosixPath(file.name).suffix.lower())
-        item = item_of(manifest.kind, file.name, package.top, items)
+        item = item_of(manifest.kind, file.name, items)
         if item is not None and kind in manifest.formats:
             if item in taken:
                 notes.problem(file.name, "", f"is a second file for {item}, after {taken[item]}")

@@ -19,6 +19,7 @@ from PIL import ExifTags, Image, ImageCms
 from submissions.formats.errors import FormatError, shown
 from submissions.formats.families import RENDER
 from submissions.formats.image_header import read_header
+from submissions.formats.png_pixels import is_whole
 
 MAX_PIXELS = 40_000_000
 MAX_PROFILE_BYTES = 4_000_000
@@ -64,6 +65,7 @@ def read_image(data: bytes, name: str, background: Colour = WHITE, most: Size = 
                 given, asked = (f"{width} × {height}" for width, height in (size, wanted))
                 raise FormatError(name, "", f"is {given} pixels, this view is {asked}; render it in that size")
             turn = _orientation(image)
+            _require_whole(image, name, data)
             channels, alpha = _channels(image, name, data)
         except FormatError:
             raise
@@ -79,9 +81,12 @@ def read_mask(data: bytes, name: str, size: Size) -> NDArray[np.uint8]:
         if image.size != size:
             raise FormatError(name, "", f"is {image.width} × {image.height} pixels, its view is {size[0]} × {size[1]}")
         try:
+            _require_whole(image, name, data)
             if image.mode == "I;16":
                 return (np.asarray(image) >> 8).astype(np.uint8)
             return np.asarray(image.convert("RGB").getchannel(0)) if image.mode not in ("1", "L") else np.asarray(image.convert("L"))
+        except FormatError:
+            raise
         except _BROKEN as error:
             raise _broken(name, error) from None
 
@@ -115,6 +120,11 @@ def _check_size(name: str, width: int, height: int, most: Size) -> None:
         raise FormatError(name, "", f"is {given} pixels; at most {bound}, and {MAX_PIXELS // 10**6} million in all, are taken here")
 
 
+def _require_whole(image: Image.Image, name: str, data: bytes) -> None:
+    if image.format == "PNG" and not is_whole(data):
+        raise FormatError(name, "", "holds fewer pixels than it says; it was cut off, write the image again")
+
+
 def _orientation(image: Image.Image) -> Image.Transpose | None:
     """What turns the stored pixels upright, by the EXIF orientation; None where nothing does, or the tag is broken."""
     turns = {
@@ -122,7 +132,10 @@ def _orientation(image: Image.Image) -> Image.Transpose | None:
         5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE, 8: Image.Transpose.ROTATE_90,
     }  # fmt: skip
     try:
-        return turns.get(image.getexif().get(ExifTags.Base.Orientation))
+        # Not getexif(), which decodes a PNG to look behind its pixels too.
+        found = Image.Exif()
+        found.load(image.info.get("exif") or b"")
+        return turns.get(found.get(ExifTags.Base.Orientation))
     except _BROKEN:
         return None
 

@@ -2,7 +2,7 @@
 
 Items without groups are files named after them, in whatever folder. Renders are ``<scene>/<view>`` in one of these layouts:
 
-- ``<scene>/<view>.png``, and ``<view>.png`` alone where the phase has one scene;
+- ``<scene>/<view>.png``, and ``<view>.png`` alone, or in one folder of any name, where the phase has one scene;
 - NerfBaselines' predictions: ``color/<view>.png``, within a folder of the scene's name where there are several scenes;
   ``gt-color``, ``info.json`` and other outputs stand beside and are passed over;
 - generated objects: ``<prompt>/<seed>/rgb_<n>.png`` is the view ``<seed>-<n>`` of the scene ``<prompt>``, n without leading
@@ -23,13 +23,13 @@ _GENERATED = re.compile(r"rgb_(\d{1,6})")
 _NORMALS = re.compile(r"normal_\d{1,6}")
 
 
-def item_of(family: Family, name: str, top: str, ids: Collection[str]) -> str | None:
-    """The item that the file ``name`` is of, by its name alone; ``top`` is the common folder that was cut off it."""
+def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
+    """The item that the file ``name`` is of, by its name alone."""
     path = PurePosixPath(name)
     if not family.grouped:
         return path.stem if path.stem in ids else None
     scenes = {item.partition("/")[0] for item in ids}
-    return next((item for item in _candidates(PurePosixPath(top) / path, path, scenes) if item in ids), None)
+    return next((item for item in _candidates(path, scenes) if item in ids), None)
 
 
 def is_companion(family: Family, name: str) -> bool:
@@ -55,10 +55,10 @@ def normals_of(name: str) -> str:
     return str(path.with_name(f"normal_{found[1]}{path.suffix}")) if found else ""
 
 
-def _candidates(full: PurePosixPath, cut: PurePosixPath, scenes: Collection[str]) -> list[str]:
+def _candidates(path: PurePosixPath, scenes: Collection[str]) -> list[str]:
     """The ids that a file could be of, the plainest reading first."""
-    *folders, _ = full.parts
-    stem = full.stem
+    *folders, _ = path.parts
+    stem = path.stem
     found = [f"{folders[-1]}/{stem}"] if folders else []
     generated = _GENERATED.fullmatch(stem)
     if generated and len(folders) > 1:
@@ -68,6 +68,6 @@ def _candidates(full: PurePosixPath, cut: PurePosixPath, scenes: Collection[str]
         found += [f"{folders[at - 1]}/{stem}"] if at else []
         if len(scenes) == 1:
             found += [f"{scene}/{stem}" for scene in scenes]
-    if len(scenes) == 1 and len(cut.parts) == 1:
+    if len(scenes) == 1 and len(folders) <= 1 and not {*folders} & {*_OTHER_OUTPUTS}:
         found += [f"{scene}/{stem}" for scene in scenes]
     return found

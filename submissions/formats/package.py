@@ -97,10 +97,11 @@ class Package:
         self._stack.close()
 
 
-def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None = None) -> Package:
+def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None = None, keep_top: bool = False) -> Package:
     """Opens a zip archive, a folder or the file of a single sample, and checks every name and claimed size.
 
-    ``name`` is what the participant called the file, where ``path`` is called otherwise. Raises ``PackageError``.
+    ``name`` is what the participant called the file, where ``path`` is called otherwise. A common top folder is cut off
+    unless ``keep_top`` says that folders have a meaning. Raises ``PackageError``.
     """
     label = name or path.name
     with ExitStack() as stack:
@@ -117,7 +118,7 @@ def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None =
             stream = stack.enter_context(path.open("rb"))
             entries, folders, findings = _zip_entries(stream, label, bounds, stack)
         _check_sizes(entries, packed, bounds, findings)
-        package = Package(label, *_checked_names(entries, folders, bounds, findings), bounds)
+        package = Package(label, *_checked_names(entries, folders, bounds, findings, keep_top), bounds)
         package._stack = stack.pop_all()
     return package
 
@@ -270,7 +271,7 @@ def _check_sizes(entries: list[_Entry], packed: int | None, bounds: Bounds, find
 
 
 def _checked_names(
-    entries: list[_Entry], folders: list[str], bounds: Bounds, findings: Findings
+    entries: list[_Entry], folders: list[str], bounds: Bounds, findings: Findings, keep_top: bool
 ) -> tuple[dict[str, _Entry], frozenset[str], str]:
     """Names that are safe everywhere, each meaning one file, without a common top folder; and that folder."""
     folders = [folder for folder in folders if not _is_junk(folder)]
@@ -285,7 +286,7 @@ def _checked_names(
     every_folder = set(folders) | parents
     _check_unique([entry.name for entry in entries], every_folder, findings)
     findings.raise_if_any()
-    top = _common_top([entry.name for entry in entries])
+    top = "" if keep_top else _common_top([entry.name for entry in entries])
     cut = len(top)
     kept = {folder[cut:] for folder in every_folder if folder.startswith(top) and folder[cut:]}
     named = {unicodedata.normalize("NFC", entry.name[cut:]): entry for entry in entries}

@@ -22,6 +22,7 @@ from submissions.manifest import Manifest
 from submissions.models import ChallengeFile
 from submissions.validation import validate
 from tests.factories import PhaseFactory, give_reference
+from tests.scenes import rich_views
 
 pytestmark = pytest.mark.django_db
 HOUSE = Path(__file__).resolve().parents[2]
@@ -79,6 +80,22 @@ def test_a_kit_of_meshes_checks_and_scores_as_written(client, challenge, people,
     assert "a mesh for each of the 2 samples" in readme and "wireframe" not in readme
     outcome = local.score(folder / "example-entry", folder / "example-reference", manifest_file=folder / "manifest.json")
     assert 0 < outcome.scores["chamfer_l1"][1].value < 0.02
+
+
+def test_a_kit_of_renders_checks_and_scores_as_written(client, challenge, people, tmp_path):
+    challenge.family = "render"
+    challenge.save()
+    phase = PhaseFactory(challenge=challenge, background="#000000")
+    give_reference(phase, rich_views(), ({"slug": "psnr", "key": "psnr", "is_primary": True},))
+    folder = unpacked(kit_of(client, phase, people.owner), phase, tmp_path)
+    manifest = Manifest.from_json((folder / "manifest.json").read_bytes())
+    verdict = validate(folder / "example-entry", manifest)
+    assert verdict.accepted and verdict.items.keys() == rich_views().keys()
+    assert (verdict.items["garden/000"].width, verdict.items["garden/000"].height) == (40, 28)
+    readme = (folder / "README.md").read_text()
+    assert "a pattern for each of the 5 samples" in readme and "laid on #000000; those of another size" in readme
+    outcome = local.score(folder / "example-entry", folder / "example-reference", manifest_file=folder / "manifest.json")
+    assert 10 < outcome.scores["psnr"][1].value < 40
 
 
 def test_the_upload_command_is_one_the_client_understands(client, phase, people, tmp_path):

@@ -16,11 +16,11 @@ from submissions.formats.mesh import Mesh, write_ply
 from submissions.formats.mesh import write_obj as write_mesh_obj
 from submissions.formats.wireframe import Wireframe, write_json, write_npz, write_obj
 from submissions.manifest import Item, Manifest
-from tests.submissions.hostile import archives, meshes, npz, tables, texts
+from tests.submissions.hostile import archives, meshes, npz, renders, tables, texts
 from tests.submissions.hostile.cases import MANIFEST
 
 WIREFRAMES = {**archives.CASES, **texts.CASES, **npz.CASES, **tables.CASES}
-CASES = WIREFRAMES | meshes.CASES
+CASES = WIREFRAMES | meshes.CASES | renders.CASES
 
 SPARE_BYTES = 256_000_000
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,6 +66,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
     before = _listing(folder)
     said = _judge(folder, {name: path for name, path in paths.items() if name in WIREFRAMES}, MANIFEST)
     said |= _judge(folder, {name: path for name, path in paths.items() if name in meshes.CASES}, meshes.MANIFEST)
+    said |= _judge(folder, {name: path for name, path in paths.items() if name in renders.CASES}, renders.MANIFEST)
     return said | {"before": before, "after": _listing(folder)}
 
 
@@ -106,8 +107,8 @@ def test_nothing_is_written_by_judging(judged: dict[str, Any]) -> None:
 
 
 def test_many_uploads_of_each_kind_are_tried_and_none_hides_another() -> None:
-    assert len(WIREFRAMES) >= 30 and len(meshes.CASES) >= 30
-    assert len(CASES) == len(WIREFRAMES) + len(meshes.CASES)
+    assert len(WIREFRAMES) >= 30 and len(meshes.CASES) >= 30 and len(renders.CASES) >= 30
+    assert len(CASES) == len(WIREFRAMES) + len(meshes.CASES) + len(renders.CASES)
 
 
 def test_the_largest_honest_upload_passes_in_the_same_memory(tmp_path: Path) -> None:

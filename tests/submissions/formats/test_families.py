@@ -149,9 +149,11 @@ def test_views_are_the_same_by_their_pixels_however_they_are_compressed() -> Non
     assert other.png != IMAGE.png and same(view, replace(view, image=other))
     changed = PIXELS.copy()
     changed[0, 0, 0] ^= 1
-    for field, value in {
-        "image": render(changed), "mask": encoded(255 - PIXELS[..., 0]), "rois": (), "prompt": "", "clean": CleanViews.of([render(changed)]),
-    }.items():  # fmt: skip
+    changes = {
+        "image": render(changed), "mask": encoded(255 - PIXELS[..., 0]), "rois": (), "prompt": "",
+        "clean": CleanViews.of([render(changed)]),
+    }  # fmt: skip
+    for field, value in changes.items():
         assert not same(view, replace(view, **{field: value})), field
     assert not same(view, replace(view, image=None)) and not same(view, IMAGE)
 
