@@ -103,6 +103,7 @@ JACCARD = MetricSpec(
     doc="One minus the intersection over union of the solid tubes around the edges.",
     paper=WIREFRAME,
     function=f"{PACKAGE}.jaccard.jaccard_distance",
+    version=2,
     formula="1 − vol(A ∩ B) / vol(A ∪ B), A = ∪_e tube(e, r)",
 )
 
@@ -126,6 +127,7 @@ def _hss(key: str, title: str, params: tuple[Param, ...], doc: str, formula: str
         doc=doc,
         paper=HOHO,
         function=f"{PACKAGE}.hss.{key}",
+        version=2,
         formula=formula,
     )
 

@@ -212,7 +212,7 @@ def test_text_that_is_no_value_is_refused(name, text):
 
 def test_the_fingerprint_is_that_of_key_version_full_parameters_and_weights():
     text = json.dumps(
-        {"key": "hss", "params": {"edge_thresh": 0.5, "sections": 6, "vert_thresh": 0.5}, "version": 1, "weights": None},
+        {"key": "hss", "params": {"edge_thresh": 0.5, "sections": 6, "vert_thresh": 0.5}, "version": 2, "weights": None},
         sort_keys=True,
         separators=(",", ":"),
     )
