@@ -65,9 +65,10 @@ def detections(pair: RenderPair, looking: Looking) -> Detections:
 
     What the detector finds is looked for once per reference. ValueError if the view has no reference image.
     """
-    if pair.ref is None:
+    image = pair.reference.image  # not decoded for its size: what is looked for may be known already
+    if image is None:
         raise ValueError("objects are looked for in a reference image, and this view has none")
-    letterbox = Letterbox.of(pair.ref.shape[1], pair.ref.shape[0])
+    letterbox = Letterbox.of(image.width, image.height)
     boxes, scores, classes = pair.reference_once(f"objects {looking.key}", lambda: _found(pair, looking, letterbox))
     names = class_names(looking.weights)
     marked, labels = _marked(pair, letterbox)

@@ -91,7 +91,7 @@ def osim(
     A render that is missing, or of another size, is alike nowhere: r = 0. A view without a reference image has nothing
     to look at (not_applicable). The value here is the view's own OSIM, and no score.
     """
-    if pair.ref is None:
+    if pair.reference.image is None:
         return MetricResult(None, Status.NOT_APPLICABLE)
     looking = Looking(weights, conf, nms, class_agnostic)
     found = detections(pair, looking)
