@@ -8,11 +8,13 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from evaluation.models import Score
+from evaluation.models import PictureRun, Score
 from leaderboard.models import Snapshot
+from leaderboard.scorecard import current_evaluation
 from leaderboard.tasks import build_due_boards
 from submissions import storage, uploads
 from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, User
+from tests import pictures
 from tests.factories import (
     MESH_METRICS,
     ChallengeFactory,
@@ -52,6 +54,8 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
     entries = _entries(phases, people, insiders)
     drain()
     entries |= _mesh_entries(people)
+    entries |= _render_entries(people)
+    drain()
     _flag(entries, people)
     Score.objects.filter(evaluation__submission=entries["masked_e"]).update(
         value=MASKED_VALUE, ci_low=MASKED_VALUE, ci_high=MASKED_VALUE, median=MASKED_VALUE, minimum=MASKED_VALUE, maximum=MASKED_VALUE
@@ -123,6 +127,25 @@ def _mesh_entries(people: People) -> dict[str, Submission]:
     return found
 
 
+def _render_entries(people: People) -> dict[str, Submission]:
+    """Scored renders with their pictures asked for: over a hidden reference, the same but hidden, and over one that everybody may see."""
+    challenge = ChallengeFactory(family="render")
+    challenge.organizers.add(people.organizer)
+    team = TeamFactory(challenge=challenge, name="Painters")
+    join(people.owner, team, leader=True)
+    join(people.mate, team)
+    found = {}
+    for access, names in (("hidden", ("render_e", "render_hidden")), ("public", ("render_open",))):
+        phase = PhaseFactory(challenge=challenge, reference_access=access)
+        give_reference(phase, pictures.views(2, clean=False), ({"slug": "psnr", "key": "psnr", "is_primary": True},))
+        for name in names:
+            it = scores.with_files(scores.entry(phase, team, {"psnr": [30.0, 20.0]}, method_name=f"method-{name}"), pictures.renders(2))
+            PictureRun.request(current_evaluation(it), "garden", list(pictures.views(2)))
+            found[name] = it
+    found["render_hidden"].hide(people.organizer, "looked at again")
+    return found
+
+
 def _file(challenge: Challenge, phase: Phase, name: str) -> ChallengeFile:
     storage.store().save_bytes(f"files/{name}", name.encode())
     digest = hashlib.sha256(name.encode()).hexdigest()
@@ -145,5 +168,6 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "join": people.team.make_link(), "private_join": insiders.make_link(),
         "invite": people.team.invite("linus@example.org", people.owner).pk, "mate": people.mate.pk, "team": people.team.pk,
         "token": ApiToken.make(people.owner, "laptop")[0].pk, "item": phases["p"].manifest.item_ids[0], "mesh": "box_1",
+        "view": "garden/view_1",
         "participation": challenge.participations.get(user=people.mate).pk, "news": challenge.announcements.create(title="News").pk,
     }  # fmt: skip
