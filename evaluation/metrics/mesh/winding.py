@@ -6,8 +6,9 @@ are few, and away from them their field is smooth with a known bound on its slop
 whole blocks of cells are decided by one value, and only cells at the fans and at the boundary one by one.
 
 A mesh that is nearly all boundary (loose triangles) has the field of its own faces taken instead, by the tree of
-dipoles of Barill et al. (2018), and exactly wherever that leaves a doubt. There the bound supposes that the field does
-not differ by more than MOST_DIFFERENCE within one empty ball.
+dipoles of Barill et al. (2018), and exactly wherever that leaves a doubt. There the bound supposes that within one
+empty ball the field differs by no more than over all blocks seen so far, and UNSEEN; how far it may then drift in a
+smaller ball is known.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SLACK = 1e-9  # rounding of a winding number
 BLOCK = 8  # cells along each side of the blocks looked at first
 MOST_EDGES = 2_000  # of the boundary, above which a mesh counts as loose triangles
 APPROXIMATE = 0.02  # largest error of the tree of dipoles
-MOST_DIFFERENCE = 2.0
+UNSEEN = 1.0  # how far a field may go beyond its values in the middles of blocks, both ways together
 CHUNK = 1 << 21  # pairs of a block and a boundary edge looked at together
 # A centre on a face counts as just above it (`crossings`); fields are taken there too, in cells along x, y, z.
 ABOVE = np.array([1e-7, 1e-9, 1e-5])
@@ -40,7 +41,7 @@ def inside_by_winding(surface: Surface, grid: Grid) -> np.ndarray:
     """bool[n, n, n]: whether the mesh's generalised winding number is at least 0.5 at each centre."""
     points, fans, ends = boundary_fans(surface)
     if len(fans) > MOST_EDGES:
-        return by_blocks(grid, lambda middles, around: _dipole_bounds(surface, middles, around)) > 0
+        return by_blocks(grid, LooseField(surface).bounds) > 0
     whole = crossings(points, np.concatenate([surface.oriented, fans]), grid, signed=True)
     if not len(fans):
         return whole >= 1
@@ -128,17 +129,38 @@ def _slope(ends: np.ndarray, middles: np.ndarray, around: float) -> np.ndarray:
     return (seen * nearer**2).sum(axis=1)
 
 
-def _dipole_bounds(surface: Surface, middles: np.ndarray, around: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of whether a centre is inside (1) or not (0) by the field of all faces."""
-    value = igl.fast_winding_number(surface.points, surface.oriented, middles)
-    spread = np.full(len(middles), APPROXIMATE)
-    if around:
-        squared, _, _ = igl.point_mesh_squared_distance(middles, surface.points, surface.faces)
-        room = np.maximum(np.sqrt(squared) - around, 1e-12)  # of a harmonic function in an empty ball of this radius
-        spread += 1.5 * MOST_DIFFERENCE * around / room
-    else:
-        doubtful = np.abs(value - INSIDE) <= APPROXIMATE
-        if doubtful.any():
-            value[doubtful] = igl.winding_number(surface.points, surface.oriented, middles[doubtful])
-        spread[:] = 0
-    return (value - spread >= INSIDE - SLACK).astype(np.int16), (value + spread >= INSIDE - SLACK).astype(np.int16)
+class LooseField:
+    """The winding number by all faces of a surface, and the range of its values so far (that of a closed mesh at least)."""
+
+    def __init__(self, surface: Surface) -> None:
+        self.surface, self.least, self.most = surface, 0.0, 1.0
+
+    def bounds(self, middles: np.ndarray, around: float) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of whether a centre is inside (1) or not (0)."""
+        points, faces = self.surface.points, self.surface.oriented
+        value = igl.fast_winding_number(points, faces, middles)
+        self.least, self.most = min(self.least, float(value.min())), max(self.most, float(value.max()))
+        if around:
+            squared, _, _ = igl.point_mesh_squared_distance(middles, points, faces)
+            differs = self.most - self.least + UNSEEN
+            spread = APPROXIMATE + differs * drift(around / np.sqrt(np.maximum(squared, around**2)))
+        else:
+            spread = np.zeros(len(middles))
+            doubtful = np.abs(value - INSIDE) <= APPROXIMATE
+            if doubtful.any():
+                value[doubtful] = igl.winding_number(points, faces, middles[doubtful])
+        return (value - spread >= INSIDE - SLACK).astype(np.int16), (value + spread >= INSIDE - SLACK).astype(np.int16)
+
+
+def drift(share: np.ndarray) -> np.ndarray:
+    """Between the middle of a ball and a point at this share of its radius (in [0, 1]): the largest difference of a
+    function that is harmonic in it and whose values differ by at most 1; 0 at the middle, 1 at the rim.
+
+    Its values are means over the rim, weighted by Poisson's kernel P and at the middle by 1. So the difference is at most
+    the mean of P - 1 over the cap in which P = (1 - r^2) / |y - z|^3 is above 1, and some function has it.
+    """
+    r = np.clip(share, 1e-3, 1 - 1e-9)  # it only grows, and very near to 0 digits would be lost
+    inner = 1 - r**2
+    cap = (1 + r**2 - inner ** (2 / 3)) / (2 * r)  # the cosine at which P is 1
+    found = inner / (2 * r) * (1 / (1 - r) - inner ** (-1 / 3)) - (1 - cap) / 2
+    return np.where(share < 1, found, 1.0)

@@ -105,6 +105,27 @@ def test_open_meshes_are_filled_by_the_winding_number_of_all_their_faces(seed, l
     assert np.array_equal(found[~doubtful], expected[~doubtful])
 
 
+def test_loose_triangles_many_deep_are_filled_as_by_all_their_faces():
+    """Where the winding number has a wide range, a block is decided by one value only if none of its centres differs."""
+    rng = np.random.default_rng(1)
+    corners = rng.normal(0, 1, (1200, 1, 3)) + rng.normal(0, 0.4, (1200, 3, 3))
+    surface = surface_of(mesh(corners.reshape(-1, 3), np.arange(3600).reshape(-1, 3)))
+    grid = grid_around(surface.points, n=30)
+    expected, doubtful = on_either_side(surface, grid)
+    assert len(boundary_fans(surface)[1]) > winding.MOST_EDGES and 100 < expected.sum() < 26_000
+    assert np.array_equal(inside_by_winding(surface, grid).ravel()[~doubtful], expected[~doubtful])
+
+
+def test_drift_is_the_most_that_poissons_kernel_allows():
+    cosines = (np.arange(200_000) + 0.5) / 100_000 - 1
+    for share in (0.01, 0.1, 0.3, 0.5, 0.9):
+        kernel = (1 - share**2) / (1 + share**2 - 2 * share * cosines) ** 1.5
+        assert winding.drift(np.array(share)) == pytest.approx(np.maximum(kernel - 1, 0).mean(), rel=1e-3)
+    shares = np.linspace(0, 1, 400)
+    assert (np.diff(winding.drift(shares)) >= 0).all() and winding.drift(np.array([1.0, 5.0])).tolist() == [1.0, 1.0]
+    assert (winding.drift(shares) >= 0.75 * shares - 1e-12).all(), "the sharp slope at the middle: 3/2 for values within 1 of nothing"
+
+
 @pytest.mark.parametrize("missing", [[0, 1], [0], [4, 5, 6, 7], list(range(2, 12))])
 def test_a_box_without_some_faces(missing):
     shape = noisy(turned(box((0, 0, 0), (3, 2, 1)), 2), 0.02, 1)
