@@ -107,6 +107,11 @@ class Manifest:
     def item_ids(self) -> tuple[str, ...]:
         return tuple(item.id for item in self.items)
 
+    @property
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        """The different widths and heights that images must have, each once."""
+        return tuple(dict.fromkeys(item.size for item in self.items if all(item.size)))
+
     def reading(self, item: Item | None = None) -> dict[str, Any]:
         """What the family's readers must know of this phase: nothing, or of images the background, and for an ``item`` its
         size and what happens to other sizes."""

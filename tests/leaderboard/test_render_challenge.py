@@ -89,6 +89,8 @@ def test_renders_are_sent_by_the_client_scored_by_the_worker_and_ranked_as_at_ho
     client.force_login(user)
     page = client.get(reverse("board", args=["novel-views", "one"])).content.decode()
     upload = client.get(reverse("upload", args=["novel-views", "one"])).content.decode()
+    data = client.get(reverse("data", args=["novel-views"])).content.decode()
+    assert "garden/000, garden/001, garden/002" in data and "40 × 28" in data and "#ffffff" in data and "<dt>Unit" not in data
     assert RENDER.hint in upload and f'accept="{RENDER.accept}"' in upload
     assert page.index("fine") < page.index("coarse") < page.index("partial")
 
