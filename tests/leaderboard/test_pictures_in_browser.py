@@ -1,0 +1,122 @@
+"""The pictures of a scene in a browser: a slider by keyboard, pictures that wait to be seen, two entries that move together."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import PictureRun
+from evaluation.worker import drain
+from leaderboard.scorecard import current_evaluation
+from submissions.models import Submission
+from tests import pictures
+from tests.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
+from tests.leaderboard.scores import entry, with_files
+from tests.leaderboard.test_pages_in_browser import PHONE, fits, open_page  # noqa: F401
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+VIEWS = 8
+
+
+@pytest.fixture
+def two() -> tuple[Submission, Submission]:
+    """Two scored entries of eight views over a public reference, their pictures made."""
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"), reference_access="public")
+    give_reference(phase, pictures.views(VIEWS, clean=False), ({"slug": "psnr", "key": "psnr", "is_primary": True},))
+    team = TeamFactory(challenge=phase.challenge)
+    found = []
+    for name, noise in (("splat-net", 0.02), ("other-net", 0.1)):
+        values = {"psnr": [30.0 - k for k in range(VIEWS)]}
+        found.append(with_files(entry(phase, team, values, method_name=name), pictures.renders(VIEWS, noise=noise)))
+        PictureRun.request(current_evaluation(found[-1]), "garden", list(pictures.views(VIEWS)))
+    drain()
+    return found[0], found[1]
+
+
+def scene(it: Submission) -> str:
+    return reverse("entry_scene", args=[it.pk, "garden"])
+
+
+def seen(tab, pair) -> float:
+    """Where the line stands, in percent of the picture."""
+    return float(pair.locator(".pair-both").evaluate("element => element.style.getPropertyValue('--at')").removesuffix("%"))
+
+
+def test_the_slider_moves_by_keyboard_and_by_hand(open_page, two):  # noqa: F811
+    tab = open_page(scene(two[0]))
+    pair = tab.locator(".pair.live").first
+    slider = pair.get_by_role("slider")
+    assert slider.input_value() == "50" and seen(tab, pair) == pytest.approx(50)
+    slider.focus()
+    for _ in range(3):
+        tab.keyboard.press("ArrowRight")
+    assert slider.input_value() == "53" and seen(tab, pair) == pytest.approx(53)
+    assert slider.get_attribute("aria-valuetext") == "Render on the left 53 %"
+    tab.keyboard.press("Home")
+    assert seen(tab, pair) == 0
+    frame = pair.locator(".pair-stage").bounding_box()
+    tab.mouse.click(frame["x"] + frame["width"] / 4, frame["y"] + frame["height"] / 2)
+    assert seen(tab, pair) == pytest.approx(25, abs=1)
+    assert seen(tab, tab.locator(".pair.live").nth(1)) == pytest.approx(50)  # of a scene each view has its own
+
+
+def test_pictures_wait_until_they_are_near_and_nothing_jumps(open_page, two):  # noqa: F811
+    tab = open_page(scene(two[0]), viewport={"width": 800, "height": 500})
+    tab.locator(".pair.live").nth(VIEWS - 1).wait_for()
+    last = tab.locator(".pair-a img").nth(VIEWS - 1)
+    loaded = "image => image.complete && image.naturalWidth > 0"
+    assert not last.evaluate(loaded)
+    before = last.bounding_box()
+    assert before["height"] == pytest.approx(before["width"] * pictures.HEIGHT / pictures.WIDTH, abs=1)
+    last.scroll_into_view_if_needed()
+    tab.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=last.element_handle())
+    assert last.bounding_box()["height"] == before["height"]
+    assert fits(tab)
+
+
+def test_another_layer_comes_in_place_with_its_legend(open_page, two):  # noqa: F811
+    tab = open_page(scene(two[0]))
+    pair = tab.locator(".pair.live").first
+    pair.get_by_role("link", name="Error map").click()
+    image = pair.locator(".pair-b img")
+    assert image.get_attribute("src").endswith("/error.webp") and "Differences" in image.get_attribute("alt")
+    assert pair.locator("[data-layer][aria-current]").inner_text().strip() == "Error map"
+    assert "0.25 or more" in pair.locator(".pair-legend").inner_text() and tab.url.endswith("/scenes/garden/")
+
+
+def test_two_entries_move_and_zoom_together(open_page, two):  # noqa: F811
+    phase = two[0].phase
+    tab = open_page(f"{reverse('compare', args=[phase.challenge.slug, phase.slug])}?a={two[0].pk}&b={two[1].pk}&item=garden/view_2")
+    tab.locator(".pair.live").nth(1).wait_for()
+    first, second = tab.locator(".pair.live").all()
+    first.get_by_role("slider").focus()
+    tab.keyboard.press("ArrowLeft")
+    assert seen(tab, first) == seen(tab, second) == pytest.approx(49)
+    second.get_by_role("button", name="Zoom 4 times").click()
+    widths = [
+        pair.locator(".pair-both").bounding_box()["width"] / pair.locator(".pair-stage").bounding_box()["width"] for pair in (first, second)
+    ]
+    assert widths == pytest.approx([4, 4], abs=0.2)
+    second.locator(".pair-stage").evaluate("stage => stage.scrollTo(60, 40)")
+    tab.wait_for_function("() => document.querySelector('.pair-stage').scrollLeft === 60")
+    first.locator("[data-layer=error]").click()
+    assert [pair.locator(".pair-b img").get_attribute("src").rsplit("/", 1)[1] for pair in (first, second)] == ["error.webp"] * 2
+    first.locator("[data-layer=other]").click()
+    assert f"/entries/{two[1].pk}/" in first.locator(".pair-b img").get_attribute("src")
+    assert f"/entries/{two[0].pk}/" in second.locator(".pair-b img").get_attribute("src")
+    assert fits(tab)
+
+
+def test_without_javascript_two_pictures_stand_side_by_side(open_page, two):  # noqa: F811
+    tab = open_page(scene(two[0]), java_script_enabled=False)
+    left, right = (tab.locator(f".pair-{side} img").first.bounding_box() for side in "ab")
+    assert left["y"] == right["y"] and left["x"] + left["width"] <= right["x"] and left["width"] == pytest.approx(right["width"], abs=1)
+    tab.get_by_role("link", name="Error map").first.click()
+    assert tab.url.endswith("/error.webp")
+
+
+def test_a_phone_shows_a_view_without_overflow(open_page, two):  # noqa: F811
+    for path in (scene(two[0]), reverse("entry_item", args=[two[0].pk, "garden/view_1"])):
+        tab = open_page(path, viewport=PHONE, color_scheme="dark")
+        tab.locator(".pair.live").first.wait_for()
+        assert fits(tab)
