@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.metrics.catalogue.wireframe_parameters import BUILDING3D, ISOLATED, MERGE, PACKAGE, S23DR_2024, WIREFRAME, tau
+from evaluation.metrics.catalogue.wireframe_parameters import BUILDING3D, ISOLATED, MERGE, S23DR_2024, WIREFRAME, distance, tau
 from evaluation.metrics.spec import MetricSpec, Param
 
 _LARGEST = 1e6
@@ -74,30 +74,24 @@ _TABLE = {
 
 def _edit(key: str) -> MetricSpec:
     title, paper, params, doc, formula = _TABLE[key]
-    return MetricSpec(
+    return distance(
         key=key,
         title=title,
-        family="wireframe",
-        higher_is_better=False,
-        bounds=(0.0, None),
         unit="",
         params=params,
         worst="empty_prediction",
         doc=doc,
         paper=paper,
-        function=f"{PACKAGE}.wed.{key}",
+        function=f"wed.{key}",
         formula=formula,
     )
 
 
 EDIT_DISTANCES = (
     *map(_edit, _TABLE),
-    MetricSpec(
+    distance(
         key="wed_ap",
         title="Edit distance, matched edges",
-        family="wireframe",
-        higher_is_better=False,
-        bounds=(0.0, None),
         unit="",
         params=(tau("tau_edge", "A pair of edges whose Hausdorff distance is this or less is kept."), MERGE),
         worst="1",
@@ -105,7 +99,7 @@ EDIT_DISTANCES = (
         "relative to the reference's length. "
         "Edges are matched as for edge F1. Unlike the published evaluator it compares the prediction, not the labels, with the reference.",
         paper=BUILDING3D,
-        function=f"{PACKAGE}.wed.wed_ap",
+        function="wed.wed_ap",
         formula="(Σ_{p∈M_P} min_{g∈M_G} ‖p − g‖ + len_del + len_ins) / L",
         version=2,
     ),
@@ -126,19 +120,15 @@ _SPECTRAL = (
 
 
 def _spectral(p: int, title: str) -> MetricSpec:
-    return MetricSpec(
+    return distance(
         key=f"spectral_l{p}",
         title=title,
-        family="wireframe",
-        higher_is_better=False,
-        bounds=(0.0, None),
-        unit="m",
         params=_SPECTRAL,
         worst="empty_prediction",
         doc=f"Wasserstein-{p} distance between the eigenvalues of the two graphs' Laplacians, edges weighted by their length. "
         "It sees how edges hang together and how long they are, not where they are. Large buildings weigh more in a mean over items.",
         paper=WIREFRAME,
-        function=f"{PACKAGE}.spectral.spectral_l{p}",
+        function=f"spectral.spectral_l{p}",
         formula=("∫₀¹ |F_λ⁻¹(u) − F_μ⁻¹(u)| du" if p == 1 else "(∫₀¹ |F_λ⁻¹(u) − F_μ⁻¹(u)|² du)^½")
         + ", λ, μ = eig(diag(A1) − A), A_ij = ‖v_i − v_j‖",
     )

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from evaluation.metrics.catalogue.wireframe_parameters import BUILDING3D, HOHO, ISOLATED, MATCHING, MERGE, PACKAGE, WIRE_PARSING, tau
+from evaluation.metrics.catalogue.wireframe_parameters import (
+    BUILDING3D,
+    HOHO,
+    ISOLATED,
+    MATCHING,
+    MERGE,
+    WIRE_PARSING,
+    distance,
+    share,
+    tau,
+)
 from evaluation.metrics.spec import MetricSpec, Micro, Param
 
 _CORNER = (tau("tau", "A pair of corners this far apart or nearer is a hit."), MATCHING, ISOLATED, MERGE)
@@ -27,18 +37,13 @@ def _counting(stem: str, name: str, title: str, params: tuple[Param, ...], doc: 
     if name != "f1":
         denominator, factor = (("n_pred",) if name == "precision" else ("n_gt",)), 1.0
     key = f"{stem}_{name}"
-    return MetricSpec(
+    return share(
         key=key,
         title=title,
-        family="wireframe",
-        higher_is_better=True,
-        bounds=(0.0, 1.0),
-        unit="",
         params=params,
-        worst="0",
         doc=doc,
         paper=HOHO if stem == "corner" else BUILDING3D,
-        function=f"{PACKAGE}.{stem}s.{key}",
+        function=f"{stem}s.{key}",
         micro=Micro(f"{key}_micro", numerator, denominator, factor),
         formula=f"{_RATIO[name]}, TP = #{{matched (p, g) : {_HIT[stem]}}}",
         version=2 if stem == "edge" else 1,
@@ -61,18 +66,14 @@ CORNERS = (
         "Share of reference corners that have a matched predicted corner within tau.",
     ),
     _counting("corner", "f1", "Corner F1", _CORNER, "Harmonic mean of corner precision and corner recall."),
-    MetricSpec(
+    distance(
         key="corner_offset",
         title="Corner offset",
-        family="wireframe",
-        higher_is_better=False,
-        bounds=(0.0, None),
-        unit="m",
         params=_CORNER,
         worst="tau",
         doc="Mean distance of the corners that are hits; tau where there is none.",
         paper=BUILDING3D,
-        function=f"{PACKAGE}.corners.corner_offset",
+        function="corners.corner_offset",
         micro=Micro("corner_offset_micro", "distance_sum", ("tp",)),
         formula="(1 / TP) Σ ‖p − g‖ over matched (p, g) with ‖p − g‖ ≤ τ",
     ),
@@ -97,25 +98,20 @@ EDGES = (
 )
 
 CONFIDENCES = (
-    MetricSpec(
+    share(
         key="sap3d",
         title="Structural AP",
-        family="wireframe",
-        higher_is_better=True,
-        bounds=(0.0, 1.0),
-        unit="",
         params=(
             tau("delta_1", "The first of three distances: squared distances of a hit's ends sum to less than twice its square.", 0.25),
             tau("delta_2", "The second of the three distances.", 0.5),
             tau("delta_3", "The third of the three distances.", 1.0),
             MERGE,
         ),
-        worst="0",
         doc="Average precision of the predicted edges in the order of their confidence, averaged over three distances. "
         "It needs the edges' confidences (edge_score); an entry that gives none gets 0, the worst value, "
         "and its items are marked as ones it does not apply to.",
         paper=WIRE_PARSING,
-        function=f"{PACKAGE}.sap.sap3d",
+        function="sap.sap3d",
         formula="⅓ Σ_δ Σ_k (R_k − R_{k−1}) max_{j≥k} P_j; TP: min_g (‖a − u‖² + ‖b − v‖²) < 2δ², each g once",
     ),
 )  # fmt: skip

@@ -1,8 +1,10 @@
-"""Sources and parameters that several wireframe metrics share."""
+"""Sources, parameters and kinds of definition that several wireframe metrics share."""
 
 from __future__ import annotations
 
-from evaluation.metrics.spec import Param
+from typing import Any
+
+from evaluation.metrics.spec import MetricSpec, Param
 
 HOHO = "HoHo / S23DR 2025 official scorer, hoho2025 0.2.2"
 S23DR_2024 = "S23DR 2024 official scorer"
@@ -38,3 +40,32 @@ MERGE = Param(
 )
 ISOLATED = Param("drop_isolated", False, "bool", doc="Leave out vertices that no edge uses.")
 SEED = Param("seed0", 0, "int", low=0, high=2**31 - 1, doc="Seed of random sampling.")
+
+
+def share(key: str, title: str, function: str, **more: Any) -> MetricSpec:
+    """A metric from 0, which is the worst and what a missing item gets, to 1."""
+    return MetricSpec(
+        key=key,
+        title=title,
+        family="wireframe",
+        higher_is_better=True,
+        bounds=(0.0, 1.0),
+        unit="",
+        worst="0",
+        function=f"{PACKAGE}.{function}",
+        **more,
+    )
+
+
+def distance(key: str, title: str, function: str, unit: str = "m", **more: Any) -> MetricSpec:
+    """A metric from 0, which is the best, without end; `worst` says what a missing item gets."""
+    return MetricSpec(
+        key=key,
+        title=title,
+        family="wireframe",
+        higher_is_better=False,
+        bounds=(0.0, None),
+        unit=unit,
+        function=f"{PACKAGE}.{function}",
+        **more,
+    )

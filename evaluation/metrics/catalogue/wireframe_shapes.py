@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.metrics.catalogue.wireframe_parameters import HOHO, MERGE, PACKAGE, SEED, WIREFRAME, samples, tau
+from evaluation.metrics.catalogue.wireframe_parameters import HOHO, MERGE, PACKAGE, SEED, WIREFRAME, distance, samples, share, tau
 from evaluation.metrics.spec import MetricSpec, Param
 
 
@@ -22,18 +22,14 @@ def _curve(default: int, most: int = 1_000_000) -> tuple[Param, ...]:
 
 
 def _distance(key: str, title: str, params: tuple[Param, ...], doc: str, formula: str) -> MetricSpec:
-    return MetricSpec(
+    return distance(
         key=key,
         title=title,
-        family="wireframe",
-        higher_is_better=False,
-        bounds=(0.0, None),
-        unit="m",
         params=params,
         worst="gt_diagonal",
         doc=doc,
         paper=WIREFRAME,
-        function=f"{PACKAGE}.ecd.{key}",
+        function=f"ecd.{key}",
         formula=formula,
     )
 
@@ -115,18 +111,13 @@ _HSS = "2 F1 · IoU / (F1 + IoU), IoU = vol(A ∩ B) / vol(A ∪ B)"
 
 
 def _hss(key: str, title: str, params: tuple[Param, ...], doc: str, formula: str) -> MetricSpec:
-    return MetricSpec(
+    return share(
         key=key,
         title=title,
-        family="wireframe",
-        higher_is_better=True,
-        bounds=(0.0, 1.0),
-        unit="",
         params=params,
-        worst="0",
         doc=doc,
         paper=HOHO,
-        function=f"{PACKAGE}.hss.{key}",
+        function=f"hss.{key}",
         version=2,
         formula=formula,
     )
