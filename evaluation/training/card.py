@@ -34,13 +34,17 @@ def card(
     losses: list[float],
     made: str,
 ) -> dict[str, Any]:
-    """The card as plain JSON values; `trained` are counts of rooms, views and objects, `measured` figures on held-out rooms."""
+    """The card as plain JSON values; `trained` are counts of rooms, views and objects, `measured` figures on held-out rooms.
+
+    A detector's `letterbox` is the side to which `osim` brings images for it: the one at which it was most precise.
+    """
     return {
         "name": name,
         "network": FOLDERS[plan.network],
         "architecture": "squeezenet" if plan.network == "backbone" else "small_detector",
         "classes": list(KINDS),
         "input_size": plan.size,
+        **({"letterbox": max(measured, key=lambda one: one["map_50_95"])["size"]} if plan.network == "detector" else {}),
         "parameters": parameters,
         "sha256": hashlib.sha256(weights).hexdigest(),
         "bytes": len(weights),
@@ -64,7 +68,8 @@ def markdown(card: dict[str, Any]) -> str:
         "",
         f"- File: `{card['name']}.safetensors`, {card['bytes']:,} bytes, {card['parameters']:,} parameters, sha256 `{card['sha256']}`",
         f"- Made: {card['made']}, by `{_command(card)}`",
-        f"- Use: {card['use']}; trained at about {card['input_size']} pixels",
+        f"- Use: {card['use']}; trained at about {card['input_size']} pixels"
+        + (f", given {card['letterbox']} pixels by `osim`" if "letterbox" in card else ""),
         f"- Classes: {', '.join(card['classes'])}",
         "",
         "## Data",

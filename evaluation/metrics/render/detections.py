@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation import weights as stored
-from evaluation.metrics.render.letterbox import Letterbox, letterboxed
+from evaluation.metrics.render.letterbox import SIDE, Letterbox, letterboxed
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -68,7 +68,7 @@ def detections(pair: RenderPair, looking: Looking) -> Detections:
     image = pair.reference.image  # not decoded for its size: what is looked for may be known already
     if image is None:
         raise ValueError("objects are looked for in a reference image, and this view has none")
-    letterbox = Letterbox.of(image.width, image.height)
+    letterbox = Letterbox.of(image.width, image.height, side_of(looking.weights))
     boxes, scores, classes = pair.reference_once(f"objects {looking.key}", lambda: _found(pair, looking, letterbox))
     names = class_names(looking.weights)
     marked, labels = _marked(pair, letterbox)
@@ -98,7 +98,7 @@ def looked_at(weights: str, pixels: np.ndarray, level: str, detect: bool) -> tup
         shapes[:] = [tuple(one.shape[1:]) for one in found]
         return torch.cat([one.flatten(1) for one in found], dim=1)
 
-    (row,) = in_batches(compute, [torch.from_numpy(letterboxed(pixels))], batch=1)
+    (row,) = in_batches(compute, [torch.from_numpy(letterboxed(pixels, side_of(weights)))], batch=1)
     flat, cut = row.numpy(), int(np.prod(shapes[0]))
     return flat[:cut].reshape(shapes[0]), flat[cut:].reshape(shapes[1]) if detect else np.empty((0, 5), dtype=np.float32)
 
@@ -109,8 +109,13 @@ def reference_looked_at(pair: RenderPair, weights: str, level: str) -> tuple[np.
 
 
 def detector_key(weights: str) -> str:
-    """Names a detector exactly."""
-    return f"{weights} {stored.digest(NETWORK, weights)}"
+    """Names a detector, and how large it sees things, exactly."""
+    return f"{weights} {stored.digest(NETWORK, weights)} at {side_of(weights)}"
+
+
+def side_of(weights: str) -> int:
+    """Side of the square that a detector takes, in pixels: what its model card says, for the published ones 640."""
+    return int(stored.get(NETWORK, weights).card.get("letterbox", SIDE))
 
 
 def class_names(weights: str) -> tuple[str, ...]:

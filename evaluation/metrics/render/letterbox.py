@@ -8,19 +8,21 @@ import numpy as np
 
 from evaluation.metrics.render.resample import bilinear
 
-SIDE = 640  # of the square, in pixels
+SIDE = 640  # of the square, in pixels, where a detector asks for no other
 GREY = 114
 
 
 @dataclass(frozen=True)
 class Letterbox:
-    """How an image of `width` × `height` pixels lies in the square: scaled by `ratio` to `inner_width` × `inner_height`."""
+    """How an image of `width` × `height` pixels lies in the square: scaled by `ratio` to `inner_width` × `inner_height`
+    of its `side` × `side`."""
 
     width: int
     height: int
     ratio: float
     inner_width: int
     inner_height: int
+    side: int = SIDE
 
     @classmethod
     def of(cls, width: int, height: int, side: int = SIDE) -> Letterbox:
@@ -28,7 +30,7 @@ class Letterbox:
         if min(width, height) < 1:
             raise ValueError(f"an image must have pixels, got {width} × {height}")
         ratio = min(side / height, side / width)
-        return cls(width, height, ratio, max(int(width * ratio), 1), max(int(height * ratio), 1))
+        return cls(width, height, ratio, max(int(width * ratio), 1), max(int(height * ratio), 1), side)
 
     def scaled(self, pixels: np.ndarray) -> np.ndarray:
         """uint8[inner_height, inner_width, 3] of uint8[height, width, 3], bilinear without antialias."""

@@ -149,10 +149,10 @@ def scene(objects: Iterable[SeenObject]) -> Scene:
     return Scene(min(max(math.fsum(shares * o), 0.0), 1.0), tuple(rows))
 
 
-def cells_of(boxes: np.ndarray, stride: int) -> np.ndarray:
+def cells_of(boxes: np.ndarray, stride: int, side: int = SIDE) -> np.ndarray:
     """int64[N, 4]: the first and last column and row of cells of boxes x1, y1, x2, y2 in pixels of the letterbox, as
     x1', y1', x2', y2'; both ends belong to the box."""
-    return np.minimum(np.floor(boxes / stride), SIDE // stride - 1).astype(np.int64)
+    return np.minimum(np.floor(boxes / stride), side // stride - 1).astype(np.int64)
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -250,12 +250,12 @@ def _reference(pair: RenderPair, found: Detections, weights: str, level: str, ki
         return np.empty(0), np.empty(0, dtype=np.int32), np.empty((0, 0), dtype=np.float32)
     features, _ = reference_looked_at(pair, weights, level)
     covered = np.zeros(features.shape[1:], dtype=bool)
-    for x1, y1, x2, y2 in cells_of(found.boxes, SIDE // features.shape[1]):
+    for x1, y1, x2, y2 in _cells(found, features):
         covered[y1 : y2 + 1, x1 : x2 + 1] = True
     salient = np.zeros(len(found))
     if kind != "none":
-        scaled = pair.once("letterboxed picture", lambda: found.letterbox.scaled(pair.ref))
-        image = pair.once(("saliency", kind), lambda: gbvs.saliency(scaled, kind == "gabor_compat"))
+        key = ("saliency", kind, found.letterbox.side)
+        image = pair.once(key, lambda: gbvs.saliency(found.letterbox.scaled(pair.ref), kind == "gabor_compat"))
         salient = mean_within(image, np.floor(found.boxes).astype(np.int64))
     cells = np.flatnonzero(covered)
     return salient, cells.astype(np.int32), np.ascontiguousarray(_rows(features, cells))
@@ -268,7 +268,12 @@ def _alike(pair: RenderPair, found: Detections, weights: str, level: str, cells:
     own, _ = pair.once(("render looked at", detector_key(weights), level), lambda: looked_at(weights, pair.pred, level, detect=False))
     grid = np.zeros(own.shape[1:])
     grid.flat[cells] = cosines(features, _rows(own, cells))
-    return mean_within(grid, cells_of(found.boxes, SIDE // own.shape[1]))
+    return mean_within(grid, _cells(found, own))
+
+
+def _cells(found: Detections, features: np.ndarray) -> np.ndarray:
+    """The cells of all boxes at the level that has these features [C, h, w]."""
+    return cells_of(found.boxes, found.letterbox.side // features.shape[1], found.letterbox.side)
 
 
 def _rows(features: np.ndarray, cells: np.ndarray) -> np.ndarray:

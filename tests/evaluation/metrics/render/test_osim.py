@@ -8,13 +8,15 @@ import math
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
+from evaluation import weights
 from evaluation.metrics.render import detections, osim
 from evaluation.metrics.render.letterbox import letterboxed
 from evaluation.metrics.render.osim import SeenObject
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
-from evaluation.networks import load
+from evaluation.networks import load, small_detector
 from submissions.formats.render import CleanViews, Roi, View, render
 from tests.evaluation.metrics.render import pictures
 from tests.evaluation.networks import random_weights
@@ -87,6 +89,10 @@ def test_the_value_stays_within_its_bounds():
 )
 def test_cells_of_a_box(box, cells):
     assert tuple(osim.cells_of(np.array([box]), 32)[0]) == cells
+
+
+def test_cells_of_a_smaller_square():
+    assert osim.cells_of(np.array([[31.0, 64.0, 256.0, 250.0]]), 32, 256).tolist() == [[0, 2, 7, 7]]
 
 
 def test_cosines_by_hand():
@@ -247,3 +253,27 @@ def test_other_levels_and_no_saliency(detector, level):
     )
     assert all(row[6] == pytest.approx(1) and row[7] == 0 for row in result.partial["objects"])
     assert result.value == pytest.approx(1)
+
+
+def test_a_shipped_detector_sees_images_at_the_size_of_its_card(monkeypatch, tmp_path):
+    network = small_detector.build(2)
+    for conv in network.head.obj_preds:
+        torch.nn.init.constant_(conv.bias, 4.0)  # untrained, it takes everything for an object
+    save_file(network.state_dict(), tmp_path / "small.safetensors")
+    digest = weights.file_digest(tmp_path / "small.safetensors")
+    (tmp_path / "small.json").write_text(json.dumps({"sha256": digest, "classes": ["cup", "pot"], "letterbox": 96}))
+    monkeypatch.setitem(weights._FOLDERS, "yolox", tmp_path)
+    weights._cards.cache_clear()
+    try:
+        image = pictures.blobs(60, 120, 7)
+        pair = RenderPair.of(render(image), View(render(image), 120, 60))
+        found = detections.detections(pair, detections.Looking("small", conf=0.005, nms=0.1))
+        assert (found.letterbox.inner_width, found.letterbox.inner_height) == (96, 48) and set(found.labels) <= {"cup", "pot"}
+        assert len(found) and found.boxes[:, 2].max() <= 95 and found.original[:, 2].max() <= 120
+        features, outputs = detections.looked_at("small", image, "dark5", detect=True)
+        assert features.shape == (512, 3, 3) and outputs.shape == (12 * 12 + 6 * 6 + 3 * 3, 7)
+        rows = osim.osim(pair, weights="small", conf=0.005, nms=0.1).partial["objects"]
+        assert len(rows) == len(found) and all(row[6] == pytest.approx(1) for row in rows)
+    finally:
+        weights._cards.cache_clear()
+        load.forget()
