@@ -35,6 +35,10 @@ def box(low=(0, 0, 0), high=(1, 1, 1)) -> Mesh:
     return mesh(corners, [face for a, b, c, d in sides for face in ((a, b, c), (a, c, d))])
 
 
+# Predictions in which nothing is a surface: missing, empty, points alone, and a face without an area.
+NO_SURFACE = (None, EMPTY, mesh(box().vertices), mesh([(0, 0, 0), (1, 1, 1), (2, 2, 2)], [(0, 1, 2)]))
+
+
 def sphere(n: int = 16, radius: float = 1.0, centre=(0, 0, 0)) -> Mesh:
     """A closed sphere of 2n meridians and n parallels."""
     theta = np.pi * np.arange(1, n) / n

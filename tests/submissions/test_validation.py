@@ -2,7 +2,6 @@ import dataclasses
 import json
 import random
 import time
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from submissions.formats.families import WIREFRAME
 from submissions.formats.wireframe import Wireframe, load_folder, write_json, write_npz, write_obj
 from submissions.manifest import Item, Manifest
 from submissions.validation import Verdict, validate
+from tests.submissions.verdicts import judged, said
 
 IDS = ("house_01", "house_02", "house_03")
 MANIFEST = Manifest(
@@ -31,14 +31,7 @@ GOOD = {"house_01.obj": OBJ, "house_02.json": write_json(SQUARE), "house_03.npz"
 
 
 def judge(tmp_path: Path, contents: dict[str, bytes], manifest: Manifest = MANIFEST) -> Verdict:
-    with zipfile.ZipFile(tmp_path / "entry.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in contents.items():
-            archive.writestr(name, data)
-    return validate(tmp_path / "entry.zip", manifest)
-
-
-def said(verdict: Verdict) -> list[str]:
-    return [str(problem) for problem in verdict.problems]
+    return judged(tmp_path, contents, manifest)
 
 
 def test_a_good_entry_of_mixed_formats_is_accepted_in_manifest_order(tmp_path: Path) -> None:

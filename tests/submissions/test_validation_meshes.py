@@ -2,7 +2,6 @@
 
 import dataclasses
 import struct
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from submissions.formats.arrays import Mesh
 from submissions.formats.mesh import write_obj, write_ply
 from submissions.manifest import Bounds, Item, Manifest
 from submissions.validation import Verdict, validate
+from tests.submissions.verdicts import judged, said
 
 IDS = ("chair", "mug", "star")
 MANIFEST = Manifest(
@@ -35,14 +35,7 @@ def stl(mesh: Mesh) -> bytes:
 
 
 def judge(tmp_path: Path, contents: dict[str, bytes], manifest: Manifest = MANIFEST) -> Verdict:
-    with zipfile.ZipFile(tmp_path / "entry.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in contents.items():
-            archive.writestr(name, data)
-    return validate(tmp_path / "entry.zip", manifest)
-
-
-def said(verdict: Verdict) -> list[str]:
-    return [str(problem) for problem in verdict.problems]
+    return judged(tmp_path, contents, manifest)
 
 
 def test_meshes_of_mixed_formats_are_accepted_in_manifest_order(tmp_path: Path) -> None:

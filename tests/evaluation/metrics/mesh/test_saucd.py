@@ -15,10 +15,9 @@ from evaluation.metrics.mesh.saucd import bins, laplacian, saucd, saucd_w, spect
 from evaluation.metrics.mesh.surface import surface
 from evaluation.synthetic import meshes
 from tests.evaluation.solids import (
-    EMPTY,
     FAR,
+    NO_SURFACE,
     OCTAHEDRON,
-    SQUARE,
     TETRAHEDRON,
     Mesh,
     mesh,
@@ -168,7 +167,7 @@ def test_doubled_faces_and_split_vertices_do_not_count():
         assert value(saucd, shape, OCTAHEDRON) == 0.0
 
 
-@pytest.mark.parametrize("prediction", [None, EMPTY, mesh(SQUARE.vertices), mesh([(0, 0, 0), (1, 1, 1), (2, 2, 2)], [(0, 1, 2)])])
+@pytest.mark.parametrize("prediction", NO_SURFACE)
 def test_without_faces(prediction):
     result = saucd(pair(prediction, OCTAHEDRON))
     assert (result.value, str(result.status)) == (2.0, "empty_pred")

@@ -8,7 +8,22 @@ from hypothesis import strategies as st
 from evaluation.metrics.mesh import closest
 from evaluation.metrics.mesh.distances import chamfer_l1, nearest, uhd
 from evaluation.metrics.mesh.surfaces import normal_difference, p2s
-from tests.evaluation.solids import EMPTY, FAR, SQUARE, box, mesh, moved, noisy, pair, random_soup, rounded, scaled, shuffled, sphere, value
+from tests.evaluation.solids import (
+    FAR,
+    NO_SURFACE,
+    SQUARE,
+    box,
+    mesh,
+    moved,
+    noisy,
+    pair,
+    random_soup,
+    rounded,
+    scaled,
+    shuffled,
+    sphere,
+    value,
+)
 
 
 def tilted(degrees: float):
@@ -81,7 +96,7 @@ def test_parity_with_point_cloud_utils():
     assert chamfer_l1(found, n=3000).value == pytest.approx(both / 2, abs=1e-9)
 
 
-@pytest.mark.parametrize("prediction", [None, EMPTY, mesh(box().vertices), mesh([(0, 0, 0), (1, 1, 1), (2, 2, 2)], [(0, 1, 2)])])
+@pytest.mark.parametrize("prediction", NO_SURFACE)
 def test_without_faces(prediction):
     directions = normal_difference(pair(prediction, box()))
     assert (directions.value, str(directions.status)) == (1.0, "empty_pred")

@@ -10,8 +10,8 @@ from evaluation.metrics.mesh.occupancy import closed, grid_around
 from evaluation.metrics.mesh.volume import inside, volume_iou
 from evaluation.metrics.mesh.winding import boundary_fans, inside_by_winding
 from tests.evaluation.solids import (
-    EMPTY,
     FAR,
+    NO_SURFACE,
     SQUARE,
     Mesh,
     box,
@@ -179,7 +179,7 @@ def test_centres_on_the_surface_count_as_inside():
         assert volume_iou(pair(diagonal, reference), resolution=8).parts["volume_pred"] >= 1 / 8
 
 
-@pytest.mark.parametrize("prediction", [None, EMPTY, mesh(box().vertices), mesh([(0, 0, 0), (1, 1, 1), (2, 2, 2)], [(0, 1, 2)])])
+@pytest.mark.parametrize("prediction", NO_SURFACE)
 def test_without_faces(prediction):
     result = volume_iou(pair(prediction, box()))
     assert (result.value, str(result.status)) == (0.0, "empty_pred")
