@@ -1,0 +1,182 @@
+"""What a map of Puzzle Similarity costs, beside the torch path of its authors' package, in one process and one run.
+
+    PLUMBLINE_DATA=... python -m tests.benchmarks.bench_puzzlesim [--net squeeze] [--threads 2] [--rounds 3] [--device cpu]
+
+The scene is PLUMBLINE_DATA/renders/garden: 36 clean views and four renders of 628 × 416 px. Both sides have the same
+random weights, read from one file in the published format; both have the features of the reference ready. The sides
+take turns and the shortest time of each counts, so that a busy machine weighs on all alike. On a processor times are of
+the process's own clock over its threads too (`cpu`), which a neighbour disturbs less than the clock on the wall; on a
+graphics card they are taken by its events. The floor is what the products alone take at the rate at which one large
+matrix product ran in between. Peak memory is the growth of the process's largest size over a map whose reference lies
+in a file, with 9 and with 36 views. Exits with 1 where float32 is less than 2 times as fast as the peer, screening less
+than 4 times where half precision is native, or a map is off by more than 1e-4.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from evaluation.metrics.render.puzzlesim import matching
+from evaluation.metrics.render.puzzlesim.matching import Limits
+from evaluation.metrics.render.puzzlesim.similarity import Budget, Scene, features, scene
+from evaluation.networks.inference import exact
+from evaluation.networks.load import load
+from tests.evaluation.metrics.render.puzzlesim.scenes import peer, put_weights
+
+EXACT, SCREENED, ON_A_CARD, OFF = 2.0, 4.0, 8.0, 1e-4
+RATED = 100  # products of 2048 × 256 with 256 × 512 in what tells the rate
+RATED_OPERATIONS = RATED * 2.0 * 2048 * 512 * 256
+
+
+def pictures(folder: Path) -> list[np.ndarray]:
+    return [np.array(Image.open(path).convert("RGB")) for path in sorted(folder.glob("*.png"))]
+
+
+def seconds(action: Callable[[], Any], device: str) -> tuple[float, float]:
+    """(on the wall, of the processor) of one call; on a card both are the time between two of its events."""
+    if device == "cuda":
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        first.record()
+        action()
+        last.record()
+        torch.cuda.synchronize()
+        return (first.elapsed_time(last) / 1e3,) * 2
+    wall, own = time.perf_counter(), time.process_time()
+    action()
+    return time.perf_counter() - wall, time.process_time() - own
+
+
+def products(found: Scene, image: np.ndarray) -> float:
+    """Floating-point operations of all products of a map."""
+    with exact():
+        shapes = [tap.shape[1:] for tap in features(found.network, [image], found.size, found.device)]
+    return sum(2.0 * layer.rows * height * width * layer.channels for layer, (height, width, _) in zip(found.layers, shapes, strict=True))
+
+
+def rate(dtype: torch.dtype, device: str) -> Callable[[], None]:
+    """Products of the kind that maps are made of, one after the other."""
+    a, b = (torch.rand(size, 256, device=device).to(dtype) for size in (2048, 512))
+    room = torch.empty(2048, 512, dtype=dtype, device=device)
+
+    def run() -> None:
+        for _ in range(RATED):
+            torch.mm(a, b.t(), out=room)
+
+    return run
+
+
+def grown(net: str, views: int, queue: Any) -> None:
+    """In a process of its own: by how many MiB its largest size grows over one map, with the reference in files."""
+    torch.set_num_threads(1)
+    folder = Path(os.environ["PLUMBLINE_DATA"]) / "renders" / "garden"
+    clean, image = pictures(folder / "prior")[:views], pictures(folder / "test")[0]
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as shelf:
+        network = load("backbone", put_weights(patch, Path(shelf), net))
+    found = scene(network, clean, image.shape[1::-1], budget=Budget(features=0, limits=Limits(chunk=16 << 20)))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found.map(image)
+    queue.put((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+def memory(net: str) -> None:
+    context = multiprocessing.get_context("spawn")
+    for views in (9, 36):
+        queue = context.Queue()
+        process = context.Process(target=grown, args=(net, views, queue))
+        process.start()
+        print(f"  peak grows by {queue.get():6.0f} MiB over one map with {views} views in files, read 16 MiB at a time")
+        process.join()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--net", default="squeeze", choices=["squeeze", "alex", "vgg"])
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--no-memory", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.device == "cuda" and not torch.cuda.is_available():
+        print("skipped: torch sees no graphics card on this machine")
+        return 0
+    if not os.environ.get("PLUMBLINE_DATA"):
+        print("skipped: PLUMBLINE_DATA does not name the folder with the real test data")
+        return 0
+    torch.set_num_threads(chosen.threads)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        name = put_weights(patch, Path(folder), chosen.net)
+        package = peer(patch, Path(folder))
+        code = compare(package, load("backbone", name, chosen.device), chosen)
+        if chosen.device == "cpu" and not chosen.no_memory:
+            memory(chosen.net)
+    return code
+
+
+def compare(package: Any, network: Any, chosen: argparse.Namespace) -> int:
+    folder, device = Path(os.environ["PLUMBLINE_DATA"]) / "renders" / "garden", chosen.device
+    clean, tests = pictures(folder / "prior"), pictures(folder / "test")
+    size = tests[0].shape[1::-1]
+    tensors = [torch.from_numpy(image).permute(2, 0, 1).to(device) / 255 for image in (*clean, *tests)]
+    theirs = package.PuzzleSim(torch.stack(tensors[: len(clean)]), net_type=chosen.net).to(device)
+    sides: dict[str, Callable[[int], Any]] = {"puzzle_sim": lambda n: theirs(tensors[len(clean) + n]).cpu().numpy()}
+    half = matching.native_half(device)
+    ours = scene(network, clean, size, device, screen=False)
+    fast = Scene(network, ours.layers, size, device, half) if half else None
+    sides["float32"] = lambda n: ours.map(tests[n])
+    if fast:
+        sides[f"screened in {half}".replace("torch.", "")] = lambda n: fast.map(tests[n])
+    with torch.no_grad():
+        maps = {side: [run(n) for n in range(len(tests))] for side, run in sides.items()}
+        times = measured(sides, len(tests), chosen, half)
+    return report(maps, times, products(ours, tests[0]), chosen, half)
+
+
+def measured(sides: dict[str, Callable[[int], Any]], count: int, chosen: argparse.Namespace, half: torch.dtype | None) -> dict[str, Any]:
+    """The shortest (wall, processor) seconds of each side for a view, and of the rated products."""
+    actions: dict[str, Callable[[int], Any]] = dict(sides)
+    for dtype in (torch.float32, half):
+        if dtype is not None:
+            run = rate(dtype, chosen.device)
+            actions[str(dtype)] = lambda n, run=run: run()
+    best = {name: (float("inf"),) * 2 for name in actions}
+    for turn in range(chosen.rounds):
+        for n in range(count):
+            for name, action in actions.items():
+                found = seconds(lambda action=action, n=n: action(n), chosen.device)
+                best[name] = tuple(min(pair) for pair in zip(best[name], found, strict=True))
+        print(f"  round {turn + 1} of {chosen.rounds} done", file=sys.stderr)
+    return best
+
+
+def report(maps: dict[str, Any], times: dict[str, Any], operations: float, chosen: argparse.Namespace, half: torch.dtype | None) -> int:
+    print(f"{chosen.net} on {chosen.device}, {chosen.threads} threads: {operations / 1e12:.3f} · 10^12 operations a view")
+    met, (peer_wall, peer_own) = True, times["puzzle_sim"]
+    for side in maps:
+        wall, own = times[side]
+        floor = operations / RATED_OPERATIONS * times[str(half if side.startswith("screened") else torch.float32)][0]
+        off = max(float(np.abs(one - other).max()) for one, other in zip(maps[side], maps["puzzle_sim"], strict=True))
+        print(
+            f"  {side:<21} {wall:7.3f} s a view (processor {own:7.3f} s), floor of its products {floor:6.3f} s ({wall / floor:.2f} of it), "
+            f"{peer_wall / wall:5.2f} times the peer (processor {peer_own / own:5.2f}), off by {off:.1e}"
+        )
+        wanted = 0.0 if side == "puzzle_sim" else ON_A_CARD if chosen.device == "cuda" else SCREENED if "screened" in side else EXACT
+        met &= peer_wall / wall >= wanted and off <= OFF
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
