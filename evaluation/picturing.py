@@ -19,7 +19,7 @@ from submissions import storage
 
 log = structlog.get_logger(__name__)
 
-SLICE_SECONDS = 3.0  # what a slice aims at: an upload that arrives meanwhile waits so long
+SLICE_SECONDS = 5.0  # what a slice aims at: an upload that arrives meanwhile waits so long
 MOST_VIEWS = 16  # of a slice, because all of them are read before the first is painted
 AWAY_SECONDS = 15.0  # how long a run waits where the storage does not answer
 
