@@ -41,30 +41,40 @@ def distance(one: np.ndarray, other: np.ndarray, network: str, weights: str, spa
     from evaluation.networks.normalise import imagenet, to_tensor
 
     def compute(device: torch.device, pairs: Tensor) -> Tensor:
-        return _compared(load(network, weights, device), imagenet(pairs.flatten(0, 1)), spatial)
+        return _compared(load(network, weights, device), imagenet(pairs[:, 0]), imagenet(pairs[:, 1]), spatial)
 
     (found,) = in_batches(compute, [torch.stack([to_tensor(one), to_tensor(other)])], batch=1)
     return found.numpy()
 
 
-def _compared(network: nn.Module, x: Tensor, spatial: bool) -> Tensor:
-    """float32[B] or [B, H, W] for normalised images float32[2B, 3, H, W], the two of a pair one after the other."""
+def _compared(network: nn.Module, one: Tensor, other: Tensor, spatial: bool) -> Tensor:
+    """float32[B] or [B, H, W] for normalised images float32[B, 3, H, W].
+
+    The two go through the network side by side, tap by tap: what a layer needs beside its result is then needed for one
+    of them at a time, and images that are alike take the very same steps.
+    """
     from torch.nn import functional
 
     total = 0.0
-    for tap, features in enumerate(network.features.walk(x)):
-        unit = features / (features.square().sum(1, keepdim=True).sqrt() + TINY)
-        squares = (unit[::2] - unit[1::2]).square_()
-        found = (squares * _channel_weights(network, tap).view(1, -1, 1, 1)).sum(1, keepdim=True)
+    for tap, (x, y) in enumerate(zip(network.features.walk(one), network.features.walk(other), strict=True)):
+        squares = _unit(x).sub_(_unit(y)).square_()
+        found = functional.conv2d(squares, _channel_weights(network, tap, squares.shape[1]).view(1, -1, 1, 1))
         if spatial:
-            total = total + functional.interpolate(found, size=x.shape[2:], mode="bilinear", align_corners=False)[:, 0]
+            total = total + functional.interpolate(found, size=one.shape[2:], mode="bilinear", align_corners=False)[:, 0]
         else:
             total = total + found.mean((1, 2, 3))
     return total
 
 
-def _channel_weights(network: nn.Module, tap: int) -> Tensor:
-    """What each channel of a tap counts: as trained, or all alike and so that the distance is at most 1.
+def _unit(features: Tensor) -> Tensor:
+    """The features at each place brought to length 1; x / (‖x‖ + 1e-10)."""
+    import torch
+
+    return features / torch.linalg.vector_norm(features, dim=1, keepdim=True).add_(TINY)
+
+
+def _channel_weights(network: nn.Module, tap: int, channels: int) -> Tensor:
+    """float32[channels]: what each channel of a tap counts: as trained, or all alike and so that the distance is at most 1.
 
     Features behind a ReLU are not negative, so two of length 1 are at most √2 apart: half the squared distance is one
     less their cosine, and the mean over the taps stays in [0, 1].
@@ -74,7 +84,7 @@ def _channel_weights(network: nn.Module, tap: int) -> Tensor:
     if hasattr(network, "heads"):
         return network.heads[tap]
     taps = len(network.features.taps)
-    return torch.full((1,), 0.5 / taps, device=next(network.parameters()).device)
+    return torch.full((channels,), 0.5 / taps, device=next(network.parameters()).device)
 
 
 def _whole(pair: RenderPair, network: str, weights: str) -> MetricResult:

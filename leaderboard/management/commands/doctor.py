@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from evaluation import queue
-from evaluation.models import PropertyRun
+from evaluation import queue, weights
+from evaluation.models import PhaseMetric, PropertyRun
 from evaluation.sandbox import job_folder, sandbox
 from submissions import storage
 
@@ -20,7 +20,7 @@ LOW_DISK = 2 << 30  # bytes
 
 
 class Command(BaseCommand):
-    help = "Check settings, database, queue, storage, disk and the limited scoring process."
+    help = "Check settings, database, queue, storage, disk, the limited scoring process and the weights that phases need."
 
     def handle(self, *args, **options) -> None:
         probes: dict[str, Callable[[], str]] = {
@@ -30,6 +30,7 @@ class Command(BaseCommand):
             "storage": self._storage,
             "disk": self._disk,
             "scoring": self._scoring,
+            "weights": self._weights,
             "waiting": self._waiting,
             "measuring": self._measuring,
         }
@@ -89,6 +90,15 @@ class Command(BaseCommand):
         if verdict["accepted"]:
             raise CommandError("the limited process accepted an upload without items")
         return "the limited process answers"
+
+    def _weights(self) -> str:
+        sets = {}
+        for metric in PhaseMetric.objects.order_by():
+            for network, name in metric.spec.networks:
+                found = weights.get(network, metric.resolved[name])
+                sets[found.network, found.name] = found
+        paths = {path for found in sets.values() for path in found.paths()}
+        return f"{len(paths)} files of weights that phases need are here and unchanged"
 
     def _waiting(self) -> str:
         n, oldest = queue.depth()

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from evaluation import weights
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
 from tests.factories import gables
@@ -65,6 +66,15 @@ def test_a_metric_whose_weights_are_not_here_is_refused(tmp_path):
     text = text.replace("title:", "family: mesh\ntitle:", 1)
     (fault,) = [problem for problem in problems(tmp_path, text) if "metrics[0].key" in problem]
     assert "expected a metric that this server can compute; There are no weights 'shape_grading' of saucd_w" in fault
+
+
+@pytest.mark.parametrize(("key", "files"), [("lpips_alex", "alexnet lpips-alex"), ("psnr@bbox", "yolox-x"), ("fid", "inception-fid")])
+def test_a_metric_whose_published_weights_were_not_fetched_is_refused_with_the_command(tmp_path, monkeypatch, key, files):
+    monkeypatch.setattr(weights, "_folder", [tmp_path / "empty"])
+    text = SMALL.replace("key: corner_f1", f"key: {key}")
+    text = text.replace("title:", "family: render\ntitle:", 1)
+    (fault,) = [problem for problem in problems(tmp_path, text) if "metrics[0].key" in problem]
+    assert f"are not on this server; get them with: python manage.py fetch_weights {files}" in fault
 
 
 def test_all_faults_come_at_once_in_the_order_of_lines(tmp_path):
