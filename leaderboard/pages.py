@@ -6,7 +6,7 @@ from django.urls import URLPattern, path, re_path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import require_safe
 
-from leaderboard.views import agreement, board, charts, compare, docs, entries, entry, home, item, metrics, scene, starter_kit
+from leaderboard.views import agreement, board, charts, compare, docs, entries, entry, home, item, metrics, scene, starter_kit, studies
 from submissions.formats.families import NAME
 from submissions.models.phase import RESERVED_SLUGS
 
@@ -40,6 +40,10 @@ urlpatterns = [
     shown(f"{PHASE}/compare/", compare.compare, "compare"),
     shown(f"{PHASE}/charts/", charts.charts, "charts"),
     shown(f"{PHASE}/choosing-metrics/", agreement.choosing, "choosing_metrics"),
+    shown(f"{PHASE}/people/", studies.studies, "studies"),
+    shown(f"{PHASE}/people/<slug:slug>/", studies.study, "study"),
+    shown(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
+    shown(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     shown(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
     shown("entries/<int:pk>/", entry.entry, "entry"),
     shown("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),

@@ -7,8 +7,8 @@ which rows are seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -55,6 +55,7 @@ class Cell:
     width: float = 0.0
     dot: float | None = None
     n: int = 0
+    contradicts: int = 0  # pairs in which people say otherwise
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,11 @@ class Line:
 class BoardRows:
     """A payload seen through a `Choice`; `team` is the viewer's, for `mine`."""
 
-    def __init__(self, content: dict, choice: Choice, team: int | None = None, per_page: int = PER_PAGE) -> None:
+    def __init__(
+        self, content: dict, choice: Choice, team: int | None = None, per_page: int = PER_PAGE, marks: Mapping | None = None
+    ) -> None:
         self.content, self.team, self.per_page = content, team, per_page
+        self.marks = marks or {}
         self.metrics: list[dict] = content["metrics"]
         self.by_slug = {metric["slug"]: metric for metric in self.metrics}
         known = choice.sort in self.by_slug or choice.sort in (OVERALL, *TEXT_SORTS)
@@ -141,9 +145,18 @@ class BoardRows:
             interval=span(low, high), bracket=bracket,
             explanation=overall["explanation"][index] if standing is overall else "",
             value=_points(overall["value"][index]) if overall["rule"] in VALUE_TITLES else "",
-            cells=[cell(metric, index) for metric in self.metrics],
+            cells=[self._cell(metric, index) for metric in self.metrics],
             mine=self.team is not None and entry["team_id"] == self.team,
         )  # fmt: skip
+
+    def _cell(self, metric: dict, index: int) -> Cell:
+        """The cell, marked where the metric puts this entry before one that people prefer to it."""
+        found = cell(metric, index)
+        against = self.marks.get((self.content["entries"][index]["id"], metric["slug"]), [])
+        if not against:
+            return found
+        names = ", ".join(one["preferred"] for one in against[:3]) + (f" and {len(against) - 3} more" if len(against) > 3 else "")
+        return replace(found, contradicts=len(against), title=f"{found.title}; people prefer {names} to it, this metric does not")
 
     @cached_property
     def _brackets(self) -> list[str]:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-import threading
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import structlog
-from django.conf import settings
-from django.db import close_old_connections, connection
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, Score
+from evaluation.sandbox import LeaseLost
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.stats import votes as voting
 from leaderboard.stats.study import MetricScores, analyse
@@ -36,10 +32,16 @@ def analyse_due(worker: str = "studies") -> int:
 
 def compute(row: StudyAnalysis) -> None:
     """The analysis of a claimed row."""
+
+    def go_on() -> None:
+        if not row.heartbeat():
+            raise LeaseLost
+
     try:
-        with _alive(row):
-            votes = voting.canonical(row.study.votes(row.criterion))
-            content = analyse(votes, metric_scores(row.study, votes))
+        votes = voting.canonical(row.study.votes(row.criterion))
+        content = analyse(votes, metric_scores(row.study, votes), step=go_on)
+    except LeaseLost:
+        return
     except Exception:
         log.exception("an analysis failed", study=row.study_id)
         row.give_up_or_retry("An error in the service stopped the analysis; its operator can see why.", traceback.format_exc())
@@ -80,27 +82,3 @@ def _places(batch: EvaluationBatch, votes: Votes) -> list[np.ndarray]:
     """The items of each of the study's samples, as positions in the reference."""
     groups = np.array(batch.reference.groups)
     return [np.flatnonzero(groups == name) for name in votes.samples]
-
-
-@contextmanager
-def _alive(row: StudyAnalysis) -> Iterator[None]:
-    """Renew the lease while the work goes on in this thread."""
-    done = threading.Event()
-
-    def beat() -> None:
-        while not done.wait(settings.HEARTBEAT_SECONDS):
-            try:
-                row.heartbeat()
-            except Exception:
-                log.exception("no heartbeat of an analysis", study=row.study_id)
-            finally:
-                close_old_connections()
-        connection.close()
-
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()

@@ -36,6 +36,7 @@ PURE = (
     "leaderboard/surfaces.py",
     "leaderboard/plots.py",
     "leaderboard/plots_agreement.py",
+    "leaderboard/plots_study.py",
     "leaderboard/drawings.py",
     "leaderboard/exports.py",
 )

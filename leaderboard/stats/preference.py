@@ -227,7 +227,8 @@ def quality(rates: Floats) -> tuple[Floats, float]:
     first = left[..., 0]
     above = rates.mean(-1) - rates.mean(axis=(-1, -2))[..., None]
     sign = np.where((first * above).sum(-1) > 0, 1.0, -1.0)
-    share = values[..., 0] ** 2 / (values**2).sum(-1)
+    total = (values**2).sum(-1)  # 0 where nobody preferred anything
+    share = np.divide(values[..., 0] ** 2, total, out=np.full_like(total, math.nan), where=total > 0)
     return first * sign[..., None], share
 
 

@@ -6,7 +6,7 @@ The result is plain JSON values: what a page shows, what the command prints, and
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -39,32 +39,43 @@ def analyse(
     gold: Collection[tuple[str, str]] = (),
     anchor: str | None = None,
     seed: int = 0,
+    step: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """The analysis of the votes of one criterion. ValueError if `anchor` names no method."""
+    """The analysis of the votes of one criterion; `step` is called every few seconds of it.
+
+    ValueError if `anchor` names no method.
+    """
     if anchor is not None and anchor not in votes.methods:
         raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(votes.methods)}.")
     counted = votes.counted()
     asked = raters.questions(votes)
-    return _plain(
-        {
-            "version": VERSION,
-            "votes": len(votes),
-            "counted": len(counted),
-            "repeats": int(votes.repeat.sum()),
-            "questions": len(asked.sample),
-            "ties": float((counted.verdict == 0).mean()) if len(counted) else None,
-            "raters": list(votes.raters),
-            "groups": list(votes.groups),
-            "samples": list(votes.samples),
-            "methods": list(votes.methods),
-            **_scales(counted, anchor, seed),
-            "agreement": _agreement(votes, asked, metrics),
-            "metrics": [_metric(votes, asked, counted, metric, seed) for metric in metrics],
-            "people": _people(asked.verdicts, seed),
-            "reliability": _reliability(votes, asked, gold),
-            "adequacy": [asdict(curve) for curve in adequacy.curves(votes, seed=seed)],
-        }
-    )
+    found: dict[str, Any] = {
+        "version": VERSION,
+        "votes": len(votes),
+        "counted": len(counted),
+        "repeats": int(votes.repeat.sum()),
+        "questions": len(asked.sample),
+        "ties": float((counted.verdict == 0).mean()) if len(counted) else None,
+        "raters": list(votes.raters),
+        "groups": list(votes.groups),
+        "samples": list(votes.samples),
+        "methods": list(votes.methods),
+    }
+    step()
+    found |= _scales(counted, anchor, seed)
+    step()
+    found["agreement"] = _agreement(votes, asked, metrics)
+    found["metrics"] = []
+    for metric in metrics:
+        found["metrics"].append(_metric(votes, asked, counted, metric, seed))
+        step()
+    found["people"] = _people(asked.verdicts, seed)
+    found["reliability"] = _reliability(votes, asked, gold)
+    found["adequacy"] = []
+    for resource in adequacy.RESOURCES:
+        step()
+        found["adequacy"].append(asdict(adequacy.curve(counted, resource, seed=seed)))
+    return _plain(found)
 
 
 def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:

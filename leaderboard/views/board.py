@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from evaluation.models import Evaluation, EvaluationBatch, Part
-from leaderboard import evidence, exports
+from leaderboard import evidence, exports, people
 from leaderboard.models import Snapshot
 from leaderboard.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place, whole, words
@@ -89,15 +89,22 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     """What the table shows; nothing of it before the first snapshot."""
     if snapshot is None:
         return {"snapshot": None, "rows": None}
-    rows = BoardRows(snapshot.content, choice_of(request), place.viewer.team_id)
+    found = people.of_phase(place.phase, place.viewer.organizes)
     content = snapshot.content
+    shown = content | {"metrics": [*content["metrics"], people.column(found, content)]} if found and found.preferred else content
+    rows = BoardRows(shown, choice_of(request), place.viewer.team_id, marks=found.marks if found else {})
     counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"])
+    titles = {metric["slug"]: metric["title"] for metric in content["metrics"]}
     return {
+        "people": found, "people_bars": people.bars(found, titles) if found else [],
+        "people_head": _head(request, rows, shown["metrics"][-1]) if shown is not content else None,
         "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
         "entry_words": ENTRY_WORDS[content["phase"]["entries"]],
         "value_title": VALUE_TITLES.get(content["overall"]["rule"], ""),
         "columns": [
-            _head(request, rows, metric) | {"count": counts[metric["fingerprint"]], "evidence_url": evidence_url(place, metric)}
+            _head(request, rows, metric)
+            | {"count": counts[metric["fingerprint"]], "evidence_url": evidence_url(place, metric)}
+            | {"trust": found.trust.get(metric["slug"]) if found else None}
             for metric in content["metrics"]
         ],
         "rank_head": _head(request, rows, {"slug": "rank"}),

@@ -10,11 +10,12 @@ from django.shortcuts import render
 FOLDER = Path(__file__).resolve().parent.parent / "docs"
 TITLES = {
     "participants": ("For participants", "Join, prepare an entry, check it, upload it, read the result."),
-    "formats": ("File formats", "What an archive may hold, and how wireframes and meshes are written."),
+    "formats": ("File formats", "What an archive may hold, and how wireframes, meshes and renders are written."),
     "client": ("The command line", "Check, score and upload from a terminal."),
     "api": ("The API", "Everything a page does, for programs."),
     "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),
     "properties": ("Properties of metrics", "What the property suite asks of a metric, and how to read its table."),
+    "studies": ("Studies of people", "What votes say of entries and metrics, and how it is computed."),
     "organizers": ("For organizers", "Set up a challenge in the browser or as files."),
     "bundle": ("A challenge as files", "Every key of challenge.yaml, with a complete example."),
 }

@@ -9,8 +9,9 @@ from datetime import timedelta
 from django.utils import timezone
 
 from evaluation.models import PictureRun, Score
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, Study
 from leaderboard.scorecard import current_evaluation
+from leaderboard.studies import analyse_due
 from leaderboard.tasks import build_due_boards
 from submissions import storage, uploads
 from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, User
@@ -29,6 +30,7 @@ from tests.factories import (
     received,
 )
 from tests.leaderboard import scores
+from tests.leaderboard.stats.ballots import made_up
 from tests.people import People
 
 KEY = "the-key-of-the-private-one"
@@ -63,6 +65,7 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
     entries["busy"] = _received(phase, people.team, "method-busy", people.owner, 7)
     entries["uploading"] = uploads.start(people.owner, phase, file_name="e.zip", size=9, sha256="0" * 64, method_name="method-uploading")
     build_due_boards()
+    _judge(phases)
     return _names(phases, private, draft, entries, people, insiders)
 
 
@@ -144,6 +147,15 @@ def _render_entries(people: People) -> dict[str, Submission]:
             found[name] = it
     found["render_hidden"].hide(people.organizer, "looked at again")
     return found
+
+
+def _judge(phases: dict[str, Phase]) -> None:
+    """A study that all may see in each of three phases, and one for organizers only."""
+    for name, slug in (("p", "open"), ("p", "inner"), ("masked", "open"), ("pp", "open")):
+        about = {"title": f"study-{slug}", "question": "Which is closer?", "is_public": slug == "open"}
+        Study.import_votes(phases[name], None, made_up(2, 1, 3), slug=slug, **about)
+    while analyse_due():
+        pass
 
 
 def _file(challenge: Challenge, phase: Phase, name: str) -> ChallengeFile:

@@ -112,6 +112,21 @@ GET    /challenges/{private}/{pp}/charts/           xxxxxyxy
 GET    /challenges/{c}/{p}/choosing-metrics/        yyyyyyyy
 GET    /challenges/{c}/{masked}/choosing-metrics/   yyyyyyyy
 GET    /challenges/{private}/{pp}/choosing-metrics/ xxxxxyxy
+GET    /challenges/{c}/{p}/people/                  yyyyyyyy
+GET    /challenges/{c}/{masked}/people/             yyyyyyyy
+GET    /challenges/{private}/{pp}/people/           xxxxxyxy
+GET    /challenges/{c}/{p}/people/open/             yyyyyyyy
+GET    /challenges/{c}/{p}/people/open/analysis.json yyyyyyyy
+GET    /challenges/{c}/{p}/people/open/votes.csv    xxxxxyxy
+GET    /challenges/{c}/{p}/people/inner/            xxxxxyxy
+GET    /challenges/{c}/{p}/people/inner/analysis.json xxxxxyxy
+GET    /challenges/{c}/{p}/people/inner/votes.csv   xxxxxyxy
+GET    /challenges/{c}/{masked}/people/open/        yyyyyyyy
+GET    /challenges/{c}/{masked}/people/open/analysis.json xxxxxyxy
+GET    /challenges/{c}/{masked}/people/open/votes.csv xxxxxyxy
+GET    /challenges/{private}/{pp}/people/open/      xxxxxyxy
+GET    /challenges/{private}/{pp}/people/open/analysis.json xxxxxyxy
+GET    /challenges/{private}/{pp}/people/open/votes.csv xxxxxyxy
 """
 
 # An entry in each of its states. What the board shows is seen by all; what it does not show, by

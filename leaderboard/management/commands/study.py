@@ -1,0 +1,77 @@
+"""Studies from a terminal: `study import CHALLENGE/PHASE SLUG FILE`, `study export CHALLENGE/PHASE SLUG FILE`, `study analyse`."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from leaderboard.models import Study
+from leaderboard.stats import votes as voting
+from leaderboard.stats.votes import VotesError
+from leaderboard.studies import analyse_due
+from submissions.models import Phase
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+
+class Command(BaseCommand):
+    help = "Bring in judgements of pairs from a CSV file, write them out again, or compute what is due of all studies."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        acts = parser.add_subparsers(dest="act", required=True)
+        import_ = acts.add_parser("import", help="make a study of a file's votes")
+        for one in (import_, acts.add_parser("export", help="write a study's votes into a file")):
+            one.add_argument("phase", metavar="CHALLENGE/PHASE")
+            one.add_argument("slug")
+            one.add_argument("file", type=Path)
+        import_.add_argument("--title", required=True)
+        import_.add_argument("--question", required=True, help="what the raters were asked")
+        import_.add_argument("--source", default="", help="who collected the votes")
+        import_.add_argument("--made-up", action="store_true", help="the raters are invented; say so wherever the study is shown")
+        import_.add_argument("--public", action="store_true", help="show it to all who may see the board")
+        import_.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
+        acts.add_parser("analyse", help="compute every analysis that is due, now and here")
+
+    def handle(self, act: str, **options) -> None:
+        if act == "analyse":
+            done = 0
+            while analyse_due("manage.py study"):
+                done += 1
+            self.stdout.write(f"{done} {'analysis' if done == 1 else 'analyses'} computed.")
+            return
+        challenge, _, slug = options["phase"].partition("/")
+        phase = Phase.objects.select_related("challenge").filter(challenge__slug=challenge, slug=slug).first()
+        if phase is None:
+            raise CommandError(f"There is no phase {options['phase']!r}; name it as CHALLENGE/PHASE, by the words in its address.")
+        (self._import if act == "import" else self._export)(phase, options)
+
+    def _import(self, phase: Phase, options: dict) -> None:
+        bad = [text for text in options["column"] if not text.partition("=")[2]]
+        if bad or not SLUG.fullmatch(options["slug"]):
+            what = f"--column {bad[0]!r} is not of the form COLUMN=NAME" if bad else f"{options['slug']!r} is no address"
+            raise CommandError(f"{what}; use small letters, digits and hyphens for the address.")
+        try:
+            votes = voting.read(options["file"], dict(text.split("=", 1) for text in options["column"]))
+            study = Study.import_votes(
+                phase, None, votes, slug=options["slug"], title=options["title"], question=options["question"],
+                source=options["source"], made_up=options["made_up"], is_public=options["public"],
+            )  # fmt: skip
+        except (OSError, VotesError, ValueError) as error:
+            raise CommandError(f"{error}\nNothing was changed.") from None
+        linked = study.entries.filter(submission__isnull=False).count()
+        self.stdout.write(
+            f"{len(votes):,} votes of {study.raters.count():,} raters on {study.entries.count():,} methods are in; "
+            f"{linked} of these are entries of the phase. The analysis is computed by the next free worker."
+        )
+
+    def _export(self, phase: Phase, options: dict) -> None:
+        study = Study.objects.filter(phase=phase, slug=options["slug"]).first()
+        if study is None:
+            known = ", ".join(Study.objects.filter(phase=phase).values_list("slug", flat=True)) or "none"
+            raise CommandError(f"There is no study {options['slug']!r} in {options['phase']}; there are: {known}.")
+        with options["file"].open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows(voting.write(study.votes()))
+        self.stdout.write(f"{study.study_votes.count():,} votes are in {options['file']}.")

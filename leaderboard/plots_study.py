@@ -1,0 +1,85 @@
+"""Charts of a study: who agrees with whom, and whether enough was labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from leaderboard.plots import TOKENS, Figure, Palette, base_layout, nothing, plain, short
+
+_COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
+MOST_ROWS = 400  # of the table that says the same in numbers
+
+
+def agreement_map(
+    names: Sequence[str], agree: Sequence[Sequence[float | None]], common: Sequence[Sequence[float]], order: Sequence[int],
+    borders: Sequence[int], colours: Palette = TOKENS,
+) -> Figure:  # fmt: skip
+    """A heat map of agreement [k][k] in the given order; `borders` are places in that order at which another cluster begins."""
+    if len(names) < 2:
+        return nothing("With a second rater, a matrix of who agrees with whom stands here.", _COLUMNS, colours)
+    ordered = [names[n] for n in order]
+    values = [[agree[i][j] if i != j else None for j in order] for i in order]
+    flat = [value for row in values for value in row if value is not None]
+    low = min(flat, default=0.0)
+    layout = base_layout(colours, height=180 + 15 * len(names))
+    layout["margin"] = {"l": 8, "r": 8, "t": 8, "b": 8}
+    ticks: dict[str, Any] = {"tickvals": list(range(len(names))), "showgrid": False, "zeroline": False}
+    layout["xaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "tickangle": -60}
+    layout["yaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "autorange": "reversed"}
+    layout["shapes"] = [
+        line
+        for at in borders
+        for line in (_line(at - 0.5, at - 0.5, -0.5, len(names) - 0.5, colours), _line(-0.5, len(names) - 0.5, at - 0.5, at - 0.5, colours))
+    ]
+    text = [[f"{plain(one)} and {plain(other)}" for other in ordered] for one in ordered]
+    heat = {
+        "type": "heatmap", "z": values, "zmin": min(low, 0.5), "zmax": 1.0, "text": text, "hoverongaps": False,
+        "colorscale": [[0, colours.panel], [1, colours.accent]], "xgap": 1, "ygap": 1,
+        "colorbar": {"title": {"text": "agreement"}, "thickness": 12, "outlinewidth": 0, "tickfont": {"color": colours.ink}},
+        "hovertemplate": "%{text}: %{z:.2f}<extra></extra>",
+    }  # fmt: skip
+    rows = [
+        (ordered[i], ordered[j], f"{values[i][j]:.3f}", str(int(common[order[i]][order[j]])))
+        for i in range(len(order))
+        for j in range(i)
+        if values[i][j] is not None
+    ]
+    parts = len(borders) + 1
+    summary = f"Agreement of {len(names)} raters on the pairs each two have in common"
+    summary += f", in {parts} clusters divided by lines." if parts > 1 else ", in one cluster."
+    return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MOST_ROWS]))
+
+
+def adequacy(curve: dict[str, Any], colours: Palette = TOKENS) -> Figure:
+    """Tau to the ranking by all over the size of the part: the mean as a line, the middle 95 % as a band."""
+    columns = (curve["resource"].capitalize(), "Mean τ", "95 % low", "95 % high")
+    known = [row for row in zip(curve["sizes"], curve["mean"], curve["low"], curve["high"], strict=True) if row[1] is not None]
+    if len(known) < 2:
+        return nothing(f"There are too few {curve['resource']} to take parts of.", columns, colours)
+    sizes, mean, low, high = (list(column) for column in zip(*known, strict=True))
+    layout = base_layout(colours, height=230)
+    layout["xaxis"] |= {
+        "type": "log" if sizes[-1] > 50 else "linear",
+        "title": {"text": curve["resource"], "font": {"color": colours.soft}},
+    }
+    layout["yaxis"] |= {"range": [min(0.0, *low) - 0.02, 1.03], "title": {"text": "τ-b", "font": {"color": colours.soft}}}
+    hidden: dict[str, Any] = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": sizes}
+    mark = {"type": "scatter", "mode": "lines", "x": [sizes[0], sizes[-1]], "y": [0.95, 0.95], "hoverinfo": "skip"}
+    data = (
+        hidden | {"y": low},
+        hidden | {"y": high, "fill": "tonexty", "fillcolor": colours.line},
+        mark | {"line": {"color": colours.warn, "width": 1, "dash": "dash"}},
+        {
+            "type": "scatter", "mode": "lines+markers", "x": sizes, "y": mean, "line": {"color": colours.accent, "width": 2},
+            "marker": {"size": 5}, "hovertemplate": f"%{{x}} {curve['resource']}: τ %{{y:.3f}}<extra></extra>",
+        },
+    )  # fmt: skip
+    enough = f"enough from {curve['enough']:,}" if curve["enough"] is not None else "more are needed"
+    summary = f"{curve['resource'].capitalize()}: {enough} of {sizes[-1]:,}."
+    rows = tuple((f"{size:,}", *(f"{value:.3f}" for value in row)) for size, *row in known)
+    return Figure(data, layout, summary, columns, rows)
+
+
+def _line(x0: float, x1: float, y0: float, y1: float, colours: Palette) -> dict[str, Any]:
+    return {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": {"color": colours.ink, "width": 2}}

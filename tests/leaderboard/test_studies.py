@@ -1,0 +1,218 @@
+"""Studies in the service: votes come in, are analysed by a worker, and change what the board says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from leaderboard import people
+from leaderboard.models import Snapshot, Study, StudyAnalysis
+from leaderboard.stats import votes as voting
+from leaderboard.stats.study import analyse
+from leaderboard.stats.votes import Vote, canonical
+from leaderboard.studies import analyse_due, compute, metric_scores
+from leaderboard.tasks import request_analyses
+from submissions.models import AuditEntry
+from tests.leaderboard.stats.ballots import made_up, vote
+
+pytestmark = pytest.mark.django_db
+ABOUT = {"slug": "people", "title": "Which is closer?", "question": "Which of the two is closer to the house?"}
+
+
+def imported(phase, votes, **more) -> Study:
+    return Study.import_votes(phase, None, votes, **(ABOUT | {"is_public": True} | more))
+
+
+def test_votes_come_back_as_they_went_in(phase):
+    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a")]
+    study = imported(phase, rows)
+    assert list(study.votes()) == [Vote(**{**vars(row), "study": "people"}) for row in rows]
+    assert study.raters.count() == 3 and study.entries.count() == 3
+    assert AuditEntry.objects.get(action="study.import").detail["votes"] == len(rows)
+
+
+def test_an_analysis_is_asked_for_once_computed_by_a_worker_and_not_again(phase):
+    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty")]
+    study = imported(phase, rows)
+    assert [analyse_due() for _ in range(3)] == [1, 1, 0]
+    assert {row.criterion for row in study.analyses.filter(state="done")} == {"", "beauty"}
+    row = study.analyses.get(criterion="")
+    assert row.content == analyse(canonical(made_up(3, 2, 3))) and row.made_of == row.wanted
+    assert request_analyses() == 0
+
+
+def test_more_votes_are_a_new_analysis_and_the_old_one_stays_meanwhile(phase):
+    study = imported(phase, made_up(3, 2, 3))
+    analyse_due()
+    Study.objects.filter(pk=study.pk).update(revision=2)
+    assert request_analyses() == 1
+    row = study.analyses.get()
+    assert row.state == "waiting" and row.content is not None
+    assert analyse_due() == 1
+    row.refresh_from_db()
+    assert row.state == "done" and row.wanted.startswith("2/")
+
+
+def test_a_late_worker_writes_nothing(phase):
+    study = imported(phase, made_up(3, 2, 3))
+    StudyAnalysis.request_missing()
+    late = StudyAnalysis.objects.waiting().claim("late")
+    StudyAnalysis.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert analyse_due("prompt") == 1
+    content = study.analyses.get().content
+    compute(late)
+    row = study.analyses.get()
+    assert row.content == content and row.worker == "prompt"
+    assert late.finish({"version": 0}) is False and study.analyses.get().content == content
+
+
+def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settings):
+    study = imported(phase, made_up(3, 2, 3))
+    monkeypatch.setattr("leaderboard.studies.analyse", lambda *given, **named: 1 / 0)
+    for _ in range(settings.MAX_ATTEMPTS):
+        StudyAnalysis.objects.update(lease_until=None)
+        assert analyse_due() == 1
+    row = study.analyses.get()
+    assert row.state == "failed" and "its operator can see why" in row.failure and "ZeroDivisionError" in row.failure_detail
+
+
+def test_a_slug_is_taken_once(phase):
+    imported(phase, made_up(2, 1, 3))
+    with pytest.raises(ValueError, match="There is a study 'people' in this phase already"):
+        imported(phase, made_up(2, 1, 3))
+    assert Study.objects.count() == 1
+
+
+# --- with scored entries
+
+
+@pytest.fixture
+def judged(phase, scored):
+    """The phase with two scored entries, the first of them better."""
+    phase.entries = phase.Entries.ALL
+    phase.save()
+    return phase, [scored(0.05, method_name="near"), scored(0.6, method_name="far off", seed=1)]
+
+
+def votes_for(entries, samples, better: int) -> list[Vote]:
+    """Eight raters who all prefer one of the first two entries on every sample."""
+    first, second = (entries[n].method_name for n in (better, 1 - better))
+    return [vote(first, second, "left", f"r{k}", sample) for k in range(8) for sample in samples]
+
+
+def test_a_metrics_answers_are_its_values_of_the_sample(judged):
+    phase, entries = judged
+    batch = phase.batches.get(state="current")
+    items = list(batch.reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    votes = canonical(study.votes())
+    found = metric_scores(study, votes)
+    assert {one.key for one in found} == {metric["slug"] for metric in batch.metrics}
+    for one in found:
+        assert one.values.shape == (len(votes.samples), 2)
+
+
+def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(judged, client):
+    phase, entries = judged
+    batch = phase.batches.get(state="current")
+    items = list(batch.reference.item_ids)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    Snapshot.make_all(phase)
+    assert "people: no study yet" in client.get(address).content.decode()
+    worse, slug = 1, "corner_f1"
+    study = imported(phase, votes_for(entries, items, worse))
+    analyse_due()
+    found = people.of_phase(phase, organizes=False)
+    assert found.study == study and found.trust[slug].agreed < 50
+    assert (entries[1 - worse].pk, slug) in found.marks
+    page = client.get(address).content.decode()
+    assert "people say otherwise" in page and "/ 100 pairs, 8 raters" in page and "people: no study yet" not in page
+    by_people = client.get(f"{address}?sort=people").content.decode()
+    places = [by_people.index(f'<b><a href="/entries/{entry.pk}/">') for entry in entries]
+    assert places[worse] < places[1 - worse]
+    study.publish(None, False)
+    assert "people: no study yet" in client.get(address).content.decode()
+
+
+# --- pages
+
+
+def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
+    rows = [Vote(**{**vars(row), "rater": f"jane.{row.rater}@example.org"}) for row in made_up(6, 4, 5)]
+    study = imported(phase, rows, made_up=True)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
+    assert "being computed" in client.get(address).content.decode()
+    assert "Being computed" in client.get(f"{address}people/").content.decode()
+    analyse_due()
+    page = client.get(f"{address}people/").content.decode()
+    for words in ("What people prefer", "Who agrees with whom", "Was enough labelled?", "2 clusters", "made up", "are invented"):
+        assert words in page
+    data = client.get(f"{address}people/analysis.json")
+    assert data.json()["criteria"][""]["counted"] == len(rows)
+    assert "example.org" not in page + data.content.decode()
+    assert study.title in client.get(address).content.decode()
+
+
+def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
+    study = imported(phase, made_up(3, 2, 3), is_public=False)
+    analyse_due()
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    assert client.get(address).status_code == 404 and client.get(f"{address}votes.csv").status_code == 404
+    client.force_login(people.organizer)
+    assert client.get(address).status_code == 200
+    rows = list(csv.reader(io.StringIO(b"".join(client.get(f"{address}votes.csv").streaming_content).decode())))
+    assert rows == [[*map(str, row)] for row in voting.write(study.votes())] and len(rows) == 1 + 18
+
+
+def test_another_criterion_has_its_own_page_and_unknown_ones_none(phase, client):
+    imported(phase, [vote("x", "y", "left", criterion="overall"), vote("x", "y", "right", criterion="detail")])
+    analyse_due(), analyse_due()
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    assert "<b>overall</b>" in client.get(address).content.decode()
+    assert "<b>detail</b>" in client.get(f"{address}?criterion=detail").content.decode()
+    assert client.get(f"{address}?criterion=none").status_code == 404
+
+
+# --- the command
+
+
+def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
+    path = tmp_path / "theirs.csv"
+    path.write_text("worker,prompt,left,right,winner\n1,p,A,B,left\n2,p,B,A,tie\n")
+    place = f"{phase.challenge.slug}/{phase.slug}"
+    columns = ["--column", "choice=winner", "--column", "rater=worker", "--column", "sample=prompt"]
+    call_command("study", "import", place, "theirs", str(path), "--title", "T", "--question", "Q?", "--public", *columns)
+    assert "2 votes of 2 raters on 2 methods are in; 0 of these are entries" in capsys.readouterr().out
+    call_command("study", "analyse")
+    assert "1 analysis computed." in capsys.readouterr().out
+    call_command("study", "export", place, "theirs", str(tmp_path / "out.csv"))
+    assert [row.choice for row in voting.read(tmp_path / "out.csv")] == ["left", "tie"]
+
+
+@pytest.mark.parametrize(
+    ("place", "slug", "text", "sentence"),
+    [
+        ("nothing/here", "x", "rater,left,right,choice\n", "There is no phase 'nothing/here'"),
+        (None, "No Slug", "rater,left,right,choice\nr,a,b,left\n", "'No Slug' is no address"),
+        (None, "x", "rater,left,right,choice\nr,a,a,left\n", "line 2: 'a' stands on both sides"),
+    ],
+)
+def test_what_the_command_cannot_do_it_says_and_changes_nothing(phase, tmp_path, place, slug, text, sentence):
+    (tmp_path / "v.csv").write_text(text)
+    where = place or f"{phase.challenge.slug}/{phase.slug}"
+    with pytest.raises(CommandError, match=sentence):
+        call_command("study", "import", where, slug, str(tmp_path / "v.csv"), "--title", "T", "--question", "Q")
+    assert not Study.objects.exists()
+
+
+def test_the_json_of_an_analysis_holds_only_numbers_that_json_knows(phase, client):
+    imported(phase, [vote("x", "y", "left")])
+    analyse_due()
+    data = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/analysis.json").content.decode()
+    assert "NaN" not in data and json.loads(data)["criteria"][""]["scales"][0]["regularised"] is True
