@@ -14,10 +14,13 @@ import numpy as np
 from allauth.account.models import EmailAddress
 from django.utils import timezone
 
+from evaluation.models import EvaluationBatch, Score
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
 from leaderboard.demo import rooflines, solids
+from leaderboard.demo.raters import made_up_votes
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo, Entry, Items
+from leaderboard.models import Study
 from submissions import client
 from submissions.models import ApiToken, Challenge, Participation, Status, Submission, Team, User
 
@@ -147,3 +150,27 @@ def finish(demo: Demo) -> None:
             row.mark(organizer, is_baseline=True, is_verified=True)
         if entry.withdraw and not row.withdrawn_at:
             row.withdraw()
+
+
+STUDY = "made-up-raters"
+
+
+def compare(demo: Demo) -> None:
+    """A finished study by made-up raters, where the demo has one and it is not there yet."""
+    phase = Challenge.objects.get(slug=demo.slug).phases.get(slug=demo.phase)
+    if not demo.study or Study.objects.filter(phase=phase, slug=STUDY).exists():
+        return
+    batch = EvaluationBatch.current(phase)
+    rows = list(uploads(demo).filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True).order_by("id"))
+    items = batch.reference.item_ids
+    values = {metric["slug"]: np.zeros((len(rows), len(items))) for metric in batch.metrics}
+    for slug, matrix in values.items():
+        scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=slug, evaluation__submission__in=rows)
+        vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
+        for n, row in enumerate(rows):
+            matrix[n] = np.frombuffer(vectors[row.pk], dtype=np.float64)
+    Study.import_votes(
+        phase, User.objects.get(username="olga"), made_up_votes(values, [row.method_name for row in rows], list(items)),
+        slug=STUDY, title="Which roof is closer to the house?", question="Which of the two wireframes is closer to the house?",
+        source="Twelve invented raters of two tastes answered by a formula with noise.", made_up=True, is_public=True,
+    )  # fmt: skip

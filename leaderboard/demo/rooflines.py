@@ -138,4 +138,7 @@ phases:
       - {{path: final-points.zip, title: "Points of the {N_HOUSES} final houses (NPZ, metres)"}}
 """
 
-DEMO = Demo(SLUG, PHASE, YAML, references, points, ("npz", write_npz), ("obj", write_obj), ENTRIES, ("ada", "ben", "cleo", "dan", "olga"))
+DEMO = Demo(
+    SLUG, PHASE, YAML, references, points, ("npz", write_npz), ("obj", write_obj), ENTRIES,
+    people=("ada", "ben", "cleo", "dan", "olga"), study=True,
+)  # fmt: skip

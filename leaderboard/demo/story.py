@@ -68,3 +68,4 @@ class Demo:
     entry_file: tuple[str, Callable[[Item], bytes]]
     entries: tuple[Entry, ...]
     people: tuple[str, ...]  # names of those who take part
+    study: bool = False  # whether made-up raters compare its entries

@@ -54,6 +54,7 @@ class Command(BaseCommand):
             self._say(f"{count} {'entry' if count == 1 else 'entries'} of {demo.slug} still to be scored ...")
         load.wait(lambda: not waiting.exists(), "the demo's entries")
         load.finish(demo)
+        load.compare(demo)
 
     def _say(self, text: str) -> None:
         self.stdout.write(f"  {text}")

@@ -1,0 +1,74 @@
+"""Made-up raters for the demo: two tastes, some noise, ties between bad ones. Everything they say is invented.
+
+Half of them look at the corners of a roof, the other half at its edges. What a rater feels of an
+entry on a house is that value of it plus noise of their own; pairs that feel alike, and most pairs
+of two bad ones, are called equal. Some pairs come again, as in a real study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from leaderboard.stats.votes import Vote
+
+
+@dataclass(frozen=True)
+class Taste:
+    """A group of raters: how many, and the metrics (by slug) that they feel, with their weights."""
+
+    group: str
+    raters: int
+    weights: Mapping[str, float]
+
+
+TASTES = (Taste("looks at corners", 6, {"corner_f1": 1.0}), Taste("looks at edges", 6, {"edge_f1": 0.8, "jaccard_distance": -0.4}))
+SAMPLES = 8
+NOISE, ALIKE, BAD = 0.10, 0.06, 0.25
+REPEATS = 0.05
+SEED = 20260711
+
+
+def made_up_votes(values: Mapping[str, np.ndarray], methods: list[str], samples: list[str]) -> list[Vote]:
+    """Every rater on every pair of methods on the first samples; `values` are float64[methods, samples] by metric slug.
+
+    Fixed by the seed. A value that is missing counts as 0.
+    """
+    rng = np.random.default_rng(SEED)
+    votes: list[Vote] = []
+    number = 0
+    for taste in TASTES:
+        liking = sum(weight * np.nan_to_num(values[slug]) for slug, weight in taste.weights.items())
+        scale = np.ptp(liking) or 1.0
+        for _ in range(taste.raters):
+            number += 1
+            own: list[Vote] = []
+            for h, sample in enumerate(samples[:SAMPLES]):
+                felt = (liking[:, h] - liking.min()) / scale + rng.normal(0, NOISE, len(methods))
+                for i in range(len(methods)):
+                    own += [_vote(f"rater {number:02}", taste.group, sample, methods, felt, i, j, rng) for j in range(i)]
+            votes += own + [_again(own[n], n + 1, rng) for n in np.flatnonzero(rng.random(len(own)) < REPEATS).tolist()]
+    return votes
+
+
+def _vote(rater: str, group: str, sample: str, methods: list[str], felt: np.ndarray, i: int, j: int, rng: np.random.Generator) -> Vote:
+    left, right = (i, j) if rng.random() < 0.5 else (j, i)
+    gap = float(felt[left] - felt[right])
+    equal = abs(gap) < ALIKE or (max(felt[left], felt[right]) < BAD and rng.random() < 0.7)
+    choice = "tie" if equal else "left" if gap > 0 else "right"
+    seconds = round(float(rng.lognormal(1.3 + (0.4 if equal else 0.0), 0.5)), 1)
+    return Vote(rater, methods[left], methods[right], choice, sample, group, seconds=seconds)
+
+
+def _again(vote: Vote, number: int, rng: np.random.Generator) -> Vote:
+    """The same pair once more, its sides turned."""
+    return replace(vote, left=vote.right, right=vote.left, choice=_turned(vote.choice, rng), repeat_of=str(number), swapped="1")
+
+
+def _turned(choice: str, rng: np.random.Generator) -> str:
+    """The answer to the same pair with its sides turned: mostly the same verdict."""
+    if rng.random() < 0.1:
+        return "tie" if choice != "tie" else "left"
+    return {"left": "right", "right": "left", "tie": "tie"}[choice]
