@@ -120,7 +120,8 @@ def finish(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[Metr
     every = [one for objects in seen for one in objects]
     if not every:
         looked = any(item.result.partial is not None for item in items)
-        return [MetricResult(None, Status.NO_OBJECT if looked else Status.NOT_APPLICABLE, item.result.flags) for item in items]
+        status, parts = (Status.NO_OBJECT, as_parts([])) if looked else (Status.NOT_APPLICABLE, {})
+        return [MetricResult(None, status, item.result.flags, parts) for item in items]
     found = scene(every)
     weight = {one.label: one.weight for one in found.classes}
     results = []

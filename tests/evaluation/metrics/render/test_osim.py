@@ -160,7 +160,7 @@ def test_classes_are_averaged_over_the_whole_scene_and_each_view_gets_its_value(
 
 def test_a_scene_without_objects_or_without_reference_views_has_no_value():
     nothing = osim.finish([item("s/1", partial()), item("s/2", partial())], {})
-    assert [(result.value, result.status) for result in nothing] == [(None, Status.NO_OBJECT)] * 2
+    assert [(result.value, result.status, result.parts) for result in nothing] == [(None, Status.NO_OBJECT, {"objects": 0.0})] * 2
     blind = osim.finish([item("s/1", MetricResult(None, Status.NOT_APPLICABLE))], {})
     assert (blind[0].value, blind[0].status) == (None, Status.NOT_APPLICABLE)
 
