@@ -19,7 +19,7 @@ from evaluation.metrics.render.puzzlesim.bank import Layer, Screen, distinct
 from evaluation.metrics.render.puzzlesim.blocks import walk
 
 TOLERANCE = 5e-5  # by which a screened maximum may stay below the exact one; with the rounding of both, 1e-4 is kept
-SPARSE = 16  # one candidate in so many products, and single dots are no cheaper than the whole product
+SPARSE = 64  # one candidate in so many products, and single dots are no cheaper than the whole product
 _ROUNDING = 4e-6  # of sums of a few hundred products in float32
 _BLOCK = {"cpu": (4096, 512), "cuda": (16384, 8192)}  # test features × reference features at a time
 
