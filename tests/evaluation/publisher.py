@@ -19,6 +19,7 @@ class Publisher:
     cut_after: list[int] = field(default_factory=list)  # bytes after which the next answers are cut off
     statuses: list[int] = field(default_factory=list)  # of the next answers, instead of the file
     redirect: str = ""
+    kind: str = "application/octet-stream"
     asked: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
 
@@ -42,6 +43,7 @@ class Publisher:
             handler.send_header("Content-Range", f"bytes {start}-{len(self.data) - 1}/{len(self.data)}")
         if self.etag:
             handler.send_header("ETag", self.etag)
+        handler.send_header("Content-Type", self.kind)
         handler.send_header("Content-Length", str(len(self.data) - start))
         handler.end_headers()
         end = start + self.cut_after.pop(0) if self.cut_after else len(self.data)

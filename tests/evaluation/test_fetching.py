@@ -139,6 +139,13 @@ def test_a_refusal_is_one_sentence_and_not_repeated(made, server, status):
     assert len(server.asked) == 1
 
 
+def test_a_page_that_stands_in_for_the_file_is_never_pinned(made, server):
+    server.kind = "text/html; charset=utf-8"
+    with pytest.raises(FetchError, match="answered with a web page instead of squeezenet1_1"):
+        get(made())
+    assert not made().there and not made().record
+
+
 def test_no_server_at_all_is_one_sentence(made, cache):
     file = dataclasses.replace(made(SHA[:8]), url="http://127.0.0.1:9/nothing")
     with pytest.raises(FetchError, match=r"could not be fetched from http://127\.0\.0\.1:9/nothing .*nothing of it came; run"):
