@@ -45,27 +45,27 @@ def _spec(
     )
 
 
-def _masked(spec: MetricSpec, doc: str) -> MetricSpec:
-    """The metric within each view's mask."""
+def _masked(spec: MetricSpec, doc: str, note: str = "") -> MetricSpec:
+    """The metric within each view's mask; `doc` goes on from its name."""
     return replace(
         spec,
         key=f"{spec.key}@mask",
-        title=f"{spec.title}, within the mask",
-        doc=f"{doc} A view without a mask, or with an empty one, has no value. {spec.doc}",
+        title=f"{spec.title} in the mask",
+        doc=f"{spec.title} {doc}. A view without a mask, or with an empty one, has no value.{note}",
         function=f"{spec.function}_mask",
         needs=("reference", "mask"),
     )
 
 
-def _boxed(spec: MetricSpec, crops: str = "") -> MetricSpec:
+def _boxed(spec: MetricSpec, crops: str = "", note: str = "") -> MetricSpec:
     """The metric in the boxes of the objects, a value for each scene."""
     given = (spec.weights,) if isinstance(spec.weights, str) else ()
     return replace(
         spec,
         key=f"{spec.key}@bbox",
-        title=f"{spec.title}, in the boxes of objects",
-        doc="The mean over all objects that a detector finds in the references of a scene, and that its organizer marked; both images are "
-        f"cut to each object's box.{crops} A scene without objects has no value. {spec.doc}",
+        title=f"{spec.title} in boxes",
+        doc=f"{spec.title} of each object that a detector finds in the references of a scene, or that its organizer marked: both images "
+        f"are cut to the object's box, and the mean is over all objects.{crops} A scene without objects has no value.{note}",
         paper=_OSIM,
         function=f"{spec.function}_bbox",
         params=(*spec.params, *_LOOKING),
@@ -123,7 +123,7 @@ _OURS = "plumbline-small"
 LPIPS_OURS = replace(
     _spec(
         "lpips_plumbline_small",
-        "LPIPS-style distance (plumbline-small)",
+        "LPIPS-style (plumbline-small)",
         False,
         (0.0, 1.0),
         "",
@@ -169,19 +169,19 @@ FID = replace(
     finish=f"{_PACKAGE}.fid.of_the_set",
 )
 
-_OF_MAP = "The spatial map of the distance, averaged over the mask."
+_OF_MAP = "as a map over the image, of which the places within the mask count"
+_ENLARGED = " Sides under 64 px are brought to 64 px."
 SPECS: tuple[MetricSpec, ...] = (
     PSNR,
-    _masked(PSNR, "Over the pixels within the mask."),
+    _masked(PSNR, "over the pixels within the mask"),
     _boxed(PSNR),
     SSIM,
-    _masked(SSIM, "Over the places within the mask whose window fits into the image."),
+    _masked(SSIM, "over the places within the mask whose window fits into the image"),
     _boxed(SSIM, " Boxes under 11 px are left out."),
-    *(
-        variant
-        for spec in (*LPIPS, LPIPS_OURS)
-        for variant in (spec, _masked(spec, _OF_MAP), _boxed(spec, " Sides under 64 px are brought to 64 px."))
-    ),
+    *(variant for spec in LPIPS for variant in (spec, _masked(spec, _OF_MAP), _boxed(spec, _ENLARGED))),
+    LPIPS_OURS,
+    _masked(LPIPS_OURS, _OF_MAP, f" {_UNTRAINED}"),
+    _boxed(LPIPS_OURS, _ENLARGED, f" {_UNTRAINED}"),
     CLIP_SIM,
     _boxed(CLIP_SIM),
     FID,
