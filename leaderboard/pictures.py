@@ -18,7 +18,11 @@ from leaderboard.scorecard import ItemTable, Result, item_details
 # What the colours stand for: each end of the scale, and all colours between for a gradient.
 SCALES = {
     "error_scale": {"low": paint.ERROR.cold, "high": paint.ERROR.hot, "colours": ",".join(f"rgb{stop}" for stop in paint.STOPS)},
-    "map_scale": {"low": picture.LOW, "high": picture.HIGH, "colours": ",".join(colour for _, colour in picture.legend())},
+    "map_scale": {
+        "low": paint.SIMILARITY[0],
+        "high": paint.SIMILARITY[1],
+        "colours": ",".join(colour for _, colour in picture.legend(*paint.SIMILARITY)),
+    },
 }
 MOST_BOXES = 12  # of a view that are drawn before somebody asks for them
 TITLES = {names.RENDER: "Render", names.REFERENCE: "Reference", names.ERROR: "Error map", names.MASK: "Mask"}

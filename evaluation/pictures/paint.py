@@ -33,6 +33,8 @@ class Scale:
         return np.clip((values - self.cold) / (self.hot - self.cold), 0.0, 1.0)
 
 
+SIMILARITY = (0.6, 1.0)  # the ends of a map's scale: what is counted as low, or lower, and what is the same as in a clean view
+OPACITY = 0.65  # of a map over its image
 ERROR = Scale(0.0, 0.25)  # mean absolute difference of the three channels, each in [0, 1]
 
 
@@ -50,13 +52,14 @@ def difference(prediction: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 
 def similarity(image: np.ndarray, found: np.ndarray, line_below: float | None = None) -> np.ndarray:
-    """uint8[H, W, 3]: a map of similarities [H, W] laid over its image uint8[H, W, 3].
+    """uint8[H, W, 3]: a map of similarities [H, W] laid evenly over a grey copy of its image uint8[H, W, 3], so that what is
+    black in the image is not taken for what is low in the map.
 
     A line surrounds where the map is below `line_below`, by default its 5th percentile.
     """
-    over = picture(found)
-    opacity = over[..., 3:] / 255
-    painted = np.floor((1 - opacity) * image + opacity * over[..., :3] + 0.5).astype(np.uint8)
+    grey = image.mean(axis=2, keepdims=True)
+    colours = picture(found, *SIMILARITY)[..., :3]
+    painted = np.floor((1 - OPACITY) * grey + OPACITY * colours + 0.5).astype(np.uint8)
     limit = float(np.percentile(found, 5)) if line_below is None else line_below
     return outlined(painted, found < limit)
 

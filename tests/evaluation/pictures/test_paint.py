@@ -36,6 +36,14 @@ def test_a_map_is_lined_where_it_is_lowest_and_nowhere_else():
     assert paint.similarity(GREY, found).tolist() == painted.tolist()  # the lowest 5 % are below 1
 
 
+def test_what_is_black_and_alike_is_not_taken_for_what_is_unlike():
+    found = np.array([[1.0, 0.6], [1.0, 0.6]])
+    image = np.array([[[0, 0, 0], [0, 0, 0]], [[255, 255, 255], [255, 255, 255]]], np.uint8)
+    painted = paint.similarity(image, found, line_below=0.0).astype(int)
+    blue = painted[..., 2] - painted[..., 0]
+    assert (blue[:, 0] < -50).all() and (blue[:, 1] > 40).all()
+
+
 def test_outside_a_mask_it_is_grey_and_dim_and_inside_as_it_was():
     mask = np.zeros((20, 30), bool)
     mask[:, :15] = True
