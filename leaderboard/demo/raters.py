@@ -1,8 +1,8 @@
 """Made-up raters for the demo: two tastes, some noise, ties between bad ones. Everything they say is invented.
 
-Half of them look at the corners of a roof, the other half at its edges. What a rater feels of an
-entry on a house is that value of it plus noise of their own; pairs that feel alike, and most pairs
-of two bad ones, are called equal. Some pairs come again, as in a real study.
+Half of them look at the corners of a roof, the other half at how far its edges run astray. What a
+rater feels of an entry on a house is that value of it plus noise of their own; pairs that feel
+alike, and most pairs of two bad ones, are called equal. Some pairs come again, as in a real study.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from leaderboard.stats.votes import Vote
 
 @dataclass(frozen=True)
 class Taste:
-    """A group of raters: how many, and the metrics (by slug) that they feel, with their weights."""
+    """A group of raters: how many, and the metrics (by slug) that they feel, each over its own spread, with their weights."""
 
     group: str
     raters: int
     weights: Mapping[str, float]
 
 
-TASTES = (Taste("looks at corners", 6, {"corner_f1": 1.0}), Taste("looks at edges", 6, {"edge_f1": 0.8, "jaccard_distance": -0.4}))
+TASTES = (Taste("corners", 6, {"corner_f1": 1.0}), Taste("edges", 6, {"ecd_chamfer": -0.6, "edge_f1": 0.4}))
 SAMPLES = 8
 NOISE, ALIKE, BAD = 0.10, 0.06, 0.25
 REPEATS = 0.05
@@ -34,23 +34,32 @@ SEED = 20260711
 def made_up_votes(values: Mapping[str, np.ndarray], methods: list[str], samples: list[str]) -> list[Vote]:
     """Every rater on every pair of methods on the first samples; `values` are float64[methods, samples] by metric slug.
 
-    Fixed by the seed. A value that is missing counts as 0.
+    Fixed by the seed. A value that is missing is the worst there is.
     """
     rng = np.random.default_rng(SEED)
     votes: list[Vote] = []
     number = 0
     for taste in TASTES:
-        liking = sum(weight * np.nan_to_num(values[slug]) for slug, weight in taste.weights.items())
-        scale = np.ptp(liking) or 1.0
+        liking = sum(weight * _placed(values[slug], weight) for slug, weight in taste.weights.items())
+        spread = np.ptp(liking) or 1.0
         for _ in range(taste.raters):
             number += 1
             own: list[Vote] = []
             for h, sample in enumerate(samples[:SAMPLES]):
-                felt = (liking[:, h] - liking.min()) / scale + rng.normal(0, NOISE, len(methods))
+                felt = (liking[:, h] - liking.min()) / spread + rng.normal(0, NOISE, len(methods))
                 for i in range(len(methods)):
                     own += [_vote(f"rater {number:02}", taste.group, sample, methods, felt, i, j, rng) for j in range(i)]
             votes += own + [_again(own[n], n + 1, rng) for n in np.flatnonzero(rng.random(len(own)) < REPEATS).tolist()]
     return votes
+
+
+def _placed(values: np.ndarray, weight: float) -> np.ndarray:
+    """Places from 0 to 1 among all values: one that is far out, as distances may be, must not make the others alike.
+
+    A missing value is at the end that the weight dislikes.
+    """
+    known = np.nan_to_num(values, nan=-np.inf if weight > 0 else np.inf)
+    return known.ravel().argsort(kind="stable").argsort(kind="stable").reshape(values.shape) / (values.size - 1)
 
 
 def _vote(rater: str, group: str, sample: str, methods: list[str], felt: np.ndarray, i: int, j: int, rng: np.random.Generator) -> Vote:
