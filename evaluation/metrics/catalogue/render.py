@@ -9,7 +9,7 @@ from evaluation.metrics.catalogue.render_osim import LOOKING
 from evaluation.metrics.spec import MetricSpec, Param
 
 _PACKAGE = "evaluation.metrics.render"
-_CONVENTIONS = "the usual conventions for novel views (NerfBaselines)"
+_CONVENTIONS = "The usual conventions for novel views (NerfBaselines)"
 _LPIPS = "LPIPS, CVPR 2018 (arXiv 1801.03924)"
 _OSIM = "Object-level similarity (OSIM), its comparison in the boxes of objects"
 _UNTRAINED = (
