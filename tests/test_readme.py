@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 import shlex
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands, load_command_class
+from django.core.management import call_command, get_commands, load_command_class
 
 from evaluation.__main__ import main as evaluate
 from leaderboard.demo import rooflines, solids
+from leaderboard.demo.load import STUDY
 from leaderboard.demo.story import PASSWORD, PEOPLE
+from leaderboard.models import Study
 from leaderboard.starter_kit import write_kit
+from leaderboard.stats.__main__ import main as analyse_votes
 from submissions import client as participants_client
 from submissions.models import Challenge, Phase, User
 from tests.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, give_reference, join
+from tests.leaderboard.stats.ballots import made_up
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -53,7 +58,14 @@ def kit_folder(demo, tmp_path, monkeypatch) -> Path:
 
 
 def test_every_command_is_one_that_is_checked_here():
-    known = ("make ", "curl ", "python manage.py ", "python -m evaluation ", "python -m submissions.client ")
+    known = (
+        "make ",
+        "curl ",
+        "python manage.py ",
+        "python -m evaluation ",
+        "python -m submissions.client ",
+        "python -m leaderboard.stats ",
+    )
     assert COMMANDS and all(command.startswith(known) for command in COMMANDS)
 
 
@@ -93,6 +105,20 @@ def test_the_commands_that_score_run_as_they_stand(kit_folder, capsys):
     for words in commands:
         assert evaluate(words) == 0, words
     assert "edge_f1" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_the_commands_of_studies_run_as_they_stand(demo, tmp_path, monkeypatch, capsys):
+    Study.import_votes(demo, None, made_up(3, 2, 3), slug=STUDY, title="T", question="Q?", is_public=True)
+    monkeypatch.chdir(tmp_path)
+    commands = after("python manage.py study")
+    assert [words[0] for words in commands] == ["export", "import"]
+    for words in commands:
+        call_command("study", *words)
+    assert [*Study.objects.get(slug="again").votes()] == [replace(vote, study="again") for vote in Study.objects.get(slug=STUDY).votes()]
+    (words,) = after("python -m leaderboard.stats")
+    assert analyse_votes(words) == 0
+    assert "Two raters of one pair agree on" in capsys.readouterr().out
 
 
 @pytest.mark.django_db
