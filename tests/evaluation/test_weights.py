@@ -26,7 +26,10 @@ def shelf(tmp_path, monkeypatch):
 def test_absent_and_exchanged_files_are_refused_in_a_sentence(shelf):
     mine = weights.get("locase", "mine")
     assert not mine.there
-    with pytest.raises(weights.WeightsError, match=r"“mine” of locase are not on this server; ask the operator to put mine\.safetensors beside its model card"):
+    with pytest.raises(
+        weights.WeightsError,
+        match=r"“mine” of locase are not on this server; ask the operator to put mine\.safetensors beside its model card",
+    ):
         mine.read()
     mine.file.write_bytes(b"something else")
     with pytest.raises(weights.WeightsError, match="sha256 differs"):
