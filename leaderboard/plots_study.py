@@ -45,9 +45,8 @@ def agreement_map(
         for j in range(i)
         if values[i][j] is not None
     ]
-    parts = len(borders) + 1
     summary = f"Agreement of {len(names)} raters on the pairs each two have in common"
-    summary += f", in {parts} clusters divided by lines." if parts > 1 else ", in one cluster."
+    summary += "; lines divide clusters of people, and people from metrics." if borders else "."
     return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MOST_ROWS]))
 
 
