@@ -17,6 +17,7 @@ from submissions.formats.families import FAMILIES, Family
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
 from submissions.models.phase import RESERVED_SLUGS, validate_time_zone
 
+MOST_VOTES_BYTES = 100_000_000
 MOMENTS = ("opens_at", "closes_at", "board_at")
 
 
@@ -187,6 +188,43 @@ class NewsForm(forms.ModelForm):
     class Meta:
         model = Announcement
         fields = ("title", "body")
+
+
+class StudyForm(forms.Form):
+    """Votes that were collected elsewhere, and what is to be said of them."""
+
+    file = forms.FileField(label="Votes", help_text="CSV in UTF-8 with a head line.")
+    title = forms.CharField(max_length=120)
+    slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
+    question = forms.CharField(max_length=400, help_text="What the raters were asked.")
+    source = forms.CharField(max_length=400, required=False, help_text="Who collected the votes, and under which licence.")
+    columns = Lines(
+        required=False, rows=3, help_text="Only where the file's columns have other names: one COLUMN=NAME a line, such as “choice=winner”."
+    )
+    is_public = forms.BooleanField(required=False, label="Show it to all who may see the board")
+
+    def __init__(self, phase: Phase, *args: object) -> None:
+        super().__init__(*args)
+        self.phase = phase
+
+    def clean_slug(self) -> str:
+        slug = self.cleaned_data["slug"].lower()
+        if self.phase.studies.filter(slug=slug).exists():
+            raise ValidationError("There is a study at this address already; choose another one.")
+        return slug
+
+    def clean_columns(self) -> dict[str, str]:
+        lines = self.cleaned_data["columns"]
+        for line in lines:
+            if not all(line.partition("=")):
+                raise ValidationError(f"“{line}” is not of the form COLUMN=NAME; write the service's column, =, and the file's.")
+        return dict(line.split("=", 1) for line in lines)
+
+    def clean_file(self) -> object:
+        file = self.cleaned_data["file"]
+        if file.size > MOST_VOTES_BYTES:
+            raise ValidationError(f"The file has {file.size:,} bytes and at most {MOST_VOTES_BYTES:,} are taken; split it.")
+        return file
 
 
 class FileForm(forms.Form):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from leaderboard.console.views import audit, challenge, entries, files, metrics, news, people, phases, reference, scoring, teams
+from leaderboard.console.views import audit, challenge, entries, files, metrics, news, people, phases, reference, scoring, studies, teams
 
 CHALLENGE = "challenges/<slug:challenge>"
 PHASE = f"{CHALLENGE}/phases/<slug:phase>"
@@ -24,6 +24,7 @@ urlpatterns = [
     path(f"{PHASE}/metrics/new/<slug:key>/evidence/", metrics.evidence, name="console_metric_evidence"),
     path(f"{PHASE}/metrics/edit/<str:metric>/", metrics.edit, name="console_metric"),
     path(f"{PHASE}/reference/", reference.reference, name="console_reference"),
+    path(f"{PHASE}/studies/", studies.studies, name="console_studies"),
     path(f"{PHASE}/scoring/", scoring.scoring, name="console_scoring"),
     path(f"{PHASE}/scoring/progress/", scoring.progress, name="console_scoring_progress"),
     path(f"{CHALLENGE}/files/", files.files, name="console_files"),

@@ -235,6 +235,8 @@ GET    /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/reference/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/reference/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/scoring/  lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/scoring/  lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/scoring/progress/ lnnnnyny
@@ -408,6 +410,7 @@ BODIES: dict[str, dict] = {
     "/console/challenges/{c}/": {"act": "move", "slug": "{p}", "to": "later"},
     "/console/challenges/{c}/phases/{p}/metrics/": {"act": "primary", "slug": "hss"},
     "/console/challenges/{c}/phases/{p}/scoring/": {"act": "reevaluate"},
+    "/console/challenges/{c}/phases/{p}/studies/": {"act": "hide", "study": "{study}"},
     "/console/challenges/{c}/files/": {"act": "remove", "file": "{file}"},
     "/console/challenges/{c}/organizers/": {"act": "add", "name": "stranger"},
     "/console/challenges/{c}/participants/": {"act": "declined", "participation": "{participation}"},
@@ -431,6 +434,7 @@ GIVEN = re.compile(r"\{(key|join|private_join)\}")
 SECRETS = """
 method-busy        --yy-y-y
 method-hidden      --yy-y-y
+study-inner        -----y-y
 method-withdrawn   --yy-y-y
 method-masked      --yy-y-y
 method-private     -----y-y

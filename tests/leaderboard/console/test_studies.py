@@ -1,0 +1,78 @@
+"""The console's page of studies: what an organizer brings in, shows and removes."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from leaderboard.models import Study
+from submissions.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+THEIRS = "worker,prompt,left,right,winner\n1,p,A,B,left\n2,p,B,A,tie\n"
+
+
+@pytest.fixture
+def address(phase, people, client) -> str:
+    client.force_login(people.organizer)
+    return reverse("console_studies", args=[phase.challenge.slug, phase.slug])
+
+
+def filled(text: str = THEIRS, **more) -> dict:
+    columns = "choice=winner\nrater=worker\nsample=prompt"
+    about = {"title": "Which is better?", "slug": "theirs", "question": "Which of the two is better?", "columns": columns}
+    return about | {"act": "import", "file": SimpleUploadedFile("theirs.csv", text.encode())} | more
+
+
+def test_votes_come_in_under_other_columns_and_are_shown_when_published(address, phase, client):
+    assert "No study yet" in client.get(address).content.decode()
+    page = client.post(address, filled(), follow=True).content.decode()
+    assert "2 votes are in" in page and "Which is better?" in page
+    study = Study.objects.get()
+    assert (study.slug, study.is_public, study.study_votes.count()) == ("theirs", False, 2)
+    client.post(address, {"act": "publish", "study": study.pk})
+    client.logout()
+    assert client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "theirs"])).status_code == 200
+    assert [entry.action for entry in AuditEntry.objects.filter(action__startswith="study.").order_by("id")] == [
+        "study.import",
+        "study.publish",
+    ]
+
+
+def test_a_study_can_be_hidden_again_and_removed_with_its_votes(address, client):
+    client.post(address, filled(is_public="on"))
+    study = Study.objects.get()
+    assert study.is_public
+    client.post(address, {"act": "hide", "study": study.pk})
+    study.refresh_from_db()
+    assert not study.is_public
+    client.post(address, {"act": "remove", "study": study.pk})
+    assert not Study.objects.exists()
+    assert AuditEntry.objects.get(action="study.remove").detail["votes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "sentence"),
+    [
+        (filled("worker,prompt,left,right,winner\n1,p,A,A,left\n"), "theirs.csv: line 2: &#x27;A&#x27; stands on both sides"),
+        (filled(columns="choice=winner"), "theirs.csv has no column rater; its columns are worker, prompt, left, right, winner"),
+        (filled(columns="choice"), "“choice” is not of the form COLUMN=NAME"),
+        (filled(slug="No Slug"), "Enter a valid"),
+        (filled("worker,prompt\n") | {"file": SimpleUploadedFile("votes.csv", b"\xff\xfe\x00")}, "votes.csv is not a CSV file in UTF-8"),
+    ],
+)
+def test_what_cannot_be_brought_in_is_said_beside_its_field_and_nothing_is_lost(address, client, sent, sentence):
+    page = client.post(address, sent)
+    assert page.status_code == 200 and sentence in page.content.decode()
+    assert "Which of the two is better?" in page.content.decode() and not Study.objects.exists()
+
+
+def test_an_address_is_taken_once(address, client):
+    client.post(address, filled())
+    assert "There is a study at this address already" in client.post(address, filled()).content.decode()
+
+
+def test_a_study_of_another_phase_is_not_found(address, client):
+    assert client.post(address, {"act": "remove", "study": 12345}).status_code == 404
+    assert client.post(address, {"act": "anything"}).status_code == 404
