@@ -40,6 +40,9 @@ def compute(row: StudyAnalysis) -> None:
     try:
         votes = voting.canonical(row.study.votes(row.criterion))
         content = analyse(votes, metric_scores(row.study, votes), step=go_on)
+        # Which label is which entry, so that whoever reads the content need not ask.
+        linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
+        content["entries"] = dict(linked)
     except LeaseLost:
         return
     except Exception:

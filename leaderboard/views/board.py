@@ -89,7 +89,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     """What the table shows; nothing of it before the first snapshot."""
     if snapshot is None:
         return {"snapshot": None, "rows": None}
-    found = people.of_phase(place.phase, place.viewer.organizes)
+    found = people.of_phase(place.phase, place.viewer.organizes) if place.phase.is_judged else None
     content = snapshot.content
     shown = content | {"metrics": [*content["metrics"], people.column(found, content)]} if found and found.preferred else content
     rows = BoardRows(shown, choice_of(request), place.viewer.team_id, marks=found.marks if found else {})

@@ -220,5 +220,5 @@ class TestQueries:
         for _ in range(20):
             entry(ranked, TeamFactory(challenge=ranked.challenge), scores(0.4))
         Snapshot.make(ranked, "public")
-        with django_assert_max_num_queries(5):  # the fifth asks for studies
+        with django_assert_max_num_queries(4):
             client.get(address(ranked))

@@ -201,9 +201,10 @@ class TestItems:
 
     def test_items_that_are_not_there_are_not_found(self, client, two):
         Phase.objects.filter(pk=two[0].phase_id).update(reference_access="public")
-        for item in ("house_99", "..", "HOUSE_01"):
-            assert client.get(page_of(two[0], "entry_item", item=item)).status_code == 404
-            assert client.get(page_of(two[0], "entry_geometry", item=item)).status_code == 404
+        for item in ("house_99", "..", "HOUSE_01", "house_01/house_01"):
+            # Written by hand: an address that names no item cannot even be made.
+            assert client.get(f"/entries/{two[0].pk}/items/{item}/").status_code == 404
+            assert client.get(f"/entries/{two[0].pk}/geometry/{item}.json").status_code == 404
 
     def test_withheld_items_have_no_page(self, two, people):
         Phase.objects.filter(pk=two[0].phase_id).update(withhold_items=True)
