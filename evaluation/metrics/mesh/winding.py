@@ -30,7 +30,7 @@ MOST_EDGES = 2_000  # of the boundary, above which a mesh counts as loose triang
 APPROXIMATE = 0.02  # largest error of the tree of dipoles
 UNSEEN = 1.0  # how far a field may go beyond its values in the middles of blocks, both ways together
 CHUNK = 1 << 21  # pairs of a block and a boundary edge looked at together
-# A centre on a face counts as just above it (`crossings`); fields are taken there too, in cells along x, y, z.
+# A centre on a face counts as just above it: everything is taken there, in cells along x, y, z.
 ABOVE = np.array([1e-7, 1e-9, 1e-5])
 
 # From middles float64[K, 3] and a radius: the least and the most that any point within the radius may get.
@@ -42,7 +42,9 @@ def inside_by_winding(surface: Surface, grid: Grid) -> np.ndarray:
     points, fans, ends = boundary_fans(surface)
     if len(fans) > MOST_EDGES:
         return by_blocks(grid, LooseField(surface).bounds) > 0
-    whole = crossings(points, np.concatenate([surface.oriented, fans]), grid, signed=True)
+    # At the very points where the fans' field is taken: a fan may pass between a centre and the point just above it.
+    shifted = Grid(grid.low + ABOVE * grid.h, grid.h, grid.n)
+    whole = crossings(points, np.concatenate([surface.oriented, fans]), shifted, signed=True)
     if not len(fans):
         return whole >= 1
     return whole >= by_blocks(grid, lambda middles, around: _fan_bounds(points, fans, ends, middles, around))

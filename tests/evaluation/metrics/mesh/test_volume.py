@@ -2,7 +2,7 @@ import igl
 import numpy as np
 import pytest
 import trimesh
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics.mesh import occupancy, winding
@@ -85,13 +85,15 @@ def test_closed_meshes_are_filled_as_trimesh_fills_them(seed):
 
 
 def on_either_side(surface, grid, threshold: float = 0.5):
-    """(winding number of each centre by all faces, whether it is too near the threshold to tell)."""
-    value = igl.winding_number(surface.points, surface.oriented, centres(grid))
+    """(winding number by all faces just above each centre, whether it is too near the threshold to tell)."""
+    value = igl.winding_number(surface.points, surface.oriented, centres(grid) + winding.ABOVE * grid.h)
     return value >= threshold, np.abs(value - threshold) < 1e-9
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 100_000), st.booleans())
+@example(98, False)  # a fan crosses within a hundred thousandth of a cell above a centre
+@example(276, False)
 def test_open_meshes_are_filled_by_the_winding_number_of_all_their_faces(seed, loose):
     surface = surface_of(random_soup(seed, 14, 20))
     grid = grid_around(surface.points, n=17)
