@@ -168,6 +168,7 @@ SPECS: tuple[MetricSpec, ...] = (
         paper=_LOCASE,
         function=f"{_PACKAGE}.volume.volume_iou",
         formula="|A ∩ B| / |A ∪ B|",
+        version=2,
     ),
     _saucd(
         "saucd",
