@@ -37,5 +37,7 @@ def compute(key: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    from evaluation.properties import weaknesses
+
     drawn = [key for key in registry.REGISTRY if weaknesses.of(key)]
     FILE.write_text(json.dumps({key: compute(key) for key in drawn}, indent=1, allow_nan=False) + "\n")
