@@ -31,6 +31,7 @@ _SMALL_PACKED = 4096
 _DIRECTORY_BYTES_PER_ENTRY = 46 + 256
 _CHUNK = 1 << 16
 DEFAULT_BOUNDS = Bounds(max_file_bytes=max(family.max_file_bytes for family in FAMILIES.values()))
+# All that zipfile and the decompressors raise for archives they cannot read.
 _UNREADABLE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
@@ -39,7 +40,7 @@ _UNREADABLE = (
     EOFError,
     OSError,
     OverflowError,
-    NotImplementedError,
+    NotImplementedError,  # zipfile's word for a compression or a version of zip that it does not know
     RuntimeError,
     UnicodeError,
     ValueError,
