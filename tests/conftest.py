@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from tests import environment
 from tests.people import People
+from tests.redis_server import RedisServer
 
 REQUIRED = {name for name in os.environ.get("PLUMBLINE_REQUIRE", "").split(",") if name}
 CHROMIUM = "/usr/bin/chromium"
@@ -74,6 +75,18 @@ def s3_server() -> str:
     """The address of an S3 server of this test process."""
     need("s3")
     return os.environ.get("PLUMBLINE_S3_ENDPOINT") or environment.start_s3()
+
+
+@pytest.fixture
+def redis(tmp_path) -> Iterator[RedisServer]:
+    """A Redis of the test's own, to be killed."""
+    if shutil.which("redis-server") is None:
+        if "redis" in REQUIRED:
+            pytest.fail("redis must answer here (PLUMBLINE_REQUIRE) and redis-server is not installed")
+        pytest.skip("redis-server is not on this machine")
+    server = RedisServer(tmp_path)
+    yield server
+    server.kill()
 
 
 @pytest.fixture(scope="session")

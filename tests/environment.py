@@ -62,7 +62,8 @@ if CLUSTER:
     os.environ.update(
         {
             "PLUMBLINE_DATABASE_URL": POSTGRES_URL,
-            "PLUMBLINE_BROKER_URL": f"{REDIS_URL}/{8 + number % 7}",
+            "PLUMBLINE_BROKER_URL": f"{REDIS_URL}/{8 + number % 4}",
+            "PLUMBLINE_CACHE_URL": f"{REDIS_URL}/{12 + number % 4}",  # emptied before each test
             "PLUMBLINE_S3_ENDPOINT": start_s3(),
             "PLUMBLINE_S3_BUCKET": "plumbline-test",
             "PLUMBLINE_S3_ACCESS_KEY": "test",

@@ -66,8 +66,8 @@ def sweeping(**env: str) -> Iterator[subprocess.Popen]:
         process.wait(10)
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 60.0, what: str = "the condition") -> None:
-    """Poll until `true()`; AssertionError after `seconds`."""
+def wait_until(true: Callable[[], bool], seconds: float = 180.0, what: str = "the condition") -> None:
+    """Poll until `true()`; AssertionError after `seconds`, which a machine that does much else may need for a worker to start."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, f"{what} did not come true within {seconds:g} s"

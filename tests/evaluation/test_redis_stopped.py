@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import time
 
 import pytest
@@ -12,52 +10,11 @@ from celery import Celery
 from evaluation.models import Score
 from submissions import wake
 from submissions.models import Status, Submission
-from tests.conftest import REQUIRED
 from tests.environment import free_port
 from tests.factories import archive, perturbed, received
 from tests.processes import Worker, sweeping, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-class Redis:
-    """A Redis of this test alone, which it may kill; it keeps nothing on disk."""
-
-    def __init__(self, folder) -> None:
-        self.port, self.folder = free_port(), folder
-        self.url = f"redis://127.0.0.1:{self.port}/0"
-        self.start()
-
-    def start(self) -> None:
-        command = [
-            "redis-server",
-            "--port",
-            str(self.port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-            "--dir",
-            str(self.folder),
-        ]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-
-@pytest.fixture
-def redis(tmp_path):
-    if shutil.which("redis-server") is None:
-        if "redis" in REQUIRED:
-            pytest.fail("redis must answer here (PLUMBLINE_REQUIRE) and redis-server is not installed")
-        pytest.skip("redis-server is not on this machine")
-    server = Redis(tmp_path)
-    yield server
-    server.kill()
 
 
 def test_entries_sent_while_redis_is_away_are_scored_when_it_is_back(phase, people, references, redis):

@@ -64,6 +64,16 @@ def test_what_is_deleted_or_never_was_is_not_there(store):
             ask("gone")
 
 
+def test_what_lies_below_a_folder_is_listed_with_its_time(store):
+    for key in ("a/b/one", "a/two", "ab/three", "c/four"):
+        store.save_bytes(key, b"x")
+    found = dict(store.keys("a"))
+    assert sorted(found) == ["a/b/one", "a/two"] and list(store.keys("nowhere")) == []
+    assert all(abs(made.timestamp() - time.time()) < 120 for made in found.values())
+    with pytest.raises(ValueError):
+        list(store.keys("../up"))
+
+
 @pytest.mark.parametrize("key", ["../up", "a/../../up", "/root", "a//b", "", ".", "a/./b", "a\\b", "a\0b", ".new/x", "x" * 300])
 def test_a_key_that_leads_out_of_the_store_is_an_error(store, key):
     for act in (store.read, store.exists, store.delete, store.local_path, lambda k: store.save_bytes(k, b"x")):

@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
-from django.db import connection
 from django.utils import timezone
 
-from submissions.errors import Refused
 from submissions.models import Admission, Invitation, Membership, Participation, Status, Submission, Team
+from tests.at_once import outcomes
 from tests.factories import ChallengeFactory, PhaseFactory, TeamFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def together(acts) -> list[str]:
-    """Run all acts at the same moment, each in a thread with a connection of its own."""
-    start = Barrier(len(acts))
-
-    def run(act) -> str:
-        start.wait()
-        try:
-            act()
-            return "done"
-        except Refused as refused:
-            return refused.code
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(acts)) as pool:
-        return list(pool.map(run, acts))
 
 
 def participants(challenge, n: int) -> list:
@@ -48,7 +26,7 @@ def test_twelve_parallel_acceptances_never_exceed_the_cap():
     team = TeamFactory(challenge=challenge)
     token = team.make_link()
     users = participants(challenge, 12)
-    outcome = together([lambda user=user: Invitation.find(token).accept(user) for user in users])
+    outcome = outcomes([lambda user=user: Invitation.find(token).accept(user) for user in users])
     assert sorted(outcome) == ["done"] * 4 + ["team_full"] * 8
     assert team.memberships.count() == 4
 
@@ -59,7 +37,7 @@ def test_one_person_accepting_six_invitations_at_once_is_in_one_team():
     teams = [TeamFactory(challenge=challenge) for _ in range(6)]
     for team in teams:
         Membership.objects.create(team=team, user=UserFactory(), challenge=challenge, is_leader=True)
-    outcome = together([lambda team=team: team.admit(user) for team in teams])
+    outcome = outcomes([lambda team=team: team.admit(user) for team in teams])
     assert sorted(outcome) == ["done"] + ["in_a_team"] * 5
     assert Membership.objects.filter(user=user).count() == 1
 
@@ -70,7 +48,7 @@ def test_one_emailed_invitation_used_by_four_people_at_once_admits_one():
     team = Team.found(challenge, leader)
     token = team.invite("grace@example.org", leader).token
     found = [Invitation.find(token) for _ in users]
-    outcome = together([lambda one=one, user=user: one.accept(user) for one, user in zip(found, users, strict=True)])
+    outcome = outcomes([lambda one=one, user=user: one.accept(user) for one, user in zip(found, users, strict=True)])
     assert sorted(outcome) == ["done", "invite_over", "invite_over", "invite_over"]
     assert team.memberships.count() == 2
 
@@ -78,7 +56,7 @@ def test_one_emailed_invitation_used_by_four_people_at_once_admits_one():
 def test_parallel_teams_of_one_get_different_names_and_one_team_each():
     challenge = ChallengeFactory()
     users = participants(challenge, 6)
-    outcome = together([lambda user=user: Team.of_one(challenge, user) for user in users + users])
+    outcome = outcomes([lambda user=user: Team.of_one(challenge, user) for user in users + users])
     assert outcome == ["done"] * 12
     assert Team.objects.filter(challenge=challenge).count() == 6
 
@@ -87,7 +65,7 @@ def test_two_people_swapping_teams_do_not_block_each_other():
     challenge = ChallengeFactory()
     ada, grace = participants(challenge, 2)
     hers, his = Team.of_one(challenge, ada), Team.of_one(challenge, grace)
-    outcome = together([lambda: his.admit(ada), lambda: hers.admit(grace)])
+    outcome = outcomes([lambda: his.admit(ada), lambda: hers.admit(grace)])
     assert sorted(outcome) == ["done", "gone"]  # who came second found the other's old team dissolved
     assert Membership.objects.filter(challenge=challenge).count() == 2
 
@@ -99,5 +77,5 @@ def test_choices_made_at_once_leave_one_chosen_entry():
         Submission.objects.create(phase=phase, team=team, number=n, method_name="m", file_name="e.zip", status=Status.SCORED)
         for n in range(1, 7)
     ]
-    assert together([entry.choose for entry in entries]) == ["done"] * 6
+    assert outcomes([entry.choose for entry in entries]) == ["done"] * 6
     assert Submission.objects.filter(is_chosen=True).count() == 1
