@@ -44,12 +44,18 @@ def check_settings(app_configs, **kwargs) -> list:
                 id="plumbline.E004",
             )
         )
-    for name in ("API_RATE", "API_RATE_ANONYMOUS", "UPLOAD_RATE", "TOKEN_RATE"):
+    for name in ("API_RATE", "API_RATE_ANONYMOUS", "UPLOAD_RATE", "REFERENCE_RATE", "TOKEN_RATE"):
         try:
             Rate.parse(getattr(settings, name))
         except ValueError as error:
             hint = "Write an amount and a time, such as 60/h or 10/30s."
             found.append(Error(f"PLUMBLINE_{name}: {error}.", hint=hint, id="plumbline.E006"))
+    if settings.JUDGE_URL and not settings.JUDGE_URL.startswith(("https://", "http://")):
+        hint = "Give the part before /chat/completions, such as https://api.openai.com/v1."
+        found.append(Error("PLUMBLINE_JUDGE_URL is no web address.", hint=hint, id="plumbline.E007"))
+    if settings.JUDGE_PARALLEL < 1 or settings.JUDGE_TIMEOUT <= 0:
+        hint = "Set PLUMBLINE_JUDGE_PARALLEL to at least 1 and PLUMBLINE_JUDGE_TIMEOUT to some seconds."
+        found.append(Error("A judge could never be asked.", hint=hint, id="plumbline.E008"))
     if settings.DATABASE_URL and not settings.S3_BUCKET:
         found.append(
             Warning(

@@ -26,6 +26,10 @@ def _secret_key(home: Path) -> str:
     return path.read_text().strip()
 
 
+def _number_or_none(text: str) -> float | None:
+    return float(text) if text else None
+
+
 # --- where things are -------------------------------------------------------------------
 HOME = env.path("HOME", BASE_DIR / "var")  # database, files and queue of the embedded profile
 SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")  # used in e-mails and exports
@@ -65,8 +69,9 @@ HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", 5.0)  # a live worker renews 
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0)  # how often the sweeper looks for work left behind
 MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", 3)  # then the entry fails, with a reason
 PART_SAMPLES = env.int("PART_SAMPLES", 25)  # samples in one part of an evaluation
+PART_SECONDS = env.float("PART_SECONDS", 120.0)  # of what slow metrics declare for a part; heavier samples stand alone
 CHILD_MEMORY_MB = env.int("CHILD_MEMORY_MB", 3072)  # address space of one scoring child
-CHILD_SECONDS = env.int("CHILD_SECONDS", 600)  # wall clock of one validation or one part
+CHILD_SECONDS = env.int("CHILD_SECONDS", 600)  # processor time of a validation, or of PART_SAMPLES samples; slow metrics may declare more
 READ_SECONDS = env.int("READ_SECONDS", 60)  # of reading an organizer's reference, while their browser waits
 
 # --- files ------------------------------------------------------------------------------
@@ -81,6 +86,8 @@ UPLOAD_HOURS = env.float("UPLOAD_HOURS", 6.0)  # a reserved upload may take this
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 500_000_000)  # the most any phase may allow
 KEEP_REJECTED_DAYS = env.float("KEEP_REJECTED_DAYS", 7.0)  # then a rejected entry's file is removed
 KEEP_REJECTED_BYTES = env.int("KEEP_REJECTED_BYTES", 2_000_000_000)  # of one team's rejected entries, the newest
+KEEP_SNAPSHOT_DAYS = env.float("KEEP_SNAPSHOT_DAYS", 30.0)  # then a ranking that was a passing one is removed
+KEEP_DRAWN_DAYS = env.float("KEEP_DRAWN_DAYS", 30.0)  # then what a 3D view was sent is removed; it is made again when asked for
 LINK_SECONDS = env.int("LINK_SECONDS", 600)  # life of a signed download link
 WEIGHTS = env.path("WEIGHTS", HOME / "weights").absolute()  # fetched weights of networks; one folder for all processes
 CACHE_BYTES = env.int("CACHE_BYTES", 5_000_000_000)  # local copies of objects in S3, below HOME
@@ -96,6 +103,18 @@ UPLOAD_RATE = env.str("UPLOAD_RATE", "60/h")  # reservations by one person; quot
 REFERENCE_RATE = env.str("REFERENCE_RATE", "20/h")  # references read for one person, which busies a web process
 TOKEN_RATE = env.str("TOKEN_RATE", "20/h")  # new API tokens of one person
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # needed to read /metrics; empty: this machine only
+
+# --- judge models: any endpoint that speaks the OpenAI chat-completions protocol ------------------
+JUDGE_URL = env.str("JUDGE_URL", "")  # such as https://api.openai.com/v1 ; empty: no judge
+JUDGE_KEY = env.str("JUDGE_KEY", "")  # sent to that address only, shown nowhere
+JUDGE_MODEL = env.str("JUDGE_MODEL", "")
+JUDGE_TIMEOUT = env.float("JUDGE_TIMEOUT", 120.0)  # seconds of one request
+JUDGE_RATE = env.float("JUDGE_RATE", 60.0)  # most requests a minute of one worker; 0: as the endpoint allows
+JUDGE_PARALLEL = env.int("JUDGE_PARALLEL", 4)  # requests under way at once
+JUDGE_MAX_TOKENS = env.int("JUDGE_MAX_TOKENS", 4096)  # of one text
+JUDGE_PRICE_IN = _number_or_none(env.str("JUDGE_PRICE_IN", ""))  # per million tokens of questions; empty: costs are not counted
+JUDGE_PRICE_OUT = _number_or_none(env.str("JUDGE_PRICE_OUT", ""))  # per million tokens of answers
+JUDGE_CURRENCY = env.str("JUDGE_CURRENCY", "USD")
 
 # --- Django -------------------------------------------------------------------------------
 INSTALLED_APPS = [
@@ -206,17 +225,19 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 X_FRAME_OPTIONS = "DENY"
 
-_CACHE_URL = env.str("CACHE_URL", "")  # redis://host:6379/1 ; empty: the database
-CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": _CACHE_URL}
-    if _CACHE_URL
-    # Rate limits must be shared by all web processes, so process memory will not do.
-    else {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
-        "LOCATION": "plumbline_cache",
-        "OPTIONS": {"MAX_ENTRIES": 100_000},  # with the default of 300, limits would be forgotten
-    }
+CACHE_URL = env.str("CACHE_URL", "")  # redis://host:6379/1 ; empty: the database
+# Rate limits must be shared by all web processes, so process memory will not do.
+_DATABASE_CACHE = {
+    "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+    "LOCATION": "plumbline_cache",
+    "OPTIONS": {"MAX_ENTRIES": 100_000},  # with the default of 300, limits would be forgotten
 }
+_REDIS_CACHE = {
+    "BACKEND": "leaderboard.cache.SteadyRedisCache",
+    "LOCATION": CACHE_URL,
+    "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},
+}
+CACHES = {"default": _REDIS_CACHE, "database": _DATABASE_CACHE} if CACHE_URL else {"default": _DATABASE_CACHE}
 
 # --- e-mail -------------------------------------------------------------------------------
 # PLUMBLINE_EMAIL_URL, such as smtp://user:password@host:587/?tls=True ; by default the console.

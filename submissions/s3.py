@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -108,6 +109,12 @@ class S3Store:
     def delete(self, key: str) -> None:
         with _s3_errors(key):
             self.client.delete_object(**self._at(key))
+
+    def keys(self, folder: str) -> Iterator[tuple[str, datetime]]:
+        with _s3_errors(folder):
+            pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=f"{checked_key(folder)}/")
+            for page in pages:
+                yield from ((found["Key"], found["LastModified"]) for found in page.get("Contents", ()))
 
     def link(self, key: str, file_name: str, seconds: int) -> str | None:
         """An address that downloads the object under `file_name` for `seconds` seconds."""

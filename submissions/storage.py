@@ -19,12 +19,13 @@ import logging
 import os
 import secrets
 import shutil
+import stat
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
@@ -75,6 +76,7 @@ class Store(Protocol):
     def exists(self, key: str) -> bool: ...
     def size(self, key: str) -> int: ...
     def delete(self, key: str) -> None: ...
+    def keys(self, folder: str) -> Iterator[tuple[str, datetime]]: ...
     def link(self, key: str, file_name: str, seconds: int) -> str | None: ...
     def start_upload(self, folder: str, file_name: str, size: int) -> dict[str, Any]: ...
     def part_url(self, notes: dict[str, Any], number: int, seconds: int) -> str | None: ...
@@ -258,6 +260,14 @@ class LocalStore:
         path = self._path(key)
         with disk_errors():
             path.unlink(missing_ok=True)
+
+    def keys(self, folder: str) -> Iterator[tuple[str, datetime]]:
+        """Every key below `folder`, and since when it is there; what comes and goes meanwhile may be among them or not."""
+        for path in self._path(folder).rglob("*"):
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                if stat.S_ISREG(found.st_mode):
+                    yield path.relative_to(self.root).as_posix(), datetime.fromtimestamp(found.st_mtime, UTC)
 
     def link(self, key: str, file_name: str, seconds: int) -> str | None:
         """None: the view sends the file itself."""

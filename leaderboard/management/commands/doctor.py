@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.cache import cache
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -20,13 +21,14 @@ LOW_DISK = 2 << 30  # bytes
 
 
 class Command(BaseCommand):
-    help = "Check settings, database, queue, storage, disk, the limited scoring process and the weights that phases need."
+    help = "Check settings, database, queue, cache, storage, disk, the limited scoring process and the weights that phases need."
 
     def handle(self, *args, **options) -> None:
         probes: dict[str, Callable[[], str]] = {
             "settings": self._settings,
             "database": self._database,
             "queue": self._queue,
+            "cache": self._cache,
             "storage": self._storage,
             "disk": self._disk,
             "scoring": self._scoring,
@@ -61,6 +63,12 @@ class Command(BaseCommand):
         with app.connection_for_write(connect_timeout=3) as broker:
             broker.ensure_connection(max_retries=1, timeout=3)
             return broker.as_uri()
+
+    def _cache(self) -> str:
+        if not settings.CACHE_URL:
+            return "limits are counted in the database"
+        cache.ping()
+        return "limits are counted in Redis"
 
     def _storage(self) -> str:
         store = storage.store()

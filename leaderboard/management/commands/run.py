@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -72,7 +71,6 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         call_command("createcachetable", verbosity=0)
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a folder that is not there
-        shutil.rmtree(settings.HOME / "jobs", ignore_errors=True)  # what killed workers left
         address = f"http://{host}:{port}"
         services = self._services(host, port, workers)
         loading: subprocess.Popen | None = None

@@ -14,14 +14,18 @@ from django.db import close_old_connections
 
 from evaluation.sweeper import sweep
 from leaderboard.mail import send_due_mail
-from leaderboard.tasks import build_due_boards, request_analyses
+from leaderboard.pruning import prune_due
+from leaderboard.tasks import build_due_boards, request_analyses, wake_judges
 
 log = structlog.get_logger(__name__)
-ROUND = {"work": sweep, "boards": build_due_boards, "studies": request_analyses, "mail": send_due_mail}
+ROUND = {
+    "work": sweep, "boards": build_due_boards, "studies": request_analyses, "judges": wake_judges, "mail": send_due_mail,
+    "pruning": prune_due,
+}  # fmt: skip
 
 
 class Command(BaseCommand):
-    help = "Find work left behind, build due boards, ask for due analyses, send due mail; again and again."
+    help = "Find work left behind, build due boards, ask for due analyses and judges, send mail, remove what nothing needs; on and on."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--once", action="store_true", help="One round, then stop.")

@@ -1,0 +1,76 @@
+"""The cache of the cluster profile: Redis, and the database while Redis is away.
+
+Every request of the API and every log-in counts in it, so it may neither fail with Redis nor stop
+counting: whoever tries passwords would wait for that.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any, ClassVar
+
+from django.core.cache import caches
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+REST_SECONDS = 5.0  # after a failure Redis is left alone for so long, or each request would wait for it
+FALLBACK = "database"  # the cache of that name in CACHES
+
+
+class SteadyRedisCache(RedisCache):
+    """Redis; while it fails, what is asked of it is asked of the cache `FALLBACK`.
+
+    The two are not brought together: what was counted in one is not known to the other, so around an
+    outage up to twice the amount of a limit may pass.
+    """
+
+    _away_until: ClassVar[float] = 0.0  # monotonic; of the process
+
+    def ping(self) -> None:
+        """Raises RedisError where Redis itself does not answer, for those who want to know."""
+        self._cache.get_client(write=True).ping()
+
+    def _steadily(self, act: str, *arguments: Any, **options: Any) -> Any:
+        if time.monotonic() >= SteadyRedisCache._away_until:
+            try:
+                return getattr(super(), act)(*arguments, **options)
+            except RedisError as error:
+                SteadyRedisCache._away_until = time.monotonic() + REST_SECONDS
+                log.warning("Redis does not answer (%s); the limits are counted in the database meanwhile.", error)
+        return getattr(caches[FALLBACK], act)(*arguments, **options)
+
+    def add(self, *arguments: Any, **options: Any) -> bool:
+        return self._steadily("add", *arguments, **options)
+
+    def get(self, *arguments: Any, **options: Any) -> Any:
+        return self._steadily("get", *arguments, **options)
+
+    def set(self, *arguments: Any, **options: Any) -> None:
+        self._steadily("set", *arguments, **options)
+
+    def touch(self, *arguments: Any, **options: Any) -> bool:
+        return self._steadily("touch", *arguments, **options)
+
+    def delete(self, *arguments: Any, **options: Any) -> bool:
+        return self._steadily("delete", *arguments, **options)
+
+    def get_many(self, *arguments: Any, **options: Any) -> dict:
+        return self._steadily("get_many", *arguments, **options)
+
+    def has_key(self, *arguments: Any, **options: Any) -> bool:
+        return self._steadily("has_key", *arguments, **options)
+
+    def incr(self, *arguments: Any, **options: Any) -> int:
+        return self._steadily("incr", *arguments, **options)
+
+    def set_many(self, *arguments: Any, **options: Any) -> list:
+        return self._steadily("set_many", *arguments, **options)
+
+    def delete_many(self, *arguments: Any, **options: Any) -> None:
+        self._steadily("delete_many", *arguments, **options)
+
+    def clear(self) -> bool:
+        return self._steadily("clear")
