@@ -7,37 +7,24 @@ out long (a metric that takes seconds a value) is dropped as soon as somebody wa
 from __future__ import annotations
 
 import time
-import traceback
+from pathlib import Path
 
-import structlog
-from django.conf import settings
-
+from evaluation import slices
 from evaluation.models import Part, PropertyRun
 from evaluation.properties.suite import Table
-from evaluation.sandbox import JobFailed, LeaseLost, job_folder, sandbox
+from evaluation.sandbox import LeaseLost, sandbox
 from submissions.models import Submission
-
-log = structlog.get_logger(__name__)
 
 SLICE_SECONDS = 1.5  # what a slice aims at; a single value of a slow metric may take longer
 
 
 def measure_once(worker: str) -> bool:
     """Claim a run and measure one slice of it; False if there is none."""
-    run = PropertyRun.objects.waiting().claim(worker)
-    if run is None:
-        return False
-    measure(run)
-    return True
+    return slices.claim_one(PropertyRun.objects, worker, measure)
 
 
 def measure(run: PropertyRun) -> None:
     """The next slice of a claimed run."""
-    if run.attempts > settings.MAX_ATTEMPTS:
-        run.give_up_or_retry(
-            f"Measuring this metric was begun {settings.MAX_ATTEMPTS} times and never got on.", run.failure_detail, final=True
-        )
-        return
     start, yielded = time.monotonic(), False
 
     def go_on() -> bool:
@@ -45,19 +32,16 @@ def measure(run: PropertyRun) -> None:
         yielded = someone_waits()
         return not yielded and run.heartbeat()
 
-    try:
-        with job_folder() as folder:
+    def slice_in(folder: Path) -> bool:
+        try:
             found = sandbox.run(folder, _job(run), go_on)
-        if not _kept(run, found, time.monotonic() - start):
-            log.info("late slice dropped", run=run.pk)
-    except LeaseLost:
-        if yielded:
-            run.put_off(0)
-        log.info("slice dropped", run=run.pk, yielded=yielded)
-    except JobFailed as error:
-        _failed(run, error.sentence, error.detail, error.end == "memory")
-    except Exception:
-        _failed(run, "An error in the service stopped it.", traceback.format_exc(), False)
+        except LeaseLost:
+            if yielded:
+                run.put_off(0)
+            raise
+        return _kept(run, found, time.monotonic() - start)
+
+    slices.do_slice(run, "Measuring this metric", slice_in)
 
 
 def _kept(run: PropertyRun, found: dict, seconds: float) -> bool:
@@ -74,8 +58,3 @@ def _job(run: PropertyRun) -> dict:
 def someone_waits() -> bool:
     """Whether there is an upload to check or a part to score that nobody works on."""
     return Submission.objects.to_validate().unleased().exists() or Part.objects.waiting("cpu").unleased().exists()
-
-
-def _failed(run: PropertyRun, sentence: str, detail: str, final: bool) -> None:
-    log.error("measuring failed", run=run.pk, attempt=run.attempts, detail=detail)
-    run.give_up_or_retry(f"Measuring this metric failed. {sentence}", detail, final)

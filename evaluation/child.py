@@ -5,9 +5,11 @@ in milliseconds, lives under its own memory, time and file limits, and leaves no
 the next one. It has no Django, no database and no credentials: its parent gives it an empty
 environment and a folder that holds copies of what the job needs.
 
-Protocol, one JSON object a line. In: `{"folder", "memory", "seconds"}`. Out:
-`{"end": "ok" | "error" | "memory" | "time" | "crash"}`; the answer is in the folder
-(`result.json`, or `error.txt` with the traceback).
+Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall"}`: bytes, seconds of
+the processor, and on the wall. Out:
+`{"end": "ok" | "error" | "memory" | "time" | "crash" | "weights"}`; the answer is in the folder
+(`result.json`, or `error.txt` with the traceback; where weights are not here, or not as they
+should be, with the sentence that says so).
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import traceback
 from pathlib import Path
 
 from evaluation.networks import cards
+from evaluation.weights import WeightsError
 
 LARGEST_FILE = 4 << 30  # bytes a job may write in one file
 
@@ -78,17 +81,22 @@ def prepare(folder: Path, job: dict) -> dict:
 
 
 def reference(folder: Path, job: dict) -> dict:
-    """Read an organizer's reference; leaves its items in `artifact`, or gives the faults."""
+    """Read an organizer's reference, or draw it of meshes; leaves its items in `artifact`, or gives the faults."""
+    from evaluation import doubts
+    from evaluation.rendering import objects
     from submissions.formats.errors import FormatError
     from submissions.formats.families import FAMILIES
 
     family = FAMILIES[job["family"]]
     try:
-        items = family.load_folder(folder / job["file"], **job["reading"])
+        if job.get("drawing"):
+            items = objects.load(folder / job["file"], objects.Drawing(**job["drawing"]), **job["reading"])
+        else:
+            items = family.load_folder(folder / job["file"], **job["reading"])
     except FormatError as error:
         return {"faults": [str(fault) for fault in error.all()]}
     family.save(items, folder / "artifact")
-    return {"faults": []}
+    return {"faults": [], "doubts": doubts.of_objects(items, job.get("columns", ()), job.get("doubting", 0.0)) if family.images else []}
 
 
 def properties(folder: Path, job: dict) -> dict:
@@ -144,6 +152,9 @@ def run_job(folder: Path, memory: int, seconds: int) -> None:
         code = 0
     except MemoryError:
         code = 3
+    except WeightsError as error:
+        (folder / "error.txt").write_text(str(error))
+        code = 4
     except BaseException:
         (folder / "error.txt").write_text(traceback.format_exc(limit=20))
     finally:
@@ -169,7 +180,7 @@ def wait_for(pid: int, seconds: float) -> str:
         os.close(exited)
     if os.WIFSIGNALED(status):
         return "time" if os.WTERMSIG(status) == signal.SIGXCPU else "crash"
-    return {0: "ok", 3: "memory"}.get(os.WEXITSTATUS(status), "error")
+    return {0: "ok", 3: "memory", 4: "weights"}.get(os.WEXITSTATUS(status), "error")
 
 
 def preload() -> None:
@@ -198,7 +209,7 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             run_job(Path(order["folder"]), order["memory"], order["seconds"])
-        print(json.dumps({"end": wait_for(pid, order["seconds"])}), flush=True)
+        print(json.dumps({"end": wait_for(pid, order["wall"])}), flush=True)
 
 
 if __name__ == "__main__":

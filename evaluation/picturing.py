@@ -2,60 +2,36 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import structlog
-from django.conf import settings
-
-from evaluation import preparing
+from evaluation import preparing, slices
 from evaluation.metrics.render import osim
 from evaluation.models import Evaluation, PictureRun
 from evaluation.pictures.names import SMALL, Made, file_name
-from evaluation.sandbox import JobFailed, LeaseLost, job_folder, sandbox
+from evaluation.sandbox import sandbox
 from submissions import storage
-
-log = structlog.get_logger(__name__)
 
 SLICE_SECONDS = 5.0  # what a slice aims at: an upload that arrives meanwhile waits so long
 MOST_VIEWS = 16  # of a slice, because all of them are read before the first is painted
-AWAY_SECONDS = 15.0  # how long a run waits where the storage does not answer
 
 
 def make_once(worker: str) -> bool:
     """Claim a run and make one slice of it; False if there is none."""
-    run = PictureRun.objects.waiting().claim(worker)
-    if run is None:
-        return False
-    make(run)
-    return True
+    return slices.claim_one(PictureRun.objects, worker, make)
 
 
 def make(run: PictureRun) -> None:
     """The next slice of a claimed run."""
-    if run.attempts > settings.MAX_ATTEMPTS:
-        run.give_up_or_retry(
-            f"Making these pictures was begun {settings.MAX_ATTEMPTS} times and never got on.", run.failure_detail, final=True
-        )
-        return
-    try:
-        with job_folder() as folder:
-            job = _job(run)
-            found = sandbox.run(folder, job, run.heartbeat)["made"]
-            _store(run, folder, job["item_ids"], found)
-        if not run.keep(found):
-            log.info("late pictures dropped", run=run.pk)
-    except LeaseLost:
-        log.info("lease lost while making pictures", run=run.pk)
-    except storage.StorageError as error:
-        log.warning("the storage does not answer", error=str(error))
-        run.put_off(AWAY_SECONDS)
-    except JobFailed as error:
-        _failed(run, error.sentence, error.detail, error.end == "memory")
-    except Exception:
-        _failed(run, "An error in the service stopped it.", traceback.format_exc(), False)
+
+    def slice_in(folder: Path) -> bool:
+        job = _job(run)
+        found = sandbox.run(folder, job, run.heartbeat)["made"]
+        _store(run, folder, job["item_ids"], found)
+        return run.keep(found)
+
+    slices.do_slice(run, "Making these pictures", slice_in)
 
 
 def _store(run: PictureRun, folder: Path, item_ids: Sequence[str], found: dict[str, Made]) -> None:
@@ -117,8 +93,3 @@ def _prepared(evaluation: Evaluation, item: str) -> str:
         return ""
     key, store = preparing.key_of(evaluation.batch, part.slugs, part.start, part.stop), storage.store()
     return str(store.local_path(key)) if store.exists(key) else ""
-
-
-def _failed(run: PictureRun, sentence: str, detail: str, final: bool) -> None:
-    log.error("making pictures failed", run=run.pk, attempt=run.attempts, detail=detail)
-    run.give_up_or_retry(f"Making these pictures failed. {sentence}", detail, final)

@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import struct
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -31,7 +32,7 @@ _LENGTH = struct.Struct("<Q")
 _DIGEST = 32
 _KINDS = "biuf"
 _LIBRARIES = ("numpy", "scipy", "trimesh", "manifold3d", "libigl", "fast-simplification", "torch", "pillow")
-_CODE = [Path(__file__).parent / folder for folder in ("metrics", "networks")]
+_CODE = [Path(__file__).parent / folder for folder in ("metrics", "networks", "rendering")]
 
 
 class Unreadable(ValueError):
@@ -57,10 +58,14 @@ def prepare(
     kept: Prepared = {}
     shared: dict[int, np.ndarray] = {}  # what is kept, by identity
     room = MOST_BYTES
+    asked = _Asked(requests, item_ids)
     for item_id in item_ids:
         found: Prepared = {item_id: Preparing()}
         item = {item_id: references[item_id]}
-        runner.score_items(runner.themselves(item, requests), item, requests, unit_scale, prepared=found)
+        for together in asked.of(item_id):
+            before = len(found[item_id])
+            runner.score_items(runner.themselves(item, together), item, together, unit_scale, prepared=found)
+            asked.note(item_id, together, len(found[item_id]) > before)
         own = {id(array): array for arrays in found[item_id].values() for array in arrays if id(array) not in shared}
         size = sum(array.nbytes for array in own.values())
         if size <= room:
@@ -68,6 +73,36 @@ def prepare(
             shared |= own
             room -= size
     return kept
+
+
+class _Asked:
+    """Which metrics are asked for what they keep of an item. Of the first item of a scene each is asked by itself, and what
+    keeps nothing is not asked again there: many look at a network's features of both images and keep none."""
+
+    def __init__(self, requests: Sequence[runner.MetricRequest], item_ids: Sequence[str]) -> None:
+        self._all = list(requests)
+        self._sizes = Counter(map(_scene, item_ids))
+        self._useful: dict[str, list[runner.MetricRequest]] = {}
+
+    def of(self, item_id: str) -> list[list[runner.MetricRequest]]:
+        """The metrics to ask, those in one list together so that they share their work."""
+        scene = _scene(item_id)
+        if self._sizes[scene] == 1:
+            return [self._all]
+        if scene not in self._useful:
+            self._useful[scene] = []
+            return [[request] for request in self._all]
+        return [self._useful[scene]] if self._useful[scene] else []
+
+    def note(self, item_id: str, asked: list[runner.MetricRequest], kept: bool) -> None:
+        """Whether these metrics have kept something of the item."""
+        useful = self._useful.get(_scene(item_id))
+        if useful is not None and kept and asked is not useful:
+            useful += asked
+
+
+def _scene(item_id: str) -> str:
+    return item_id.partition("/")[0]
 
 
 def pack(prepared: Prepared) -> bytes:

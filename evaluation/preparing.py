@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import structlog
-from django.conf import settings
 from django.db import transaction
 
 from evaluation import prepared
 from evaluation.models import EvaluationBatch, Part
-from evaluation.models.evaluation import by_device, slices
-from evaluation.sandbox import JobFailed, job_folder, sandbox
+from evaluation.models.cutting import pieces
+from evaluation.sandbox import PATIENCE, JobFailed, job_folder, sandbox
 from submissions import storage
 
 log = structlog.get_logger(__name__)
@@ -28,31 +27,34 @@ def key_of(batch: EvaluationBatch, slugs: list[str], start: int, stop: int) -> s
     return f"prepared/{reference.phase_id}/{name}"
 
 
-def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callable[[], bool]) -> tuple[str, Path | None]:
-    """Key and file of what is prepared for the scoring `job` of `part`; the file is made where there is none.
+def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callable[[], bool], seconds: int) -> tuple[str, Path | None]:
+    """Key and file of what is prepared for the scoring `job` of `part`; the file is made, within `seconds`, where there is none.
 
     It is made by a job that sees the reference only: a process that has read an entry must not write what others are
-    scored with. Two workers may make it at once; both write the same bytes in one step. Raises `LeaseLost`.
+    scored with. Two workers may make it at once; both write the same bytes in one step. Raises `LeaseLost`, and `JobFailed`
+    where weights are not here.
     """
     key = key_of(batch, part.slugs, part.start, part.stop)
     try:
         store = storage.store()
         if not store.exists(key):
-            store.save_bytes(key, _made(job, heartbeat))
+            store.save_bytes(key, _made(job, heartbeat, seconds))
         return key, store.local_path(key)
     except (storage.StorageError, OSError) as error:
         log.warning("scored without what is prepared of the reference", part=part.pk, error=str(error))
         return key, None
 
 
-def _made(job: dict, heartbeat: Callable[[], bool]) -> bytes:
+def _made(job: dict, heartbeat: Callable[[], bool], seconds: int) -> bytes:
     """The content; that of an empty file where it cannot be computed, so that it is not tried for every entry."""
     try:
         with job_folder() as folder:
             wanted = ("family", "reference", "item_ids", "unit_scale", "requests")
-            sandbox.run(folder, {"kind": "prepare", **{name: job[name] for name in wanted}}, heartbeat)
+            sandbox.run(folder, {"kind": "prepare", **{name: job[name] for name in wanted}}, heartbeat, seconds, PATIENCE)
             return (folder / "prepared").read_bytes()
     except JobFailed as failed:
+        if failed.end == "weights":
+            raise
         log.warning("a reference could not be prepared", reference=job["reference"], end=failed.end, detail=failed.detail)
         return prepared.pack({})
 
@@ -67,8 +69,8 @@ def drop(key: str) -> None:
 
 def forget(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch] = ()) -> None:
     """Delete what was prepared for `batches`, but for what the `needed` ones use too, when the transaction is done."""
-    kept = {key for batch in needed for key in _keys(batch)}
-    keys = sorted({key for batch in batches for key in _keys(batch)} - kept)
+    kept = {key for batch in needed for key in keys_of(batch)}
+    keys = sorted({key for batch in batches for key in keys_of(batch)} - kept)
 
     def delete() -> None:
         for key in keys:
@@ -77,8 +79,8 @@ def forget(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch]
     transaction.on_commit(delete)
 
 
-def _keys(batch: EvaluationBatch) -> Iterable[str]:
-    """The keys of all parts that an entry of the batch is cut into."""
-    for device, slugs in by_device(batch.metrics).items():
-        if device == "cpu":
-            yield from (key_of(batch, slugs, start, stop) for start, stop in slices(batch.reference.groups, settings.PART_SAMPLES))
+def keys_of(batch: EvaluationBatch) -> Iterable[str]:
+    """The keys of all parts that an entry of the batch is cut into; imported figures have none."""
+    if batch.is_imported:
+        return ()
+    return (key_of(batch, slugs, start, stop) for device, slugs, start, stop in pieces(batch) if device == "cpu")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,9 +25,14 @@ SENTENCES = {
     "error": "An error in the service stopped it.",
 }
 
+PATIENCE = 3.0  # times the seconds of the processor that a part may take on the wall: a busy machine is not the entry's fault
+
+
+NEW_SECONDS = 60.0  # a job's folder younger than this may still be without its lock
+
 
 class JobFailed(Exception):
-    """The job did not answer. `end` says how it went; `detail` is for operators."""
+    """The job did not answer. `end` says how it went; `detail` is for operators, but for "weights" a sentence for all."""
 
     def __init__(self, end: str, detail: str, seconds: int | None = None) -> None:
         super().__init__(end)
@@ -33,6 +40,8 @@ class JobFailed(Exception):
 
     @property
     def sentence(self) -> str:
+        if self.end == "weights":
+            return self.detail
         return SENTENCES[self.end].format(memory=settings.CHILD_MEMORY_MB, seconds=self.seconds)
 
 
@@ -48,8 +57,9 @@ class Sandbox:
         self._owner = os.getpid()
         atexit.register(self.stop)
 
-    def run(self, folder: Path, job: dict, heartbeat: Callable[[], bool], seconds: int | None = None) -> dict:
-        """Do `job` in `folder` and return its result, within `seconds` (CHILD_SECONDS without).
+    def run(self, folder: Path, job: dict, heartbeat: Callable[[], bool], seconds: int | None = None, patience: float = 1.0) -> dict:
+        """Do `job` in `folder` and return its result, within `seconds` (CHILD_SECONDS without) of the processor, and
+        `patience` times as many on the wall.
 
         Calls `heartbeat` every few seconds. Raises `JobFailed`, or `LeaseLost` when a heartbeat
         says that the work is no longer ours.
@@ -61,14 +71,18 @@ class Sandbox:
             "folder": str(folder),
             "memory": settings.CHILD_MEMORY_MB << 20,
             "seconds": seconds,
+            "wall": seconds * patience,
         }
         try:
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
-            end = self._answer(process, heartbeat, seconds)
+            end = self._answer(process, heartbeat, order["wall"])
         except BrokenPipeError:
-            end = "crash"
-        if end in ("gone", "crash") and process.poll() is not None:
+            end = "gone"
+        except BaseException:
+            self.stop()  # or it would answer the next job with what this one found
+            raise
+        if end == "gone":
             self.stop()
             raise JobFailed("crash", f"the scoring process ended with {process.returncode}")
         if end != "ok":
@@ -76,7 +90,7 @@ class Sandbox:
             raise JobFailed(end, error.read_text() if error.exists() else f"the job ended with: {end}", seconds)
         return json.loads((folder / "result.json").read_text())
 
-    def _answer(self, process: subprocess.Popen, heartbeat: Callable[[], bool], seconds: int) -> str:
+    def _answer(self, process: subprocess.Popen, heartbeat: Callable[[], bool], seconds: float) -> str:
         """The next line of the child, with heartbeats while it takes its time."""
         deadline = time.monotonic() + seconds + 30
         while True:
@@ -102,6 +116,7 @@ class Sandbox:
                 "PYTHONPATH": str(settings.BASE_DIR),
                 "OPENBLAS_NUM_THREADS": "1",
                 "OMP_NUM_THREADS": "1",
+                "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # without it a card's products may differ from run to run
                 "HOME": tempfile.gettempdir(),
             }
             self._process = subprocess.Popen(
@@ -129,11 +144,33 @@ class Sandbox:
 
 @contextmanager
 def job_folder() -> Iterator[Path]:
-    """A folder for one job, removed afterwards."""
+    """A folder for one job, removed afterwards; what workers that were killed left behind goes first."""
     root = settings.HOME / "jobs"
     root.mkdir(parents=True, exist_ok=True)
+    for left in root.iterdir():
+        _remove_unless_held(left)
     with tempfile.TemporaryDirectory(dir=root, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+        lock = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # lives as long as this process
+            yield Path(folder)
+        finally:
+            os.close(lock)
+
+
+def _remove_unless_held(folder: Path) -> None:
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:  # its owner has just removed it
+        return
+    try:
+        if time.time() - os.fstat(lock).st_mtime > NEW_SECONDS:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(lock)
 
 
 sandbox = Sandbox()

@@ -19,9 +19,10 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation import background, picturing, preparing
-from evaluation.models import Evaluation, Part
-from evaluation.sandbox import JobFailed, LeaseLost, job_folder, sandbox
+from evaluation import background, picturing, preparing, weights
+from evaluation.metrics import registry
+from evaluation.models import Evaluation, Part, cutting
+from evaluation.sandbox import PATIENCE, JobFailed, LeaseLost, job_folder, sandbox
 from submissions import storage, wake
 from submissions.models import Status, Submission
 
@@ -30,6 +31,10 @@ log = structlog.get_logger(__name__)
 TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
 AWAY_SECONDS = 15.0  # how long work waits where the storage does not answer
 AWAY_AT_MOST = timedelta(days=1)  # then an entry fails like any other
+LACKING_SECONDS = 20.0  # how long a worker leaves a part to others that it has not the weights for
+LACKING_AT_MOST = timedelta(minutes=5)  # then a part fails that no worker has the weights for
+
+_lacking: dict[int, float] = {}  # the parts this worker leaves to others, and until when
 
 
 @cache
@@ -70,7 +75,7 @@ def work_once(device: str) -> bool:
         if submission is not None:
             check(submission)
             return True
-    part = Part.objects.waiting(device).claim(name())
+    part = Part.objects.waiting(device).exclude(pk__in=_left_to_others()).claim(name())
     if part is None:
         return device == "cpu" and (picturing.make_once(name()) or background.measure_once(name()))
     score(part)
@@ -157,6 +162,9 @@ def score(part: Part) -> None:
             part.failure_detail, final=True,
         )  # fmt: skip
         return
+    if obstacle := _obstacle(part, evaluation):
+        _leave(part, obstacle)
+        return
     now = timezone.now()
     Part.objects.filter(pk=part.pk).update(started_at=now)
     Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
@@ -173,21 +181,50 @@ def score(part: Part) -> None:
         else:
             _score_failed(part, str(error), traceback.format_exc(), False)
     except JobFailed as error:
-        _score_failed(part, error.sentence, error.detail, error.end == "memory")
+        if error.end == "weights":
+            _leave(part, error.sentence)
+        else:
+            _score_failed(part, error.sentence, error.detail, error.end == "memory")
     except Exception:
         _score_failed(part, "An error in the service stopped it.", traceback.format_exc(), False)
 
 
+def _obstacle(part: Part, evaluation: Evaluation) -> str:
+    """Why this worker must not score the part: weights of its metrics are not here, or are not those the batch began with."""
+    for metric in evaluation.batch.metrics:
+        if metric["slug"] in part.slugs:
+            spec, params = registry.get(metric["key"]), metric["params"]
+            fixed = metric.get("weights_sha256")
+            if found := weights.refusal(spec, params) or (weights.difference(spec, params, fixed) if fixed else ""):
+                return found
+    return ""
+
+
+def _leave(part: Part, obstacle: str) -> None:
+    log.error("left to a worker that has the weights", part=part.pk, obstacle=obstacle)
+    _lacking[part.pk] = time.monotonic() + LACKING_SECONDS
+    part.leave_to_another(f"No worker could score items {part.start + 1} to {part.stop}. {obstacle}", LACKING_AT_MOST)
+
+
+def _left_to_others() -> list[int]:
+    """The parts that this worker could not do a moment ago."""
+    now = time.monotonic()
+    for pk in [pk for pk, until in _lacking.items() if until <= now]:
+        del _lacking[pk]
+    return list(_lacking)
+
+
 def _scored_in(folder: Path, part: Part, evaluation: Evaluation) -> dict:
     job, key = _scoring_job(part, evaluation), ""
+    seconds = cutting.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
 
     def heartbeat() -> bool:
         return _still_wanted(part, evaluation)
 
     if part.device == "cpu":
-        key, path = preparing.local_path(part, evaluation.batch, job, heartbeat)
+        key, path = preparing.local_path(part, evaluation.batch, job, heartbeat, seconds)
         job["prepared"] = str(path or "")
-    found = sandbox.run(folder, job, heartbeat)
+    found = sandbox.run(folder, job, heartbeat, seconds, PATIENCE)
     if found["unreadable"]:
         log.warning("what is prepared of the reference could not be read", key=key)
         preparing.drop(key)

@@ -5,6 +5,7 @@ from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.models.evaluation import Evaluation, Part
 from evaluation.models.pictures import PictureRun
 from evaluation.models.properties import PropertyRun
+from evaluation.models.results import ResultTable
 from evaluation.models.score import Score
 
-__all__ = ["Evaluation", "EvaluationBatch", "Part", "PhaseMetric", "PictureRun", "PropertyRun", "Reference", "Score"]
+__all__ = ["Evaluation", "EvaluationBatch", "Part", "PhaseMetric", "PictureRun", "PropertyRun", "Reference", "ResultTable", "Score"]

@@ -15,7 +15,10 @@ from submissions.models import AuditEntry, Phase, Status, Submission
 
 class EvaluationBatch(models.Model):
     """The phase's board shows its current batch. A re-evaluation is a new batch that becomes the
-    current one in a single step, when every entry has been scored under it or was excluded."""
+    current one in a single step, when every entry has been scored under it or was excluded.
+
+    A batch of imported figures has a table of results instead of a reference, and neither items nor groups.
+    """
 
     class State(models.TextChoices):
         BUILDING = "building", "Being scored"
@@ -24,8 +27,9 @@ class EvaluationBatch(models.Model):
         CANCELLED = "cancelled", "Cancelled"
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="batches")
-    reference = models.ForeignKey(Reference, on_delete=models.PROTECT, related_name="batches")
-    metrics = models.JSONField()  # PhaseMetric.snapshot() of each, in order
+    reference = models.ForeignKey(Reference, on_delete=models.PROTECT, null=True, blank=True, related_name="batches")
+    results = models.ForeignKey("evaluation.ResultTable", on_delete=models.PROTECT, null=True, blank=True, related_name="batches")
+    metrics = models.JSONField()  # PhaseMetric.snapshot() of each, in order; of imported figures evaluation.results.column_of()
     unit_scale = models.FloatField(default=1.0, help_text="Metres per unit, as the phase had it.")
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     reason = models.CharField(max_length=240, blank=True)
@@ -39,19 +43,38 @@ class EvaluationBatch(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["phase"], condition=models.Q(state="current"), name="one_current_batch"),
             models.UniqueConstraint(fields=["phase"], condition=models.Q(state="building"), name="one_building_batch"),
+            models.CheckConstraint(condition=models.Q(reference__isnull=True) ^ models.Q(results__isnull=True), name="batch_of_one_source"),
         ]
 
     def __str__(self) -> str:
         return f"{self.phase} batch {self.pk} ({self.state})"
 
+    @property
+    def is_imported(self) -> bool:
+        return self.results_id is not None
+
+    @property
+    def item_ids(self) -> list[str]:
+        return [] if self.reference is None else self.reference.item_ids
+
+    @property
+    def groups(self) -> list[str]:
+        """One per item."""
+        return [] if self.reference is None else self.reference.groups
+
+    @property
+    def version(self) -> int:
+        """Of the reference, or of the table of results."""
+        return self.results.version if self.reference is None else self.reference.version
+
     @classmethod
     def current(cls, phase: Phase) -> EvaluationBatch | None:
-        return cls.objects.filter(phase=phase, state=cls.State.CURRENT).select_related("reference").first()
+        return cls.objects.filter(phase=phase, state=cls.State.CURRENT).select_related("reference", "results").first()
 
     @classmethod
     def live(cls, phase: Phase) -> models.QuerySet:
         """The batches a new entry is scored under: the current one and the one being built."""
-        return cls.objects.filter(phase=phase, state__in=[cls.State.CURRENT, cls.State.BUILDING]).select_related("reference")
+        return cls.objects.filter(phase=phase, state__in=[cls.State.CURRENT, cls.State.BUILDING]).select_related("reference", "results")
 
     @classmethod
     def latest(cls, phase: Phase) -> EvaluationBatch | None:
@@ -76,7 +99,7 @@ class EvaluationBatch(models.Model):
     def publish_manifest(cls, phase: Phase) -> None:
         """Write the phase's manifest from its current batch and its limits as they are now."""
         current = cls.current(phase)
-        if current is not None:
+        if current is not None and current.reference is not None:
             phase.refresh_from_db()
             manifest = current.reference.manifest(current.metrics).to_dict()
             Phase.objects.filter(pk=phase.pk).update(manifest_data=manifest)
@@ -97,6 +120,8 @@ class EvaluationBatch(models.Model):
             metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase)]
             old = cls.current(phase)
             reference = reference or (old.reference if old else phase.references.order_by("-version").first())
+            if phase.is_imported:
+                raise Refused("This phase ranks imported figures, so there is nothing to score; import its table anew.", "imported")
             if reference is None:
                 raise Refused("This phase has no reference; add one before its entries can be scored.", "no_reference")
             if not metrics:

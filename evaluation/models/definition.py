@@ -11,6 +11,7 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.utils import timezone
 
+from evaluation import weights
 from evaluation.metrics import registry
 from submissions import storage
 from submissions.errors import Refused
@@ -65,7 +66,7 @@ class PhaseMetric(models.Model):
     def snapshot(self) -> dict:
         """What a batch keeps of this metric, so that later edits cannot change old scores' meaning."""
         fixed = {"slug": self.slug, "key": self.key, "params": self.resolved, "fingerprint": self.fingerprint}
-        return {**fixed, **self.labels()}
+        return {**fixed, "weights_sha256": weights.digest_of(self.spec, self.resolved), **self.labels()}
 
     def labels(self) -> dict:
         """The part of a snapshot that changes no number."""
@@ -83,6 +84,7 @@ class Reference(models.Model):
     item_ids = models.JSONField()
     groups = models.JSONField()  # one per item, in the same order
     bounds = models.JSONField()  # the two sizes of each item, [[vertices, edges], ...] say, for the manifest
+    prompts = models.JSONField(default=dict, blank=True)  # what generated objects were asked for, by group
     note = models.CharField(max_length=240, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
@@ -123,6 +125,7 @@ class Reference(models.Model):
                 phase=phase, version=version, key=key, sha256=digest, item_ids=ids,
                 groups=[group_of[name] for name in ids],
                 bounds=[family.size(items[name]) for name in ids],
+                prompts={group_of[name]: items[name].prompt for name in ids if getattr(items[name], "prompt", "")},
                 note=note[:240], created_by=actor,
             )  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import timedelta
 from typing import Self
 
@@ -11,7 +10,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from evaluation import runner
-from evaluation.metrics import registry
+from evaluation.models import cutting
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.score import Score
 from submissions import wake
@@ -70,12 +69,10 @@ class Evaluation(models.Model):
         """The evaluation and its parts: metrics by device times slices of samples. A retry after a
         failure starts the same evaluation again."""
         cls.objects.filter(submission=submission, batch=batch).delete()
-        ids, groups = batch.reference.item_ids, batch.reference.groups
-        evaluation = cls.objects.create(submission=submission, batch=batch, n_items=len(ids))
+        evaluation = cls.objects.create(submission=submission, batch=batch, n_items=len(batch.item_ids))
         parts = [
             Part(evaluation=evaluation, device=device, slugs=slugs, start=start, stop=stop)
-            for device, slugs in by_device(batch.metrics).items()
-            for start, stop in slices(groups, settings.PART_SAMPLES)
+            for device, slugs, start, stop in cutting.pieces(batch)
         ]
         Part.objects.bulk_create(parts)
         n_cpu = sum(part.device == "cpu" for part in parts)
@@ -176,30 +173,6 @@ def _cost(evaluation: Evaluation) -> dict[str, float]:
     return {slug: 1000 * spent / evaluation.n_items for slug, spent in total.items()} if evaluation.n_items else {}
 
 
-def by_device(metrics: list[dict]) -> dict[str, list[str]]:
-    """Slugs of a batch's metrics by the device they run on."""
-    found: dict[str, list[str]] = {}
-    for metric in metrics:
-        found.setdefault(registry.get(metric["key"]).device, []).append(metric["slug"])
-    return found
-
-
-def slices(groups: list[str], most: int) -> list[tuple[int, int]]:
-    """Cut n items into runs [start, stop) that never split a group.
-
-    At least four runs where there are items enough, so that progress moves and several workers
-    can share one entry; at most about `most` items in a run.
-    """
-    n = len(groups)
-    size = max(1, min(most, math.ceil(n / 4)))
-    cuts, start = [], 0
-    for stop in range(1, n + 1):
-        if stop == n or (stop - start >= size and groups[stop] != groups[stop - 1]):
-            cuts.append((start, stop))
-            start = stop
-    return cuts
-
-
 class PartQuerySet(LeasedQuerySet):
     def waiting(self, device: str) -> Self:
         """Parts to be done on `device`, oldest evaluation first."""
@@ -227,6 +200,7 @@ class Part(Leased):
     failure_detail = models.TextField(blank=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    lacking_since = models.DateTimeField(null=True, editable=False)  # when a worker first could not do it for want of something
 
     objects = PartQuerySet.as_manager()
 
@@ -248,6 +222,15 @@ class Part(Leased):
             if kept:
                 self.evaluation.close_if_complete()
         return bool(kept)
+
+    def leave_to_another(self, sentence: str, at_most: timedelta) -> None:
+        """This worker lacks what the part needs, which is no attempt: leave it to one that has it, or to this one when it
+        has been given it. What nobody could do for `at_most` fails with the sentence."""
+        since = self.lacking_since or timezone.now()
+        if timezone.now() - since >= at_most:
+            self.give_up_or_retry(sentence, "", final=True)
+        else:
+            self.put_off(1.0, lacking_since=since, failure=sentence[:400])
 
     def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
         """An attempt failed: leave the part to the next worker, or fail the evaluation after the

@@ -138,5 +138,5 @@ class PropertyRun(Leased):
 
 
 def is_measurable(spec: registry.MetricSpec) -> bool:
-    """Whether workers run the suite for such a metric: it has tests, and needs no accelerator."""
-    return spec.device == "cpu" and bool(tests_of(spec.family))
+    """Whether workers run the suite for such a metric: it has tests and a value for a single model, and needs no accelerator."""
+    return spec.device == "cpu" and spec.level != "set" and bool(tests_of(spec.family))

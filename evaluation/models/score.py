@@ -30,7 +30,7 @@ class Score(models.Model):
 
     evaluation = models.ForeignKey("evaluation.Evaluation", on_delete=models.CASCADE, related_name="scores")
     slug = models.CharField(max_length=63)
-    key = models.CharField(max_length=63)
+    key = models.CharField(max_length=63, blank=True)  # empty of an imported figure
     fingerprint = models.CharField(max_length=64, db_index=True)
     value = models.FloatField(null=True)
     ci_low = models.FloatField(null=True)
@@ -118,7 +118,7 @@ class Score(models.Model):
         which a missing item gets and a far-off one is capped at, is a length of the reference
         itself (its diagonal, say); those are NaN for who may not see it."""
         values = self.values
-        if sees_reference or registry.get(self.key).worst not in FROM_REFERENCE:
+        if sees_reference or not len(values) or registry.get(self.key).worst not in FROM_REFERENCE:
             return values
         answered = np.array([status == SampleStatus.OK for status in self.statuses], dtype=bool)
         uncapped = self.parts.get("uncapped")  # there is one where the value was capped

@@ -1,4 +1,4 @@
-"""References, batches and slices."""
+"""References and batches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 from django.db import connection
 
 from evaluation.models import EvaluationBatch, Part, Reference, Score
-from evaluation.models.evaluation import slices
 from submissions.models import Phase, Status, Submission
 from tests.factories import archive, gables, received
 
@@ -16,20 +15,6 @@ def test_items_of_a_group_stand_together_whatever_their_names(phase):
     assert list(zip(reference.item_ids, reference.groups, strict=True)) == [
         ("house_03", "a"), ("house_02", "house_02"), ("house_01", "z"), ("house_04", "z"),
     ]  # fmt: skip
-
-
-def test_slices_cover_everything_once_and_never_split_a_group():
-    groups = list("aaabbcddddde")
-    cuts = slices(groups, 3)
-    assert [k for start, stop in cuts for k in range(start, stop)] == list(range(12))
-    for start, _ in cuts[1:]:
-        assert groups[start] != groups[start - 1]
-
-
-def test_small_entries_are_cut_so_that_several_workers_can_share_them():
-    assert [stop - start for start, stop in slices([str(n) for n in range(24)], 25)] == [6, 6, 6, 6]
-    assert len(slices([str(n) for n in range(1000)], 25)) == 40
-    assert slices(["only"], 25) == [(0, 1)]
 
 
 def test_a_unit_that_is_edited_during_scoring_does_not_mix_two_units(phase, people, references):

@@ -8,11 +8,14 @@ import pytest
 from evaluation import prepared, runner
 from evaluation.metrics.registry import REGISTRY, fingerprint
 from evaluation.runner import MetricRequest
+from submissions.formats.render import CleanViews, View, render
+from tests import scenes
 from tests.evaluation.shapes import SQ, noisy, random_wireframe
 
 SLOW = {"hss_exact", "ecd_emd"}  # they take seconds an item and share their reference's side with others
 WIREFRAMES = {"square": SQ, "random": random_wireframe(1), "flat": noisy(SQ, 0.1, 3)}
-REQUESTS = [MetricRequest(key, key, {}) for key, spec in REGISTRY.items() if spec.family == "wireframe" and key not in SLOW]
+CHEAP = [key for key, spec in REGISTRY.items() if spec.family == "wireframe" and not spec.weights and key not in SLOW]
+REQUESTS = [MetricRequest(key, key, {}) for key in CHEAP]
 ARRAYS = {
     "a": {"x": (np.arange(6.0).reshape(2, 3), np.array([True, False])), "with = and, commas": (np.zeros((0, 3)),)},
     "b": {"x": (np.array(0.1 + 0.2), np.array([2**62], np.int64), np.array([255], np.uint8))},
@@ -53,6 +56,26 @@ def test_every_single_changed_byte_is_noticed():
     for n in range(len(data)):
         with pytest.raises(prepared.Unreadable):
             prepared.unpack(data[:n] + bytes([data[n] ^ 1]) + data[n + 1 :])
+
+
+def test_of_a_scene_only_metrics_that_keep_something_are_asked_again(monkeypatch):
+    asked, score = [], runner.score_items
+
+    def noted(predictions, references, requests, *rest, **more):
+        asked.append((list(references), [request.slug for request in requests]))
+        return score(predictions, references, requests, *rest, **more)
+
+    monkeypatch.setattr(runner, "score_items", noted)
+    images = [render(scenes.pixels(n, 64, 48)) for n in range(6)]
+    clean = CleanViews.of(images[4:])
+    names = ("garden/000", "garden/001", "garden/002", "kitchen/000")
+    views = {name: View(image, 64, 48, clean=clean) for name, image in zip(names, images, strict=False)}
+    every = ["psnr", "puzzlesim", "ssim"]
+    requests = [MetricRequest(key, key, {"weights": "plumbline-small"} if key == "puzzlesim" else {}) for key in every]
+    kept = prepared.prepare(views, requests, 1.0, list(views))
+    first = [(["garden/000"], [slug]) for slug in every]
+    assert asked == [*first, (["garden/001"], ["puzzlesim"]), (["garden/002"], ["puzzlesim"]), (["kitchen/000"], every)]
+    assert all(named for named in kept.values()) and list(kept) == list(views)
 
 
 def test_a_file_that_is_gone_is_said_not_raised(tmp_path):

@@ -1,0 +1,74 @@
+"""How an entry's scoring is cut into parts, and how long each of them may take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from evaluation.metrics import registry
+
+if TYPE_CHECKING:
+    from evaluation.models.batch import EvaluationBatch
+
+SLOWER = 5  # how much longer than declared a part may take: of slower machines, or because others use this one
+LONGEST = 12  # times CHILD_SECONDS, and no part may take longer, whatever its metrics declare
+
+
+def pieces(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, int]]:
+    """(device, slugs, start, stop) of every part of an entry: the metrics of a device over the items [start, stop)."""
+    for device, slugs in by_device(batch.metrics).items():
+        declared = efforts(batch.metrics, slugs, batch.reference.bounds)
+        for start, stop in slices(batch.reference.groups, settings.PART_SAMPLES, declared, settings.PART_SECONDS):
+            yield device, slugs, start, stop
+
+
+def by_device(metrics: list[dict]) -> dict[str, list[str]]:
+    """Slugs of a batch's metrics by the device they run on."""
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        found.setdefault(registry.get(metric["key"]).device, []).append(metric["slug"])
+    return found
+
+
+def efforts(metrics: list[dict], slugs: Sequence[str], sizes: Sequence[tuple[int, int]]) -> list[float]:
+    """Seconds that models of each of the `sizes` take the metrics that declare their effort; the others count nothing."""
+    slow = [(effort, metric["params"]) for metric in metrics if metric["slug"] in slugs and (effort := registry.get(metric["key"]).effort)]
+    return [sum(effort.of(tuple(size), params) for effort, params in slow) for size in sizes]
+
+
+def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), most_effort: float = math.inf) -> list[tuple[int, int]]:
+    """Cut n items into runs [start, stop) that never split a group.
+
+    At least four runs where there are items enough, so that progress moves and several workers
+    can share one entry; at most about `most` items in a run, and no second group where the
+    efforts of a run would then sum up to more than `most_effort`.
+    """
+    n = len(groups)
+    size = max(1, min(most, math.ceil(n / 4)))
+    ends = [stop for stop in range(1, n + 1) if stop == n or groups[stop] != groups[stop - 1]]
+    cuts: list[tuple[int, int]] = []
+    start = stop = 0
+    for end in ends:
+        if stop > start and (stop - start >= size or sum(efforts[start:end]) > most_effort):
+            cuts.append((start, stop))
+            start = stop
+        stop = end
+    return [*cuts, (start, stop)] if n else []
+
+
+def seconds_allowed(batch: EvaluationBatch, slugs: Sequence[str], start: int, stop: int) -> int:
+    """Processor time that a part may take: CHILD_SECONDS for each PART_SAMPLES items, because a group is never split, however
+    large; or more where its metrics declare that they need it.
+
+    What they declare is for an entry as large as the phase takes, beside its reference, because a part that was stopped
+    would be stopped again: no entry may fail for the speed of the machine.
+    """
+    reference = batch.reference
+    sizes = reference.bounds[start:stop]
+    largest = [reference.family.bounds(tuple(size), batch.phase.size_factor) for size in sizes]
+    declared = sum(efforts(batch.metrics, slugs, sizes)) + sum(efforts(batch.metrics, slugs, largest))
+    usual = settings.CHILD_SECONDS * math.ceil((stop - start) / settings.PART_SAMPLES)
+    return round(max(usual, min(SLOWER * declared, LONGEST * settings.CHILD_SECONDS)))
