@@ -46,7 +46,7 @@ def main() -> int:
     sizes = np.mean([(len(reference.vertices), len(reference.edges)) for _, reference in samples.values()], axis=0)
     print(f"{count} samples of {sizes[0]:.0f} vertices and {sizes[1]:.0f} edges on average")
     few = dict(list(samples.items())[:EACH])
-    keys = [key for key, spec in REGISTRY.items() if spec.family == "wireframe"]
+    keys = [key for key, spec in REGISTRY.items() if spec.family == "wireframe" and not spec.weights]
     for key in keys:
         seconds({"warm": samples["s00000"]}, [key])
         print(f"  {key:<18} {1000 * seconds(few, [key]) / len(few):8.2f} ms per sample")

@@ -86,9 +86,13 @@ def ecd_emd(
     if lengthless is not None:
         return lengthless
     samples = _samples(pair, n, _seed("ecd_emd", sampling, seed0), merge_tol)
-    first, second = samples if comes_first(*samples) else samples[::-1]
-    distance = cdist(first, second)
-    return MetricResult(pair.to_metres(distance[assign(distance)].mean()))
+
+    def compute() -> float:
+        first, second = samples if comes_first(*samples) else samples[::-1]
+        distance = cdist(first, second)
+        return distance[assign(distance)].mean()
+
+    return MetricResult(pair.to_metres(pair.repeated("matched samples", samples, compute)))
 
 
 def sample_points(edges: Segments, positions: np.ndarray) -> np.ndarray:

@@ -7,7 +7,8 @@ Coordinates are centred and stay in float64; the official scorer gives its boole
 and loses projected coordinates there. Edges and vertices are taken in the given order; an edge given
 twice is one tube. The boolean engine is robust but not infallible where many tubes meet in few
 corners: of 6,000 unions of five random edges between five vertices one came out two hundredths too
-small (both scorers share that); of 860 reordered real roofs none.
+small (both scorers share that); of 860 reordered real roofs none. It is not asked about equal sets
+of edges, for which it finds an IoU of 0.99999...: theirs is exactly 1.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.wireframe.jaccard import exact_overlap
 from evaluation.metrics.wireframe.matching import match
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.tubes import Overlap, distinct, from_mesh, overlap, prisms, solids, union_mesh
+from evaluation.metrics.wireframe.tubes import Overlap, distinct, from_mesh, overlap, prisms, same, solids, union_mesh, with_itself
 
 SHORTEST = 1e-6  # in the unit of the files, as in the official scorer
 NOTHING = Overlap(0.0, 0.0, 0.0)
@@ -79,23 +80,31 @@ def _corner_f1(pair: Pair, vert_thresh: float) -> float:
 
 def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
     radius = pair.to_file(edge_thresh)
-    pred = tube_corners(pair.pred_vertices, pair.pred_edges, radius, sections)
-    ref = tube_corners(pair.ref_vertices, pair.ref_edges, radius, sections)
-    if not len(pred) or not len(ref):
+    pred_ends, ref_ends = _long_enough(pair.pred_vertices, pair.pred_edges), _long_enough(pair.ref_vertices, pair.ref_edges)
+    if not len(pred_ends) or not len(ref_ends):
         return NOTHING
+    pred, ref = _corners(pred_ends, radius, sections), _corners(ref_ends, radius, sections)
     apart = (pred.max((0, 1)) < ref.min((0, 1))) | (pred.min((0, 1)) > ref.max((0, 1)))
     if apart.any():
         return NOTHING
     key = f"hss solid radius={edge_thresh} sections={sections}"
     ref_solids = solids(ref)
-    return overlap(solids(pred), ref_solids, from_mesh(*pair.reference_once(key, lambda: union_mesh(ref_solids))))
+    ref_union = from_mesh(*pair.reference_once(key, lambda: union_mesh(ref_solids)))
+    return with_itself(ref_union) if same(pred_ends, ref_ends) else overlap(solids(pred), ref_solids, ref_union)
 
 
 def tube_corners(vertices: np.ndarray, edges: np.ndarray, radius: float, sections: int) -> np.ndarray:
     """float64[S, 2 * sections, 3]: the tubes of all edges that are long enough, each once, in the given order."""
+    return _corners(_long_enough(vertices, edges), radius, sections)
+
+
+def _long_enough(vertices: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """float64[S, 2, 3]: the ends of the edges that get a tube."""
     ends = distinct(vertices[edges])
+    return ends[np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) >= SHORTEST]
+
+
+def _corners(ends: np.ndarray, radius: float, sections: int) -> np.ndarray:
     along = ends[:, 1] - ends[:, 0]
-    length = np.linalg.norm(along, axis=1)
-    kept = length >= SHORTEST
-    directions = along[kept] / length[kept, None]
-    return prisms(ends[kept], sheared_axes(directions), radius, sections)
+    directions = along / np.linalg.norm(along, axis=1)[:, None]
+    return prisms(ends, sheared_axes(directions), radius, sections)

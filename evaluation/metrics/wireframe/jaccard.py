@@ -16,7 +16,7 @@ from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
 from evaluation.metrics.wireframe.canon import Segments
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.tubes import Overlap, from_mesh, orthonormal, overlap, polyhedra, union_mesh
+from evaluation.metrics.wireframe.tubes import Overlap, from_mesh, orthonormal, overlap, polyhedra, same, union_mesh, with_itself
 
 TOLERANCE = 1e-9  # relative, on a tube's radius and on the interval along its axis
 BLOCK = 32_768  # point-tube pairs worked on at a time, which bounds memory and stays in the cache
@@ -62,8 +62,8 @@ def jaccard_distance(
 ) -> MetricResult:
     """1 - IoU in [0, 1]; 0 if neither side has an edge, 1 if exactly one has. `radius` in metres.
 
-    `sampling` is an unbiased estimate, bit for bit symmetric and exactly 0 for equal geometry;
-    `exact` measures 64-sided tubes of the same volume.
+    `sampling` is an unbiased estimate, bit for bit symmetric; `exact` measures 64-sided tubes of the
+    same volume. Both are exactly 0 for equal geometry.
     """
     pred, ref = pair.segments(merge_tol)
     if not len(pred) or not len(ref):
@@ -78,14 +78,21 @@ def jaccard_distance(
 
 
 def exact_overlap(pair: Pair, radius: float, primitive: str = "cylinder", merge_tol: float | None = None) -> Overlap:
-    """The volumes of both solids and what they share; both sides must have an edge. `radius` in metres."""
+    """The volumes of both solids and what they share; both sides must have an edge. `radius` in metres.
+
+    The same segments on both sides, in whatever order, share everything.
+    """
+    pred_ends, ref_ends = (side.ends for side in pair.segments(merge_tol))
+    width = pair.to_file(radius)
 
     def compute() -> Overlap:
-        pred, ref = (polyhedra(side.ends, pair.to_file(radius), primitive) for side in pair.segments(merge_tol))
+        ref = polyhedra(ref_ends, width, primitive)
         key = f"exact solid radius={radius} primitive={primitive} merge_tol={merge_tol}"
-        return overlap(pred, ref, from_mesh(*pair.reference_once(key, lambda: union_mesh(ref))))
+        ref_union = from_mesh(*pair.reference_once(key, lambda: union_mesh(ref)))
+        return with_itself(ref_union) if same(pred_ends, ref_ends) else overlap(polyhedra(pred_ends, width, primitive), ref, ref_union)
 
-    return pair.once(("exact solids", radius, primitive, merge_tol), compute)
+    key = ("exact solids", width, primitive)
+    return pair.once((*key, merge_tol), lambda: pair.repeated(key, (pred_ends, ref_ends), compute))
 
 
 def _tubes(pred: Segments, ref: Segments, radius: float, round_ends: bool) -> Tubes:

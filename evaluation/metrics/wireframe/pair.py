@@ -72,6 +72,12 @@ class Pair(SharedWork):
         alone._done = {}
         return alone
 
+    def of_reference(self) -> Pair:
+        """The reference as a prediction of itself."""
+        perfect = self.without_prediction()
+        perfect.pred_vertices, perfect.pred_edges = self.ref_vertices, self.ref_edges
+        return perfect
+
     def to_file(self, metres: float) -> float:
         """A length in metres, in the unit of the files."""
         return metres / self.unit_scale

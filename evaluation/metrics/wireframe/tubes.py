@@ -13,16 +13,19 @@ EXACT_SIDES = 64
 
 @dataclass(frozen=True)
 class Overlap:
-    """Volumes of two unions of solids and of what they share. `pairwise`: see `overlap`."""
+    """Volumes of two unions of solids and of what they share. `pairwise`: see `overlap`; `equal`: see `with_itself`."""
 
     first: float
     second: float
     shared: float
     pairwise: bool = False
+    equal: bool = False
 
     @property
     def iou(self) -> float:
         """Shared volume over joint volume, 0 if there is none."""
+        if self.equal:
+            return 1.0
         joint = self.first + self.second - self.shared
         return self.shared / joint if joint > 0 else 0.0
 
@@ -51,9 +54,13 @@ def distinct(ends: np.ndarray) -> np.ndarray:
     A repeated segment adds nothing to a union, but turned round its tube has the same faces only up to
     rounding, and there the boolean engine was seen to lose a thirtieth of the volume.
     """
-    swapped = [tuple(one) > tuple(other) for one, other in ends.tolist()]
-    rows = np.where(np.array(swapped, dtype=bool)[:, None, None], ends[:, ::-1], ends).reshape(-1, 6)
-    return ends[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
+    return ends[np.sort(np.unique(_from_the_lesser_end(ends), axis=0, return_index=True)[1])]
+
+
+def same(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether both are the same set of segments[S, 2, 3], in whatever order, either way round and however often repeated."""
+    one, other = (np.unique(_from_the_lesser_end(ends), axis=0) for ends in (first, second))
+    return np.array_equal(one, other)
 
 
 def polyhedra(ends: np.ndarray, radius: float, primitive: str) -> list[Manifold]:
@@ -102,6 +109,12 @@ def overlap(first: Sequence[Manifold], second: Sequence[Manifold], second_union:
     return Overlap(*volumes, union(pieces).volume(), pairwise=True)
 
 
+def with_itself(solid: Manifold) -> Overlap:
+    """What equal solids share, which is everything: the engine, asked for it, is off in the last digits."""
+    volume = solid.volume()
+    return Overlap(volume, volume, volume, equal=True)
+
+
 def orthonormal(directions: np.ndarray) -> np.ndarray:
     """float64[S, 2, 3]: two unit vectors across each unit direction, so that the three are right-handed."""
     axis = np.eye(3)[np.abs(directions).argmin(axis=1)]
@@ -123,6 +136,12 @@ def _prism_faces(sections: int) -> np.ndarray:
         np.stack([apex, fan, fan + 1], axis=1) + sections,
     ]
     return np.concatenate(faces).astype(np.uint64)
+
+
+def _from_the_lesser_end(ends: np.ndarray) -> np.ndarray:
+    """float64[S, 6]: the segments[S, 2, 3], each from its lexicographically smaller end."""
+    swapped = [tuple(one) > tuple(other) for one, other in ends.tolist()]
+    return np.where(np.array(swapped, dtype=bool)[:, None, None], ends[:, ::-1], ends).reshape(-1, 6)
 
 
 def _boxes_meet(a: Sequence[float], b: Sequence[float]) -> bool:

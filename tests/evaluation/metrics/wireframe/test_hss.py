@@ -88,7 +88,26 @@ def test_f1_is_zero_where_either_side_has_no_vertex_even_both():
 
 def test_edges_shorter_than_a_micrometre_are_skipped_and_repeats_are_harmless():
     frame = wireframe([*SQ.vertices, (0, 0, 0.9e-6)], [*SQ.edges, (0, 4), (1, 0), (2, 2)])
-    assert three(frame, SQ)[2] == pytest.approx(1.0, abs=1e-9)
+    assert three(frame, SQ)[2] == 1.0
+
+
+@pytest.mark.parametrize("metric", [hss, hss_exact])
+def test_equal_geometry_has_exactly_the_perfect_value_whatever_the_order_of_the_file(metric):
+    """The boolean engine alone gives an IoU of 0.99999... for one model in five or more."""
+    for seed, frame in enumerate(houses(3, seed=7).values()):
+        result = metric(Pair.of(shuffled(frame, seed), frame))
+        assert (result.value, result.parts["hss_iou"], result.flags) == (1.0, 1.0, ())
+    doubled = wireframe([*SQ.vertices, *SQ.vertices], [*SQ.edges, (5, 4), (6, 5)])
+    assert metric(Pair.of(doubled, SQ)).parts["hss_iou"] == 1.0
+
+
+@pytest.mark.parametrize("metric", [hss, hss_exact])
+def test_a_reference_set_against_itself_prepares_the_solid_that_entries_are_held_against(metric):
+    prepared, alone = {}, metric(Pair.of(noisy(SQ, 0.1, 0), SQ))
+    metric(Pair.of(SQ, SQ, 1.0, prepared))
+    known = set(prepared)
+    assert len(known) == 1 and metric(Pair.of(noisy(SQ, 0.1, 0), SQ, 1.0, prepared)) == alone
+    assert set(prepared) == known
 
 
 def test_the_corner_threshold_is_the_raw_one():

@@ -52,6 +52,22 @@ def test_the_estimate_is_within_a_hundredth_of_exact(name, primitive):
     assert value(jaccard_distance, prediction, reference, primitive=primitive) == pytest.approx(exact, abs=0.01)
 
 
+def test_copies_with_equal_edges_share_their_solids_bit_for_bit(monkeypatch):
+    """An edge that is parted from its corner, and stays where it was, changes no solid."""
+    parted = wireframe([*SQ.vertices, SQ.vertices[0]], [(0, 1), (1, 2), (2, 3), (3, 4)])
+    other = noisy(SQ, 0.01, 0)
+    alone = [jaccard.exact_overlap(Pair.of(frame, TRI), 0.5) for frame in (SQ, parted, other)]
+    measured = []
+    overlap = jaccard.overlap
+    monkeypatch.setattr(jaccard, "overlap", lambda *solids: measured.append(1) or overlap(*solids))
+    repeats, found = {}, []
+    for frame in (SQ, parted, other):
+        pair = Pair.of(frame, TRI)
+        pair.repeats = repeats
+        found.append(jaccard.exact_overlap(pair, 0.5))
+    assert found == alone and found[0] == found[1] != found[2] and len(measured) == 2
+
+
 def test_the_estimate_has_no_bias_over_eight_seeds():
     exact = value(jaccard_distance, TRI, SQ, method="exact")
     found = [value(jaccard_distance, TRI, SQ, seed0=seed) for seed in range(8)]
@@ -88,6 +104,7 @@ def test_sides_without_edges(method, prediction, reference, expected, status):
 def test_equal_geometry_is_exactly_zero_whatever_the_order_of_the_file(primitive, seed):
     frame = moved(random_wireframe(seed, 30, 40), (538_000.123, 6_584_000.456, 40.7))
     assert value(jaccard_distance, frame, shuffled(frame, seed), n_samples=20_000, primitive=primitive) == 0.0
+    assert value(jaccard_distance, frame, shuffled(frame, seed), method="exact", primitive=primitive) == 0.0
 
 
 def test_a_split_edge_changes_nothing():
@@ -98,6 +115,13 @@ def test_a_split_edge_changes_nothing():
 def test_isolated_vertices_and_repeated_or_degenerate_edges_change_nothing():
     frame = wireframe([*SQ.vertices, (50, 50, 50), (0, 0, 1e-10)], [*SQ.edges, (1, 0), (0, 5)])
     assert value(jaccard_distance, frame, SQ, n_samples=20_000) == 0.0
+    assert value(jaccard_distance, frame, SQ, method="exact") == 0.0
+
+
+def test_what_is_equal_after_merging_is_at_distance_exactly_zero():
+    parted = wireframe([*SQ.vertices, SQ.vertices[0] + [1e-4, 0, 0]], [*SQ.edges[:-1], (SQ.edges[-1][0], 4)])
+    assert value(jaccard_distance, parted, SQ, method="exact") > 0.0
+    assert value(jaccard_distance, parted, SQ, method="exact", merge_tol=1e-3) == 0.0
 
 
 def test_the_radius_is_a_parameter_in_metres():

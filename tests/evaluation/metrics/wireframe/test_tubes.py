@@ -3,7 +3,7 @@ import pytest
 from manifold3d import Manifold
 
 from evaluation.metrics.wireframe import tubes
-from evaluation.metrics.wireframe.tubes import Overlap, distinct, orthonormal, overlap, prisms, solids
+from evaluation.metrics.wireframe.tubes import Overlap, distinct, orthonormal, overlap, prisms, same, solids, with_itself
 
 
 def boxes(*origins):
@@ -58,3 +58,18 @@ def test_a_segment_repeated_either_way_round_is_kept_once_where_it_first_stood()
     found = distinct(np.stack([b, a, a[::-1], c, b[::-1], a]).astype(float))
     assert found.tolist() == np.stack([b, a, c]).tolist()
     assert len(distinct(np.empty((0, 2, 3)))) == 0
+
+
+def test_the_same_segments_are_the_same_in_any_order_and_direction():
+    ends = np.random.default_rng(3).normal(size=(9, 2, 3))
+    mixed = np.concatenate([ends[::-1], ends[2:4]])
+    mixed[::2] = mixed[::2, ::-1]
+    assert same(ends, mixed) and same(mixed, ends)
+    assert not same(ends, ends[1:]) and not same(ends, np.nextafter(ends, np.inf))
+    assert same(np.zeros((1, 2, 3)), -np.zeros((1, 2, 3)))
+
+
+def test_what_a_solid_shares_with_itself_is_everything_even_where_the_engine_makes_nothing_of_it():
+    found = with_itself(boxes((0, 0, 0))[0])
+    assert (found.first, found.second, found.shared, found.iou) == (2.0, 2.0, 2.0, 1.0)
+    assert with_itself(Manifold()).iou == 1.0
