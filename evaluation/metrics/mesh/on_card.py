@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-OutOfMemory = torch.OutOfMemoryError
+from evaluation.networks.inference import out_of_memory as out_of_memory
+
 BLOCK = 64  # neighbours in an array that are looked at together
 CELLS = {"cpu": 1 << 20, "cuda": 1 << 25}  # numbers formed at a time, of which a few live at once
 NOBODY = torch.iinfo(torch.int64).max

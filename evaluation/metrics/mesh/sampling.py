@@ -28,8 +28,9 @@ def samples(surface: Surface, n: int, seed0: int = 0) -> tuple[np.ndarray, np.nd
 
         try:
             return on_card.placed(*triangles, *draws, CELLS, device)
-        except on_card.OutOfMemory:
-            pass  # somebody else fills the card; the processor finds the same
+        except RuntimeError as error:
+            if not on_card.out_of_memory(error):
+                raise  # else somebody fills the card, and the processor finds the same
     return placed(*triangles, *draws)
 
 

@@ -43,15 +43,9 @@ def saucd_w(
 ) -> MetricResult:
     """The same with each piece of the area multiplied by the weight of its frequency's bin, of 20.
 
-    Without the file of weights the metric does not apply. WeightsError where the file is another than its card says.
+    WeightsError where the file of weights is not here, or another than its card says.
     """
-    try:
-        found = stored.get("saucd_w", weights)
-    except stored.WeightsError:
-        found = None
-    if found is None or not found.there:
-        return MetricResult(None, Status.NOT_APPLICABLE, ("no_weights",))
-    return _compared(pair, max_vertices, align, read_weights(found.read()))
+    return _compared(pair, max_vertices, align, read_weights(stored.require("saucd_w", weights).read()))
 
 
 def read_weights(data: bytes) -> np.ndarray:

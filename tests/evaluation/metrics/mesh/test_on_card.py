@@ -103,10 +103,18 @@ def test_it_is_asked_only_where_both_sides_are_large(monkeypatch):
     assert distances.nearest(few.points, many)[0].max() == 0.0
 
 
+FULL = [
+    torch.OutOfMemoryError("CUDA out of memory"),
+    RuntimeError("CUDA error: out of memory"),  # of the driver, where a process cannot even open the card
+    RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+]
+
+
+@pytest.mark.parametrize("error", FULL, ids=["torch", "driver", "library"])
 @pytest.mark.parametrize("card", ["cpu"], indirect=True)
-def test_a_full_card_leaves_it_to_the_processor(card, monkeypatch):
+def test_a_full_card_leaves_it_to_the_processor_and_changes_no_bit(card, monkeypatch, error):
     def full(*given):
-        raise torch.OutOfMemoryError("CUDA out of memory")
+        raise error
 
     points, others = clouds(2, 100, 100)
     expected = distances.nearest(points, Cloud(others, None))
@@ -117,6 +125,38 @@ def test_a_full_card_leaves_it_to_the_processor(card, monkeypatch):
         assert np.array_equal(found, before)
     for found, before in zip(sampling.samples(surface(box().vertices, box().faces, 0.0), 100), drawn, strict=True):
         assert np.array_equal(found, before)
+
+
+@pytest.mark.parametrize("card", ["cpu"], indirect=True)
+def test_any_other_fault_of_a_card_is_not_hidden(card, monkeypatch):
+    def broken(*given):
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(on_card, "nearest_rows", broken)
+    monkeypatch.setattr(on_card, "placed", broken)
+    points, others = clouds(2, 100, 100)
+    with pytest.raises(RuntimeError, match="illegal"):
+        distances.nearest(points, Cloud(others, None))
+    with pytest.raises(RuntimeError, match="illegal"):
+        sampling.samples(surface(box().vertices, box().faces, 0.0), 100)
+
+
+def test_everything_stays_on_the_card(monkeypatch):
+    """On torch's device for shapes alone, which holds no numbers but refuses to mix its tensors with the processor's."""
+    monkeypatch.setitem(on_card.CELLS, "meta", 1 << 20)
+    place = torch.empty(3, 5, on_card.BLOCK, dtype=torch.float64, device="meta")
+    blocks = on_card.Blocks(place, place.amin(2), place.amax(2))
+    best = torch.empty(5, on_card.BLOCK, dtype=torch.float64, device="meta")
+    rows, pairs = torch.empty_like(best, dtype=torch.int64), torch.arange(5, device="meta")
+    on_card._measure(blocks, blocks, pairs, pairs, best, rows)
+    found = [
+        on_card._closest_centre(blocks, blocks),
+        on_card._gap(blocks, blocks, slice(0, 3)),
+        on_card._morton_order(torch.empty(100, 3, dtype=torch.float64, device="meta"), 1024),
+    ]
+    assert {tensor.device.type for tensor in found} == {"meta"} and found[1].dtype == torch.float64
+    with pytest.raises(RuntimeError, match="device"):
+        place + torch.empty(3, 5, on_card.BLOCK, dtype=torch.float64)
 
 
 @pytest.mark.parametrize("card", ["cpu"], indirect=True)

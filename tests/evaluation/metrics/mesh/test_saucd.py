@@ -204,16 +204,13 @@ def weights(tmp_path, monkeypatch):
         (tmp_path / "shape_grading.safetensors").write_bytes(data)
         card = {"sha256": module.stored.hashlib.sha256(data).hexdigest()}
         (tmp_path / "shape_grading.json").write_text(json.dumps(card))
-        stored._cards.cache_clear()
 
-    stored._cards.cache_clear()
-    yield put
-    stored._cards.cache_clear()
+    return put
 
 
-def test_without_weights_it_does_not_apply(weights):
-    result = saucd_w(pair(STRETCHED, OCTAHEDRON))
-    assert (result.value, str(result.status), result.flags) == (None, "not_applicable", ("no_weights",))
+def test_without_weights_nothing_is_computed(weights):
+    with pytest.raises(stored.WeightsError, match="There are no weights 'shape_grading' of saucd_w"):
+        saucd_w(pair(STRETCHED, OCTAHEDRON))
     with pytest.raises(stored.WeightsError, match="There are no weights 'shape_grading' of saucd_w"):
         stored.get("saucd_w", "shape_grading")
 
