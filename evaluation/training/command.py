@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics.mesh.locase import command as locase
+from evaluation.training.preference import command as preference
 
 if TYPE_CHECKING:
     from evaluation.training.course import Course, Plan
@@ -32,6 +33,7 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser("train", help="train the network of a learned metric", allow_abbrev=False)
     networks = parser.add_subparsers(dest="network", required=True, metavar="NETWORK")
     locase.add_to(networks)
+    preference.add_to(networks)
     for network, defaults in DEFAULTS.items():
         one = networks.add_parser(network, help=_ABOUT[network], allow_abbrev=False)
         one.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint, weights and model card; run again to go on")
@@ -50,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
     """Carry it out; 2, with one sentence, if that is not possible as given."""
     if options.network == "locase":
         return locase.run(options)
+    if options.network == preference.NAME:
+        return preference.run(options)
     if min(options.steps, options.batch, options.rooms, options.held_out, options.threads) < 1 or options.size < 32:
         print("Steps, batch, rooms and threads must be at least 1, and the size at least 32 pixels.", file=sys.stderr)
         return 2

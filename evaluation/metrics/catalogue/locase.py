@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evaluation import weights
 from evaluation.metrics.spec import MetricSpec, Param
 
 _DEFAULT = "stage1"
@@ -20,9 +19,10 @@ SPECS: tuple[MetricSpec, ...] = (
                 "weights",
                 _DEFAULT,
                 "choice",
-                choices=tuple(dict.fromkeys((_DEFAULT, *weights.names("locase")))),
+                choices=(_DEFAULT,),
+                network="locase",
                 doc="The trained network. stage1 ships with the project and has seen no human score; weights trained on a "
-                "study's scores stand beside it under their own name.",
+                "study's scores stand beside the server's other weights under their own name.",
             ),
         ),
         worst="1",

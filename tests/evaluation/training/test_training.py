@@ -101,7 +101,6 @@ def test_the_command_makes_weights_that_load(network, drawn, tmp_path, monkeypat
     assert card["classes"] == list(KINDS) and card["network"] == folder and card["plan"]["steps"] == 2 and len(card["losses"]) == 2
     assert card["sha256"] in (out / "plumbline-small.md").read_text() and card["statement"] in (out / "plumbline-small.md").read_text()
     monkeypatch.setitem(stored._FOLDERS, folder, out)
-    stored._cards.cache_clear()
     loading.forget()
     ready = loading.load(folder, "plumbline-small")
     x = torch.rand(1, 3, 64, 64)
@@ -110,7 +109,6 @@ def test_the_command_makes_weights_that_load(network, drawn, tmp_path, monkeypat
     assert sum(value.numel() for value in load(before).values()) >= card["parameters"]
     assert main(["train", network, "--out", str(out), *options]) == 0  # is at its end, and stays as it is
     assert (out / "plumbline-small.safetensors").read_bytes() == before
-    stored._cards.cache_clear()
     loading.forget()
 
 

@@ -124,14 +124,15 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: list[Subject], 
     (options.out / f"{name}.json").write_text(json.dumps(described, indent=1) + "\n")
     (options.out / f"{name}.md").write_text(markdown(described))
     print(f"{options.out / name}.safetensors, .json and .md are written (sha256 {described['sha256'][:16]}…).")
-    print("Put all three into evaluation/metrics/mesh/locase/weights/ to offer them as locase's parameter weights.")
+    print(f"Put the first two into locase/ of the server's folder of weights (PLUMBLINE_WEIGHTS) to offer them as “{name}”.")
 
 
 def _data(options: argparse.Namespace, subjects: list[Subject], base: Any) -> dict[str, Any]:
     """What was trained on, in words."""
     counted = f"{len(subjects)} objects, {sum(len(subject.samples) for subject in subjects)} meshes"
     if options.stage == 2:
-        return {"scores": f"{options.scores.name}: {counted}, human scores from 1 to 5", "base": f"{base.name} (sha256 {base.sha256})"}
+        told = {"scores": f"{options.scores.name}: {counted}, human scores from 1 to 5", "base": f"{base.name} (sha256 {base.sha256})"}
+        return told | _study(options.scores.parent / "study.json")
     kinds = list(dict.fromkeys(subject.group for subject in subjects))
     return {
         "objects": f"{counted}: {options.per_kind} procedural ones of each of {len(kinds)} kinds ({', '.join(kinds)}), "
@@ -140,6 +141,15 @@ def _data(options: argparse.Namespace, subjects: list[Subject], base: Any) -> di
         "scores": "pseudo-scores: 5 less 0.85 times the mean of the level and of the level that the measured deviation (distances and "
         "normals between the surfaces) stands for; never human scores",
     }
+
+
+def _study(file: Path) -> dict[str, Any]:
+    """Which study the scores are of, where they lie in the folder that it exported."""
+    try:
+        said = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {key: said[key] for key in ("phase", "study", "study_created_at") if isinstance(said, dict) and said.get(key)}
 
 
 def _bar(label: str, total: int, initial: int = 0) -> Any:

@@ -21,12 +21,10 @@ _loaded: dict[str, LoCaSE] = {}  # by digest
 def locase(pair: MeshPair, weights: str = "stage1") -> MetricResult:
     """The network's score between 1 and 5, higher is better; each mesh is seen in a frame of its own.
 
-    A prediction with fewer than four different vertices or no size gets 1. Without the weights' file the metric does
-    not apply: no network scores with random weights. WeightsError where the file is another than its card says.
+    A prediction with fewer than four different vertices or no size gets 1. WeightsError where the weights' file is not
+    here, or another than its card says: no network scores with random weights.
     """
-    found = stored.get("locase", weights)
-    if not found.there:
-        return MetricResult(None, Status.NOT_APPLICABLE, ("no_weights",))
+    found = stored.require("locase", weights)
     reference = pair.reference_once(f"locase {found.sha256}", lambda: _reference(pair, found))
     if not len(reference):
         return MetricResult(None, Status.NOT_APPLICABLE, ("degenerate_reference",))

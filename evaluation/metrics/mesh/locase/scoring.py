@@ -9,7 +9,7 @@ from safetensors.torch import load
 from evaluation.metrics.mesh.locase.alignment import Shape
 from evaluation.metrics.mesh.locase.network import EMBEDDING, LoCaSE
 from evaluation.metrics.mesh.locase.patches import Surroundings, parts
-from evaluation.networks.inference import best_device, exact, out_of_memory
+from evaluation.networks.inference import CPU, best_device, exact, out_of_memory
 
 _PIECE = {"cpu": 256, "cuda": 4096}  # vertices at a time: what a cache, or a card, takes well
 _LEAST = 64  # vertices that must fit
@@ -20,7 +20,12 @@ def ready(weights: bytes) -> LoCaSE:
     model = LoCaSE()
     model.load_state_dict(load(weights))
     model.requires_grad_(False)
-    return model.to(best_device())
+    try:
+        return model.to(best_device())
+    except RuntimeError as error:
+        if not out_of_memory(error):
+            raise
+    return model.to(CPU)  # somebody fills the card
 
 
 def encoding(model: LoCaSE, points: Shape, radius: float, turn: np.ndarray | None = None) -> np.ndarray:
@@ -49,12 +54,22 @@ def compared(model: LoCaSE, damaged: np.ndarray, reference: np.ndarray) -> float
 
 
 def _described(model: LoCaSE, patches: np.ndarray) -> np.ndarray:
-    """float32[N, 256] of patches float32[N, 64, 7]; in halves where they do not fit into the memory that is left."""
+    """float32[N, 256] of patches float32[N, 64, 7]; in halves where they do not fit into the memory that is left.
+
+    Where not even _LEAST fit on the card, the model leaves it for the processor. MemoryError where they do not fit there.
+    """
+    device = next(model.parameters()).device
     try:
-        return model.encoder(torch.from_numpy(patches).to(next(model.parameters()).device)).cpu().numpy()
+        return model.encoder(torch.from_numpy(patches).to(device)).cpu().numpy()
     except RuntimeError as error:
-        if not out_of_memory(error) or len(patches) <= _LEAST:
+        if not out_of_memory(error):
             raise
-    torch.cuda.empty_cache()  # outside the handler, which holds on to what did not fit
+        if len(patches) <= _LEAST and device.type == "cpu":
+            raise MemoryError(str(error)) from error
+    # Outside the handler, which holds on to what did not fit.
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    if len(patches) <= _LEAST:
+        return _described(model.to(CPU), patches)
     half = len(patches) // 2
     return np.concatenate([_described(model, patches[:half]), _described(model, patches[half:])])

@@ -1,15 +1,12 @@
-"""Training: seeded steps that can be interrupted anywhere and go on from the last checkpoint to the same result.
-
-What a step does follows from the seed, the phase and the step's number alone, so a checkpoint holds the weights, the
-optimiser and two numbers, and no state of a random generator.
-"""
+"""Training LoCaSE: on all objects, and once per fold."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,9 +18,8 @@ from evaluation.metrics.mesh.locase.losses import loss
 from evaluation.metrics.mesh.locase.network import LoCaSE, pooled
 from evaluation.metrics.mesh.locase.scoring import compared, encoding
 from evaluation.synthetic.distortions import generator
-from evaluation.training.checkpoint import keep, resume, schedule, write
-
-Advance = Callable[[str, float], None]  # after a step: what is being done, and the loss
+from evaluation.training.checkpoint import schedule, write
+from evaluation.training.phased import Phased
 
 
 @dataclass(frozen=True)
@@ -54,6 +50,9 @@ class Phase:
     unseen: tuple[Subject, ...]
     epochs: int
 
+    def steps(self, plan: Plan) -> int:
+        return self.epochs * math.ceil(len(self.seen) / plan.per_batch)
+
 
 def phases(subjects: Sequence[Subject], plan: Plan) -> list[Phase]:
     """The final training on everything, then one per fold, which leaves some groups of subjects out."""
@@ -68,71 +67,17 @@ def phases(subjects: Sequence[Subject], plan: Plan) -> list[Phase]:
     return made
 
 
-def steps(phase: Phase, plan: Plan) -> int:
-    """How many steps a phase takes."""
-    return phase.epochs * math.ceil(len(phase.seen) / plan.per_batch)
+class Training(Phased[Phase]):
+    """Of the whole network, or of its adapters where there are weights to start from."""
 
-
-class Training:
-    """One run in one folder. `run` does what is left of it."""
+    model: LoCaSE
 
     def __init__(self, subjects: Sequence[Subject], plan: Plan, folder: Path, base: bytes | None = None, every: int = 50) -> None:
-        self.plan, self.folder, self.every, self._base = plan, folder, every, base
-        self.phases = phases(subjects, plan)
-        self.total = sum(steps(phase, plan) for phase in self.phases)
-        self._state = folder / "checkpoint.safetensors"
-        self._phase, self._step, self.results = 0, 0, {}
-        self._fresh()
-        if self._state.exists():
-            self._resume()
+        self._base = base
+        super().__init__(phases(subjects, plan), plan, folder, every)
 
-    @property
-    def done(self) -> int:
-        """Steps taken so far, over all phases."""
-        return sum(steps(phase, self.plan) for phase in self.phases[: self._phase]) + self._step
-
-    def run(self, advance: Advance | None = None, stop_after: int | None = None) -> bool:
-        """Train to the end (True), or stop after so many more steps (False); the state is on disk either way."""
-        taken = 0
-        while self._phase < len(self.phases):
-            phase = self.phases[self._phase]
-            while self._step < steps(phase, self.plan):
-                if stop_after is not None and taken >= stop_after:
-                    self._keep()
-                    return False
-                value = self._one(phase)
-                taken, self._step = taken + 1, self._step + 1
-                self._note(phase, value)
-                if self._step % self.every == 0:
-                    self._keep()
-                if advance is not None:
-                    advance(phase.name, value)
-            self._close(phase)
-        return True
-
-    def _one(self, phase: Phase) -> float:
-        """One step of a phase: draw, compare, learn. The loss."""
-        plan, per_epoch = self.plan, math.ceil(len(phase.seen) / self.plan.per_batch)
-        epoch, place = divmod(self._step, per_epoch)
-        order = generator(f"locase:{plan.seed}:{phase.name}:epoch {epoch}").permutation(len(phase.seen))
-        rng = generator(f"locase:{plan.seed}:{phase.name}:step {self._step}")
-        queries = plan.last_queries if self._step >= 0.8 * steps(phase, plan) else int(plan.queries * rng.choice([0.5, 1.0, 1.5]))
-        predicted, wanted = [], []
-        for number in order[place * plan.per_batch : (place + 1) * plan.per_batch]:
-            drawn = batch(phase.seen[number], queries, rng, plan.meshes)
-            predicted.append(predict(self.model, torch.from_numpy(drawn.patches)))
-            wanted.append(torch.from_numpy(drawn.scores))
-        for group in self.optimiser.param_groups:
-            group["lr"] = plan.rate * schedule(self._step, steps(phase, plan), plan.warm_up)
-        value = loss(torch.cat(predicted), torch.cat(wanted))
-        self.optimiser.zero_grad()
-        value.backward()
-        torch.nn.utils.clip_grad_norm_(self._free(), plan.largest_gradient)
-        self.optimiser.step()
-        return float(value.detach())
-
-    def _fresh(self) -> None:
-        """The network and the optimiser as every phase starts."""
+    def start(self) -> None:
+        """See `Phased`."""
         torch.manual_seed(self.plan.seed)
         self.model = LoCaSE()
         if self._base is not None:
@@ -140,36 +85,38 @@ class Training:
             self.model.adapt(self.plan.seed)
         self.optimiser = torch.optim.AdamW(self._free(), lr=self.plan.rate, weight_decay=self.plan.weight_decay)
 
+    def learn(self, phase: Phase, step: int) -> float:
+        """Draw, compare, learn."""
+        plan, per_epoch = self.plan, math.ceil(len(phase.seen) / self.plan.per_batch)
+        epoch, place = divmod(step, per_epoch)
+        order = generator(f"locase:{plan.seed}:{phase.name}:epoch {epoch}").permutation(len(phase.seen))
+        rng = generator(f"locase:{plan.seed}:{phase.name}:step {step}")
+        queries = plan.last_queries if step >= 0.8 * phase.steps(plan) else int(plan.queries * rng.choice([0.5, 1.0, 1.5]))
+        predicted, wanted = [], []
+        for number in order[place * plan.per_batch : (place + 1) * plan.per_batch]:
+            drawn = batch(phase.seen[number], queries, rng, plan.meshes)
+            predicted.append(predict(self.model, torch.from_numpy(drawn.patches)))
+            wanted.append(torch.from_numpy(drawn.scores))
+        for group in self.optimiser.param_groups:
+            group["lr"] = plan.rate * schedule(step, phase.steps(plan), plan.warm_up)
+        value = loss(torch.cat(predicted), torch.cat(wanted))
+        self.optimiser.zero_grad()
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(self._free(), plan.largest_gradient)
+        self.optimiser.step()
+        self.note(phase, epoch, float(value.detach()) / per_epoch)
+        return float(value.detach())
+
+    def close(self, phase: Phase) -> dict[str, Any]:
+        """How a fold judges the objects it has not seen; the final weights are exported."""
+        self.model.merge()
+        if not phase.unseen:
+            write(self.folder / "weights.safetensors", exported(self.model))
+            return {}
+        return {"left_out": sorted({subject.group for subject in phase.unseen}), **correlations(self.model, phase.unseen)}
+
     def _free(self) -> list[torch.nn.Parameter]:
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
-
-    def _note(self, phase: Phase, value: float) -> None:
-        """Keep the mean loss of every epoch, as far as it has got."""
-        per_epoch = math.ceil(len(phase.seen) / self.plan.per_batch)
-        losses = self.results.setdefault(phase.name, {"losses": []})["losses"]
-        if len(losses) <= (self._step - 1) // per_epoch:
-            losses.append(0.0)
-        losses[-1] += value / per_epoch
-
-    def _close(self, phase: Phase) -> None:
-        """Judge what a phase has learnt, export the final weights, and start the next."""
-        self.model.merge()
-        if phase.unseen:
-            left_out = sorted({subject.group for subject in phase.unseen})
-            self.results[phase.name] |= {"left_out": left_out, **correlations(self.model, phase.unseen)}
-        else:
-            write(self.folder / "weights.safetensors", exported(self.model))
-        self._phase, self._step = self._phase + 1, 0
-        self._fresh()
-        self._keep()
-
-    def _keep(self) -> None:
-        where = {"plan": asdict(self.plan), "phase": self._phase, "step": self._step, "results": self.results}
-        keep(self._state, self.model, self.optimiser, where)
-
-    def _resume(self) -> None:
-        where = resume(self._state, self.model, self.optimiser, asdict(self.plan))
-        self._phase, self._step, self.results = where["phase"], where["step"], where["results"]
 
 
 def predict(model: LoCaSE, patches: torch.Tensor) -> torch.Tensor:

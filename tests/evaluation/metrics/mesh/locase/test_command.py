@@ -57,9 +57,7 @@ def test_stage_two_makes_weights_of_their_own_fingerprint(tmp_path, monkeypatch)
     assert [fold["left_out"] for fold in card["folds"].values()] == [["whole1.ply"], ["whole2.ply"]]
     new = (out / "panel.safetensors").read_bytes()
     assert hashlib.sha256(new).hexdigest() == card["sha256"] and new != untrained()
-    from evaluation import weights
 
-    weights._cards.cache_clear()
     shelf(tmp_path, monkeypatch, panel=new)
     pair = MeshPair.of(noisy(brick(1.5), 2), brick(1.5))
     assert locase(pair, weights="panel").value != locase(pair).value

@@ -106,10 +106,10 @@ def test_any_mesh_gets_a_number(places, seed):
     assert result.flags == ("degenerate_reference",) if result.value is None else 1 <= result.value <= 5
 
 
-def test_without_weights_it_does_not_apply(made_up_weights):
+def test_without_weights_nothing_is_computed(made_up_weights):
     (made_up_weights / "stage1.safetensors").unlink()
-    result = locase(MeshPair.of(brick(1.0), brick(1.0)))
-    assert (result.value, result.status, result.flags) == (None, Status.NOT_APPLICABLE, ("no_weights",))
+    with pytest.raises(weights.WeightsError, match="“stage1” of locase are not on this server"):
+        locase(MeshPair.of(brick(1.0), brick(1.0)))
 
 
 def test_other_weights_than_the_cards_are_refused(made_up_weights):
@@ -119,7 +119,6 @@ def test_other_weights_than_the_cards_are_refused(made_up_weights):
 
 
 def test_other_weights_are_other_numbers(tmp_path, monkeypatch):
-    weights._cards.cache_clear()
     shelf(tmp_path, monkeypatch, stage1=untrained(), ours=untrained(seed=3))
     assert weights.names("locase") == ("ours", "stage1")
     assert score(brick(1.0), brick(2.0)) != score(brick(1.0), brick(2.0), weights="ours")

@@ -7,7 +7,7 @@ from safetensors.torch import save
 
 from evaluation.metrics.mesh.locase import scoring
 from evaluation.metrics.mesh.locase.alignment import shape
-from evaluation.metrics.mesh.locase.network import LoCaSE
+from evaluation.metrics.mesh.locase.network import LoCaSE, pooled
 from evaluation.metrics.mesh.locase.patches import Surroundings
 from evaluation.metrics.mesh.locase.scoring import compared, encoding, ready
 from evaluation.networks.inference import best_device
@@ -52,11 +52,63 @@ def test_out_of_memory_halves_the_piece_and_changes_no_number(model, points, mon
     assert max(given) > 100 >= min(given)
 
 
-def test_what_does_not_fit_in_the_smallest_piece_is_an_error(model, points, monkeypatch):
-    given = with_room_for(monkeypatch, model, 10, torch.OutOfMemoryError("CUDA out of memory"))
-    with pytest.raises(torch.OutOfMemoryError):
+def test_what_does_not_fit_in_the_smallest_piece_is_out_of_memory(model, points, monkeypatch):
+    """Which is how the child's limit ends a job for good: the next attempt would go the same way."""
+    given = with_room_for(monkeypatch, model, 10, RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"))
+    with pytest.raises(MemoryError):
         encoding(model, *points)
     assert min(given) > 10
+
+
+def test_a_card_without_room_leaves_it_to_the_processor(model, points, monkeypatch):
+    """The card is only pretended, by what the model says of where it is: it has no room for any piece."""
+    expected = encoding(model, *points)
+    where, moved = ["cuda"], []
+    parameter = type("Parameter", (), {"device": property(lambda self: torch.device(where[0]))})()
+    forward = model.encoder.forward
+
+    def on_card(patches):
+        if where[0] == "cuda":
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(patches)
+
+    def to(device):
+        where[0] = torch.device(device).type
+        moved.append(where[0])
+        return model
+
+    given = torch.from_numpy
+    monkeypatch.setattr(model, "parameters", lambda: iter([parameter]))
+    monkeypatch.setattr(model, "to", to)
+    monkeypatch.setattr(model.encoder, "forward", on_card)
+    monkeypatch.setattr(torch, "from_numpy", lambda array: type("Sent", (), {"to": lambda self, device: given(array)})())
+    assert np.allclose(encoding(model, *points), expected, rtol=0, atol=1e-6)
+    assert moved == ["cpu"]
+
+
+def test_weights_stay_with_the_processor_where_the_card_is_full(model, monkeypatch):
+    to, asked = LoCaSE.to, []
+
+    def full(self, device):
+        asked.append(torch.device(device).type)
+        if asked[-1] == "cuda":
+            raise RuntimeError("CUDA error: out of memory")
+        return to(self, device)
+
+    monkeypatch.setattr(LoCaSE, "to", full)
+    monkeypatch.setattr(scoring, "best_device", lambda: torch.device("cuda"))
+    assert {p.device.type for p in ready(save(model.state_dict())).parameters()} == {"cpu"} and asked == ["cuda", "cpu"]
+
+
+@pytest.mark.parametrize("folded", [True, False])
+def test_the_network_makes_nothing_beside_the_card(folded):
+    """On torch's device for shapes alone, which holds no numbers but refuses to mix its tensors with the processor's."""
+    made = LoCaSE().to("meta").requires_grad_(False)
+    described = made.encoder(torch.empty(10, 64, 7, device="meta"), folded)
+    encodings = pooled(described[None], torch.empty(1, 10, device="meta"))
+    assert made.head(encodings, encodings).device.type == described.device.type == "meta"
+    with pytest.raises(RuntimeError, match="device"):
+        made.encoder(torch.empty(10, 64, 7), folded)
 
 
 def test_any_other_error_is_not_taken_for_it(model, points, monkeypatch):

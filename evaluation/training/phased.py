@@ -1,0 +1,101 @@
+"""Several trainings in one folder, each from the start: seeded steps that can be interrupted anywhere and go on. PURE.
+
+What a step does follows from the seed, the phase and the step's number alone, so a checkpoint holds the model, the optimiser
+and two numbers, and no state of a random generator.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from torch import nn, optim
+
+from evaluation.training.checkpoint import keep, resume
+
+Advance = Callable[[str, float], None]  # after a step: the phase's name, and the loss
+
+
+class OnePhase(Protocol):
+    """What a phase says of itself: a name of its own among the phases, and how many steps it takes under a plan."""
+
+    @property
+    def name(self) -> str: ...
+
+    def steps(self, plan: Any) -> int: ...
+
+
+Phase = TypeVar("Phase", bound=OnePhase)
+
+
+class Phased(ABC, Generic[Phase]):
+    """One run in one folder. `run` does what is left of it; `results` has the losses and figures of each phase by name.
+
+    `plan` is a dataclass; a run is gone on with only under an equal one (TrainingError otherwise).
+    """
+
+    model: nn.Module
+    optimiser: optim.Optimizer
+
+    def __init__(self, phases: Sequence[Phase], plan: Any, folder: Path, every: int) -> None:
+        self.phases, self.plan, self.folder, self._every = list(phases), plan, folder, every
+        self.total = sum(phase.steps(plan) for phase in self.phases)
+        self._state = folder / "checkpoint.safetensors"
+        self._phase, self._step = 0, 0
+        self.results: dict[str, dict[str, Any]] = {}
+        self.start()
+        if self._state.exists():
+            where = resume(self._state, self.model, self.optimiser, asdict(plan))
+            self._phase, self._step, self.results = where["phase"], where["step"], where["results"]
+
+    @abstractmethod
+    def start(self) -> None:
+        """Set `model` and `optimiser` as every phase starts."""
+
+    @abstractmethod
+    def learn(self, phase: Phase, step: int) -> float:
+        """One step of a phase, which follows from its number. The loss."""
+
+    @abstractmethod
+    def close(self, phase: Phase) -> dict[str, Any]:
+        """The figures of a phase that has learnt all it will; whatever is to be exported of it is written."""
+
+    @property
+    def done(self) -> int:
+        """Steps taken so far, over all phases."""
+        return sum(phase.steps(self.plan) for phase in self.phases[: self._phase]) + self._step
+
+    def run(self, advance: Advance | None = None, stop_after: int | None = None) -> bool:
+        """Train to the end (True), or stop after so many more steps (False); the state is on disk either way."""
+        taken = 0
+        while self._phase < len(self.phases):
+            phase = self.phases[self._phase]
+            while self._step < phase.steps(self.plan):
+                if stop_after is not None and taken >= stop_after:
+                    self._keep()
+                    return False
+                value = self.learn(phase, self._step)
+                taken, self._step = taken + 1, self._step + 1
+                if self._step % self._every == 0:
+                    self._keep()
+                if advance is not None:
+                    advance(phase.name, value)
+            self.results.setdefault(phase.name, {}).update(self.close(phase))
+            self._phase, self._step = self._phase + 1, 0
+            self.start()
+            self._keep()
+        return True
+
+    def note(self, phase: Phase, epoch: int, share: float) -> None:
+        """Add a step's share of the mean loss of an epoch, as far as it has got."""
+        losses = self.results.setdefault(phase.name, {"losses": []})["losses"]
+        if len(losses) <= epoch:
+            losses.append(0.0)
+        losses[-1] += share
+
+    def _keep(self) -> None:
+        where = {"plan": asdict(self.plan), "phase": self._phase, "step": self._step, "results": self.results}
+        keep(self._state, self.model, self.optimiser, where)
