@@ -86,13 +86,18 @@ def needed_by() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for spec in registry.REGISTRY.values():
         for network, name in spec.networks:
-            for choice in spec.param(name).choices:
+            for choice in spec.param(name).options:
                 if choice not in weights.names(network):
                     continue
                 for file in weights.get(network, choice).files:
                     users = found.setdefault(file.name, [])
                     if spec.key not in users:
                         users.append(spec.key)
+    for key, pairs in weights.FEATURES.items():
+        for file in (file for pair in pairs for file in weights.get(*pair).files):
+            users = found.setdefault(file.name, [])
+            if key not in users:
+                users.append(key)
     return found
 
 
@@ -100,8 +105,12 @@ def listing(names: Sequence[str] = ()) -> list[str]:
     """What there is to say of the files, several lines each: those that ship, then those that are fetched."""
     users, lines = needed_by(), []
     for found in () if names else weights.shipped():
-        (file,) = found.files
+        file = found.files[0]
         state = f"ships with the project, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else "absent: put it beside its model card"
+        lines += [f"{file.name}: {state}", f"  sha256   {file.sha256} (its model card's)", *_users(users, file.name)]
+    for found in () if names else weights.trained():
+        file = found.files[0]
+        state = f"trained, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else "absent: put it beside its model card"
         lines += [f"{file.name}: {state}", f"  sha256   {file.sha256} (its model card's)", *_users(users, file.name)]
     for file in files_of(names) if names else FILES.values():
         lines += [f"{file.name}: {_state(file)}", f"  what     {file.what}; licence {file.licence}", f"  source   {file.url}"]

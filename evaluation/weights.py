@@ -2,9 +2,10 @@
 
 A *set* of weights is what a metric's parameter `weights` names: one file or several. Shipped sets lie beside the code as
 NAME.safetensors with a model card NAME.json that states their sha256. Published files are fetched (`manage.py
-fetch_weights`, or `python -m evaluation fetch`) into one folder that all workers share. A file counts as there only once
-its digest has been checked, and is checked again when it is read: nothing is ever computed with other weights, or with
-none. Nothing heavy is imported here.
+fetch_weights`, or `python -m evaluation fetch`) into one folder that all workers share. Sets that were trained by whoever
+runs the service lie in that folder too, under the name of their network, as shipped ones do. A file counts as there only
+once its digest has been checked, and is checked again when it is read: nothing is ever computed with other weights, or
+with none. Nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 _MESH, _NETWORKS = _HERE / "metrics" / "mesh", _HERE / "networks" / "weights"
-_FOLDERS = {  # of the shipped sets, by network; that of saucd_w is the operator's to fill
+_FOLDERS = {  # of the shipped sets, by network; those of saucd_w and wf_learned hold none
     "locase": _MESH / "locase" / "weights",
     "saucd_w": _MESH / "saucd_weights",
+    "wf_learned": _HERE / "metrics" / "wireframe" / "learned" / "weights",
     "backbone": _NETWORKS / "backbone",
     "yolox": _NETWORKS / "yolox",
 }
@@ -80,7 +82,7 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class ShippedFile:
-    """A file that lies beside the code, with its model card."""
+    """A file that lies beside its model card: with the code, or in the folder of what was trained here."""
 
     name: str
     path: Path
@@ -93,7 +95,10 @@ class ShippedFile:
 
 @dataclass(frozen=True)
 class Weights:
-    """One set of weights of a network: its files, and its model card where it is a shipped one."""
+    """One set of weights of a network: its files, and its model card where it is a shipped or trained one.
+
+    A set whose card names the `features` it was trained on (`network`, `name` and `sha256` of another set) has their files too.
+    """
 
     network: str
     name: str
@@ -111,6 +116,17 @@ class Weights:
         return tuple(file for file in self.files if not file.there)
 
     @property
+    def fault(self) -> str:
+        """Why the set must not be used although its files are here; empty where it may."""
+        wanted = self.card.get("features")
+        if not wanted or digest(wanted["network"], wanted["name"]) in (None, wanted["sha256"]):
+            return ""
+        return (
+            f"The weights “{self.name}” of {self.network} were trained on features of another {wanted['name']} than the one here (its "
+            f"sha256 differs); get that one, or train anew."
+        )
+
+    @property
     def file(self) -> Path:
         """Where the (first) file lies."""
         return self.files[0].path
@@ -122,17 +138,15 @@ class Weights:
 
     def paths(self) -> tuple[Path, ...]:
         """Where the files lie, each just checked against its digest; WeightsError if one is absent or another than it was."""
-        if not self.there:
-            raise WeightsError(_absent([self], self.network))
+        require(self.network, self.name)
         for file in self.files:
             if file_digest(file.path) != file.sha256:
                 raise WeightsError(_changed(file))
         return tuple(file.path for file in self.files)
 
     def read(self) -> bytes:
-        """The bytes of a set that is one file; WeightsError as `paths` raises it."""
-        (path,) = self.paths()
-        return path.read_bytes()
+        """The bytes of the (first) file; WeightsError as `paths` raises it."""
+        return self.paths()[0].read_bytes()
 
 
 def file_digest(path: Path) -> str:
@@ -192,6 +206,14 @@ FILES: Mapping[str, PublishedFile] = {
             605,
             "OpenAI's CLIP ViT-B/32 in open_clip's format",
         ),
+        PublishedFile(
+            "dinov2-vitb14",
+            "dinov2_vitb14_pretrain.pth",
+            "https://dl.fbaipublicfiles.com/dinov2/dinov2_vitb14/dinov2_vitb14_pretrain.pth",
+            "Apache-2.0",
+            346,
+            "DINOv2 ViT-B/14, trained on LVD-142M",
+        ),
         _yolox("nano", 8),
         _yolox("tiny", 41),
         _yolox("s", 72),
@@ -207,8 +229,14 @@ PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of
     "lpips_squeeze": {"v0.1": ("squeezenet1_1", "lpips-squeeze")},
     "inception": {"fid-2015-12-05": ("inception-fid",)},
     "clip": {"openai-vit-b-32": ("clip-vit-b-32",)},
+    "dinov2": {"dinov2-vitb14": ("dinov2-vitb14",)},
     "yolox": {name: (name,) for name in ("yolox-nano", "yolox-tiny", "yolox-s", "yolox-m", "yolox-l", "yolox-x")},
 }
+
+# What the weights of a network may be trained on the features of, the one to prefer first: (network, set).
+FEATURES: Mapping[str, tuple[tuple[str, str], ...]] = {"wf_learned": (("dinov2", "dinov2-vitb14"), ("backbone", "plumbline-small"))}
+
+TRAINED_WITH = {"wf_learned": "python -m evaluation train wireframe-preference"}  # where none ship
 
 _folder: list[Path] = [DEFAULT_CACHE]
 
@@ -236,6 +264,14 @@ def get(network: str, name: str) -> Weights:
     return found
 
 
+def require(network: str, name: str) -> Weights:
+    """The set of that name with all its files here, and fit to be used; WeightsError otherwise."""
+    found = get(network, name)
+    if not found.there or found.fault:
+        raise WeightsError(found.fault or _absent([found], network))
+    return found
+
+
 def digest(network: str, name: str) -> str | None:
     """The sha256 that fixes a metric's numbers, or None where it is not known."""
     found = _sets(network).get(name)
@@ -251,7 +287,17 @@ def published(name: str) -> PublishedFile:
 
 def shipped() -> tuple[Weights, ...]:
     """All sets that lie beside the code."""
-    return tuple(found for network, folder in _FOLDERS.items() for found in _cards(network, folder).values())
+    return tuple(found for network, folder in _FOLDERS.items() for found in _described(network, folder).values())
+
+
+def trained() -> tuple[Weights, ...]:
+    """All sets that were trained by whoever runs the service."""
+    return tuple(found for network in _FOLDERS for found in _described(network, trained_folder(network)).values())
+
+
+def trained_folder(network: str) -> Path:
+    """Where to put a set trained for that network, NAME.safetensors and NAME.json, for metrics to find it."""
+    return cache_folder() / network
 
 
 def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
@@ -268,9 +314,24 @@ def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -
     try:
         wanted = [get(network, params[name]) for network, name in spec.networks]
     except WeightsError as error:
-        return str(error)
+        made = [TRAINED_WITH[network] for network, _ in spec.networks if network in TRAINED_WITH]
+        return f"{error} The operator trains such with: {made[0]}" if made else str(error)
     absent = [found for found in wanted if not found.there]
-    return _absent(absent, spec.title, command) if absent else ""
+    if absent:
+        return _absent(absent, spec.title, command)
+    return next((found.fault for found in wanted if found.fault), "")
+
+
+def difference(spec: MetricSpec, params: Mapping[str, Any], sha256: str) -> str:
+    """Why the metric cannot be computed here so that its values stand beside others of the digest `sha256`; empty where it
+    can. `params` are the metric's full parameters, and its weights are here."""
+    if digest_of(spec, params) == sha256:
+        return ""
+    named = " and ".join(f"“{params[name]}”" for _, name in spec.networks)
+    return (
+        f"The weights {named} of {spec.title} on this server are not those that the phase is scored with (their sha256 differs); "
+        "put those back, or re-evaluate the phase."
+    )
 
 
 def _absent(sets: Sequence[Weights], title: str, command: str = FETCH) -> str:
@@ -299,17 +360,43 @@ def _joined(digests: Sequence[str | None]) -> str | None:
 
 def _sets(network: str) -> dict[str, Weights]:
     found = {name: Weights(network, name, tuple(FILES[file] for file in files)) for name, files in PUBLISHED.get(network, {}).items()}
-    return found | (_cards(network, _FOLDERS[network]) if network in _FOLDERS else {})
+    if network not in _FOLDERS:
+        return found
+    return found | _described(network, trained_folder(network)) | _described(network, _FOLDERS[network])
 
 
-@cache
-def _cards(network: str, folder: Path) -> dict[str, Weights]:
+def _described(network: str, folder: Path) -> dict[str, Weights]:
+    """The sets that have a model card in a folder; what is none, or is of features that are not known here, is passed over."""
     found = {}
     for path in sorted(folder.glob("*.json")):
-        card = json.loads(path.read_text())
-        file = ShippedFile(f"{network}/{path.stem}", folder / f"{path.stem}.safetensors", card["sha256"])
-        found[path.stem] = Weights(network, path.stem, (file,), card)
+        card = _card(path, path.stat().st_mtime_ns)
+        if card is not None:
+            file = ShippedFile(f"{network}/{path.stem}", path.with_suffix(".safetensors"), card["sha256"])
+            found[path.stem] = Weights(network, path.stem, (file, *_features(network, card)), card)
     return found
+
+
+def _features(network: str, card: Mapping[str, Any]) -> tuple[PublishedFile | ShippedFile, ...]:
+    """The files of the features that a set was trained on; () where it was trained on none."""
+    wanted = card.get("features")
+    return get(wanted["network"], wanted["name"]).files if wanted else ()
+
+
+@lru_cache(maxsize=256)
+def _card(path: Path, modified: int) -> dict[str, Any] | None:
+    try:
+        card = json.loads(path.read_text())
+    except ValueError:
+        return None
+    fits = isinstance(card, dict) and isinstance(card.get("sha256"), str) and _known(card.get("features"))
+    return card if fits else None
+
+
+def _known(features: Any) -> bool:
+    if features is None:
+        return True
+    known = {pair for pairs in FEATURES.values() for pair in pairs}
+    return isinstance(features, dict) and (features.get("network"), features.get("name")) in known and "sha256" in features
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 CPU = torch.device("cpu")
+NO_ROOM = ("DefaultCPUAllocator", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED")
 
 
 @cache
@@ -74,5 +75,9 @@ def in_batches(
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether this is torch running out of memory: the card's has a class of its own, the CPU's only a wording."""
-    return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator" in str(error)
+    """Whether this is torch running out of memory.
+
+    Its own allocator on the card has a class for that. The CPU's has only a wording, as have the card's driver and libraries,
+    which find no room for themselves where others have filled the card.
+    """
+    return isinstance(error, torch.OutOfMemoryError) or (isinstance(error, RuntimeError) and any(words in str(error) for words in NO_ROOM))

@@ -16,6 +16,7 @@ from evaluation import weights as stored
 from evaluation.networks import small_detector, yolox
 from evaluation.networks.alexnet import AlexNet
 from evaluation.networks.clip_vit import ClipImageTower
+from evaluation.networks.dinov2 import Dinov2
 from evaluation.networks.files import fill, read_state
 from evaluation.networks.inception import FidInception
 from evaluation.networks.squeezenet import SqueezeNet
@@ -30,7 +31,8 @@ def load(network: str, name: str, device: torch.device | str = "cpu") -> nn.Modu
 
     "backbone" gives a module with `features`, which takes images as `normalise.imagenet` leaves them; the set's name or,
     for a shipped set, its model card's `architecture` says which. "lpips_*" gives its backbone and, as `heads`, the list
-    of the weights float32[C] of the channels at each tap. "inception", "clip" and "yolox" are modules of this package.
+    of the weights float32[C] of the channels at each tap. "inception", "clip", "dinov2" and "yolox" are modules of this
+    package.
     WeightsError where a file is absent, changed, or not of this network.
     """
     found = stored.get(network, name)
@@ -99,6 +101,10 @@ def _clip(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     return fill(_meta(ClipImageTower), read_state(paths[0]), paths[0].name, prefix="visual.")
 
 
+def _dinov2(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
+    return fill(_meta(Dinov2), read_state(paths[0]), paths[0].name, ignored=("mask_token",))
+
+
 def _yolox(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     if found.name in yolox.SIZES:
         network = _meta(lambda: yolox.build(found.name))
@@ -121,5 +127,6 @@ BUILDERS: dict[str, Callable[[Weights, tuple[Path, ...]], nn.Module]] = {
     "lpips_squeeze": _lpips,
     "inception": _inception,
     "clip": _clip,
+    "dinov2": _dinov2,
     "yolox": _yolox,
 }

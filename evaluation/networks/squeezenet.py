@@ -14,6 +14,8 @@ CHANNELS = (64, 128, 256, 384, 384, 512, 512)  # of the seven feature maps; thei
 class Fire(nn.Module):
     """A 1×1 convolution down to `squeezed` channels, then 1×1 and 3×3 ones side by side, `expanded` channels each."""
 
+    kernel_size, stride, padding = 3, 1, 1  # how far a place of the result looks
+
     def __init__(self, channels: int, squeezed: int, expanded: int) -> None:
         super().__init__()
         self.squeeze = nn.Conv2d(channels, squeezed, 1)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from torch import Tensor, nn
 
+from evaluation.networks.tiles import Tile
+
 
 class Taps(nn.Sequential):
     """Layers in order, with `taps`: after how many of them a feature map is handed out, ascending.
@@ -17,16 +19,17 @@ class Taps(nn.Sequential):
         super().__init__(*layers)
         self.taps = taps
 
-    def walk(self, x: Tensor, last: int | None = None) -> Iterator[Tensor]:
+    def walk(self, x: Tensor, last: int | None = None, tile: Tile | None = None) -> Iterator[Tensor]:
         """The feature map at each tap, one after the other, so that none need be kept longer than it is looked at.
 
-        `x` is float32[B, C, H, W]. Layers behind tap number `last` (from 0; None: the last one) are not computed.
+        `x` is float32[B, C, H, W]. Layers behind tap number `last` (from 0; None: the last one) are not computed. With a
+        `tile` only its part of each map is computed and handed out.
         """
         end = self.taps[-1 if last is None else last]
         for count, layer in enumerate(self, start=1):
-            x = layer(x)
+            x = layer(x) if tile is None else tile.apply(count - 1, layer, x)
             if count in self.taps:
-                yield x
+                yield x if tile is None else tile.own(count - 1, x)
             if count == end:
                 return
 

@@ -40,3 +40,15 @@ def test_unknown_weights_are_named_with_those_there_are(shelf):
     assert weights.names("locase") == ("mine",) and weights.digest("locase", "yours") is None
     with pytest.raises(weights.WeightsError, match="no weights 'yours' of locase; there are: mine"):
         weights.get("locase", "yours")
+
+
+def test_what_was_trained_here_stands_beside_what_ships_which_comes_first(monkeypatch, tmp_path):
+    monkeypatch.setattr(weights, "_folder", [tmp_path])
+    folder = weights.trained_folder("locase")
+    folder.mkdir()
+    for name in ("panel", "stage1"):
+        (folder / f"{name}.json").write_text(json.dumps({"sha256": "ab" * 32}))
+    assert weights.names("locase") == ("panel", "stage1") and {found.name for found in weights.trained()} == {"panel", "stage1"}
+    assert weights.get("locase", "stage1").there and weights.digest("locase", "panel") == "ab" * 32
+    (folder / "panel.json").unlink()
+    assert weights.names("locase") == ("stage1",), "what is taken away is gone at once"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SMALLEST = 64  # px on every side
 WORST = 1.0
 TINY = 1e-10
+TILE = 960  # px; an image is cut into parts of at most that many a side, so that VGG-16 takes 1.2 GB for 1920 × 1080 and not 3
 TOO_SMALL = MetricResult(None, Status.NOT_APPLICABLE, ("too_small",))
 
 
@@ -48,22 +49,41 @@ def distance(one: np.ndarray, other: np.ndarray, network: str, weights: str, spa
 
 
 def _compared(network: nn.Module, one: Tensor, other: Tensor, spatial: bool) -> Tensor:
-    """float32[B] or [B, H, W] for normalised images float32[B, 3, H, W].
-
-    The two go through the network side by side, tap by tap: what a layer needs beside its result is then needed for one
-    of them at a time, and images that are alike take the very same steps.
-    """
+    """float32[B] or [B, H, W] for normalised images float32[B, 3, H, W]."""
     from torch.nn import functional
 
     total = 0.0
-    for tap, (x, y) in enumerate(zip(network.features.walk(one), network.features.walk(other), strict=True)):
-        squares = _unit(x).sub_(_unit(y)).square_()
-        found = functional.conv2d(squares, _channel_weights(network, tap, squares.shape[1]).view(1, -1, 1, 1))
+    for found in _maps(network, one, other):
         if spatial:
             total = total + functional.interpolate(found, size=one.shape[2:], mode="bilinear", align_corners=False)[:, 0]
         else:
             total = total + found.mean((1, 2, 3))
     return total
+
+
+def _maps(network: nn.Module, one: Tensor, other: Tensor) -> list[Tensor]:
+    """float32[B, 1, h, w] for each tap: how far apart the two are at each of its places.
+
+    They go through the network tile by tile, and in each side by side, tap by tap: what a layer needs beside its result
+    is then needed for a tile of one of them at a time, and images that are alike take the very same steps.
+    """
+    import torch
+    from torch.nn import functional
+
+    from evaluation.networks.tiles import tiles
+
+    stack, size = network.features, one.shape[2:]
+    maps: list[Tensor] = []
+    for tile in tiles(stack, *size, longest=TILE):
+        pairs = zip(stack.walk(one, tile=tile), stack.walk(other, tile=tile), strict=True)
+        for tap, (x, y) in enumerate(pairs):
+            squares = _unit(x).sub_(_unit(y)).square_()
+            layer = stack.taps[tap] - 1
+            if len(maps) <= tap:
+                maps.append(torch.empty(len(one), 1, *tile.whole(layer), device=one.device))
+            rows, columns = tile.place(layer)
+            maps[tap][..., rows, columns] = functional.conv2d(squares, _channel_weights(network, tap, squares.shape[1]).view(1, -1, 1, 1))
+    return maps
 
 
 def _unit(features: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from evaluation import weights
+from evaluation.metrics.wireframe.learned.features import KNOWN
+from evaluation.metrics.wireframe.learned.head import Head
 from evaluation.networks.alexnet import AlexNet
 from evaluation.networks.inception import FidInception
 from evaluation.networks.squeezenet import SqueezeNet
@@ -83,3 +86,21 @@ def head(network: str, seed: int = 0) -> dict[str, Tensor]:
 def inception(seed: int = 0) -> dict[str, Tensor]:
     """Inception-v3 of FID with the classifier that the published file has."""
     return lively(FidInception(), seed) | {"fc.weight": torch.zeros(1008, 2048), "fc.bias": torch.zeros(1008)}
+
+
+def put_learned(
+    folder: Path, name: str = "drawn", seed: int = 0, features: str = "plumbline-small", digest: str = "", **more: object
+) -> str:
+    """A head of `wf_learned` with its card, where an operator puts trained ones; its sha256. `digest` is that of other features."""
+    from safetensors.torch import save
+
+    of = KNOWN[features]
+    torch.manual_seed(seed)
+    data = save(Head(of.width).state_dict())
+    card = {"name": name, "sha256": hashlib.sha256(data).hexdigest(), "statement": "Drawn at random.", **more}
+    card["features"] = {"network": of.network, "name": of.name, "sha256": digest or of.sha256}
+    place = folder / "wf_learned"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / f"{name}.safetensors").write_bytes(data)
+    (place / f"{name}.json").write_text(json.dumps(card))
+    return card["sha256"]

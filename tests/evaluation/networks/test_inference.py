@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from evaluation.networks.inference import CPU, best_device, exact, in_batches
+from evaluation.networks.inference import CPU, best_device, exact, in_batches, out_of_memory
 
 INPUTS = [torch.full((2,), float(n)) for n in range(7)]
 FULL = "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 4 bytes."
@@ -79,3 +79,19 @@ def test_settings_are_exact_inside_and_as_they_were_outside():
 
 def test_the_best_device_can_be_computed_on():
     assert float(torch.ones(2, device=best_device()).sum()) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"), True),
+        (RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"), True),
+        (RuntimeError("CUDA error: out of memory"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), True),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), True),
+        (RuntimeError("CUDA error: an illegal memory access was encountered"), False),
+        (ValueError("CUDA error: out of memory"), False),
+    ],
+)
+def test_what_counts_as_out_of_memory(error, expected):
+    assert out_of_memory(error) is expected

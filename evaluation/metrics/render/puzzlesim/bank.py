@@ -68,7 +68,7 @@ class InMemory:
     def __post_init__(self) -> None:
         self.rows, self.channels = self.features.shape
         self.mean = (self.features.sum(0, dtype=torch.float64) / self.rows).float()
-        self.sample = self.features[:: stride(self.rows)]
+        self.sample = self.features[:: stride(self.rows)].contiguous()
 
     def pieces(self, size: int, half: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
         if half is None:

@@ -28,7 +28,7 @@ def puzzlesim(pair: RenderPair, weights: str = "squeezenet-imagenet") -> MetricR
 
     Parts: `puzzlesim_p05`, the 5th percentile of the map, and `share_below_0.6` of its pixels. Flags: `single_reference`,
     `reference_subset` (of more than 100 views), `resized` (the longer side was over 960 px, or the views have another
-    size). A scene without clean views does not apply, and neither does one whose weights are not here.
+    size). A scene without clean views does not apply. WeightsError where the weights are not here.
     """
     return _score(pair, weights, None)
 
@@ -52,8 +52,7 @@ def _score(pair: RenderPair, weights: str, mask: np.ndarray | None) -> MetricRes
 
     if pair.clean is None or not pair.clean.images:
         return MetricResult(None, Status.NOT_APPLICABLE, ("no_clean_views",))
-    if not stored.get("backbone", weights).there:
-        return MetricResult(None, Status.NOT_APPLICABLE, ("no_weights",))
+    stored.require("backbone", weights)
     if pair.missing is not None:
         return pair.missing
     if min(pair.pred.shape[:2]) < SMALLEST:  # an entry may have chosen that size only where any will do

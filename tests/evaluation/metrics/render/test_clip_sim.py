@@ -12,6 +12,7 @@ from tests.evaluation import official
 from tests.evaluation.metrics.render.examples import blurred, noisy, pair
 from tests.evaluation.metrics.render.pictures import blobs
 from tests.evaluation.networks import random_weights
+from tests.evaluation.networks.full_card import full_card
 
 WEIGHTS = "openai-vit-b-32"
 PICTURE = blobs(120, 160)
@@ -88,3 +89,10 @@ def test_missing_and_other_sizes_need_no_network():
 def test_cosine():
     assert cosine(np.array([3.0, 4.0]), np.array([4.0, 3.0])) == pytest.approx(0.96)
     assert cosine(np.zeros(2), np.ones(2)) == 0.0 and cosine(np.ones(3), -np.ones(3)) == -1.0
+
+
+def test_an_image_for_which_a_card_has_no_room_is_embedded_without_it(tower, monkeypatch):
+    plain = embedding(PICTURE, WEIGHTS)
+    with full_card(monkeypatch) as refused:
+        assert np.array_equal(embedding(PICTURE, WEIGHTS), plain)
+    assert refused == [1]

@@ -12,6 +12,7 @@ from tests.evaluation import official
 from tests.evaluation.metrics.render.examples import blurred, noisy, pair
 from tests.evaluation.metrics.render.pictures import blobs
 from tests.evaluation.networks import random_weights
+from tests.evaluation.networks.full_card import full_card
 
 WEIGHTS = "fid-2015-12-05"
 VIEWS = {f"room/{n}": blobs(60 + n, 80, seed=n) for n in range(6)}
@@ -146,3 +147,11 @@ def test_the_references_features_are_found_once(by_means, monkeypatch):
     first = module.fid(pair(noisy(picture, 5), picture, prepared=kept), WEIGHTS)
     assert module.fid(pair(noisy(picture, 5), picture, prepared=kept), WEIGHTS) == first and len(calls) == 3
     assert first.status == Status.OK and first.value is None and set(first.partial) == {"pred", "ref"}
+
+
+def test_an_image_for_which_a_card_has_no_room_is_taken_without_it(inception, monkeypatch):
+    picture = VIEWS["room/0"]
+    plain = module.features(picture, WEIGHTS)
+    with full_card(monkeypatch) as refused:
+        assert np.array_equal(module.features(picture, WEIGHTS), plain)
+    assert refused == [1]

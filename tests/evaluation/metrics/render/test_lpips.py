@@ -17,6 +17,7 @@ from tests.evaluation import official
 from tests.evaluation.metrics.render.examples import blurred, noisy, pair
 from tests.evaluation.metrics.render.pictures import blobs
 from tests.evaluation.networks import random_weights
+from tests.evaluation.networks.full_card import full_card
 
 FILES = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet1_1"}
 PICTURE = blobs(72, 96)
@@ -83,6 +84,31 @@ def test_agrees_with_the_lpips_package_and_torchmetrics_as_number_and_as_map(pub
     other_package = theirs(torchmetrics._LPIPS, network, paths)
     with torch.inference_mode():
         assert mine == pytest.approx(float(other_package(one, other, normalize=True)), abs=1e-4)
+
+
+@pytest.mark.parametrize("network", ["alex", "vgg", "squeeze"])
+def test_cut_into_tiles_an_image_has_the_distance_of_the_whole(published, monkeypatch, network):
+    published(network)
+    asked = [(f"lpips_{network}", "v0.1", spatial) for spatial in (False, True)]
+    whole = [lpips.distance(SPOILT, PICTURE, *one) for one in asked]
+    monkeypatch.setattr(lpips, "TILE", 40)
+    for one, expected in zip(asked, whole, strict=True):
+        assert np.abs(lpips.distance(SPOILT, PICTURE, *one) - expected).max() <= 1e-6
+        assert not lpips.distance(PICTURE, PICTURE, *one).any()
+
+
+def test_what_a_layer_makes_at_a_time_does_not_grow_with_the_image(published, monkeypatch):
+    published("squeeze")
+    monkeypatch.setattr(lpips, "TILE", 96)
+    made: list[int] = []
+    for layer in load.load("lpips_squeeze", "v0.1").features:
+        layer.register_forward_hook(lambda layer, given, out: made.append(out.numel()))
+    largest = []
+    for width in (576, 960):
+        lpips.distance(blobs(96, width), blobs(96, width, seed=1), "lpips_squeeze", "v0.1")
+        largest.append(max(made))
+        made.clear()
+    assert largest[0] == largest[1]
 
 
 def test_by_hand_on_the_first_tap_of_squeezenet(published):
@@ -167,3 +193,13 @@ def test_our_own_has_a_name_that_is_not_the_published_one():
     spec = REGISTRY["lpips_plumbline_small"]
     assert spec.param("weights").choices == ("plumbline-small",) and "not LPIPS as published" in spec.doc
     assert all(REGISTRY[f"lpips_{network}"].param("weights").choices == ("v0.1",) for network in FILES)
+
+
+@pytest.mark.parametrize("network", ["alex", "vgg", "squeeze"])
+def test_two_images_for_which_a_card_has_no_room_are_compared_without_it(published, monkeypatch, network):
+    published(network)
+    for spatial in (False, True):
+        plain = lpips.distance(SPOILT, PICTURE, f"lpips_{network}", "v0.1", spatial)
+        with full_card(monkeypatch) as refused:
+            assert np.array_equal(lpips.distance(SPOILT, PICTURE, f"lpips_{network}", "v0.1", spatial), plain)
+        assert refused == [1]

@@ -20,6 +20,7 @@ from evaluation.networks import load, small_detector
 from submissions.formats.render import CleanViews, Roi, View, render
 from tests.evaluation.metrics.render import pictures
 from tests.evaluation.networks import random_weights
+from tests.evaluation.networks.full_card import full_card
 from tests.evaluation.networks.test_yolox import official_network, scramble
 
 PARAMS = {"weights": "yolox-nano", "conf": 0.9}
@@ -263,7 +264,6 @@ def test_a_shipped_detector_sees_images_at_the_size_of_its_card(monkeypatch, tmp
     digest = weights.file_digest(tmp_path / "small.safetensors")
     (tmp_path / "small.json").write_text(json.dumps({"sha256": digest, "classes": ["cup", "pot"], "letterbox": 96}))
     monkeypatch.setitem(weights._FOLDERS, "yolox", tmp_path)
-    weights._cards.cache_clear()
     try:
         image = pictures.blobs(60, 120, 7)
         pair = RenderPair.of(render(image), View(render(image), 120, 60))
@@ -275,5 +275,12 @@ def test_a_shipped_detector_sees_images_at_the_size_of_its_card(monkeypatch, tmp
         rows = osim.osim(pair, weights="small", conf=0.005, nms=0.1).partial["objects"]
         assert len(rows) == len(found) and all(row[6] == pytest.approx(1) for row in rows)
     finally:
-        weights._cards.cache_clear()
         load.forget()
+
+
+def test_a_picture_for_which_a_card_has_no_room_is_looked_at_without_it(detector, monkeypatch):
+    picture = pictures.blobs(140, 200, 1)
+    plain = detections.looked_at("yolox-nano", picture, "dark5", detect=True)
+    with full_card(monkeypatch) as refused:
+        found = detections.looked_at("yolox-nano", picture, "dark5", detect=True)
+    assert refused == [1] and all(np.array_equal(one, other) for one, other in zip(found, plain, strict=True))

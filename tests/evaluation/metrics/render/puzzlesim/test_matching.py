@@ -6,7 +6,7 @@ import torch
 
 from evaluation.metrics.render.puzzlesim import blocks
 from evaluation.metrics.render.puzzlesim.bank import Collector, InMemory, distinct
-from evaluation.metrics.render.puzzlesim.matching import TOLERANCE, Limits, best_match, exact, native_half, normalized
+from evaluation.metrics.render.puzzlesim.matching import TOLERANCE, Limits, best_match, exact, multiplied, native_half, normalized, wide
 
 HALVES = [torch.bfloat16, torch.float16]
 
@@ -93,6 +93,18 @@ def test_half_precision_is_used_where_the_processor_has_it(monkeypatch):
         assert native_half("cpu") is wanted
     native_half.cache_clear()
     assert native_half("cuda") is torch.float16
+
+
+@pytest.mark.parametrize("capable", [True, False])
+def test_float32_is_exact_whichever_library_multiplies(monkeypatch, capable):
+    has = torch.cpu.get_capabilities().get("avx512_f", False)
+    wide.cache_clear()
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": capable and has})
+    assert wide("cpu") is (capable and has) and not wide("cuda")
+    a, b = unit(130, 96, 0.5, 1), unit(600, 96, 0.5, 2)
+    for one, other in ((a, b), (a[::3], b[::7]), (a[:1], b), (a, b[:1])):
+        assert torch.allclose(multiplied(one, other).double(), one.double() @ other.double().t(), atol=1e-6, rtol=0)
+    wide.cache_clear()
 
 
 @pytest.mark.parametrize("half", [None, torch.bfloat16])

@@ -9,6 +9,7 @@ from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.puzzlesim import metric, similarity
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
+from evaluation.weights import WeightsError
 from tests.evaluation.metrics.render.puzzlesim.scenes import clean, picture, put_weights, sent, view
 from tests.evaluation.networks import random_weights
 
@@ -74,8 +75,9 @@ def test_what_has_no_value_and_what_is_the_worst(squeezed):
 
 def test_without_weights_nothing_is_computed(monkeypatch, tmp_path):
     random_weights.shelf(monkeypatch, tmp_path)
-    found = metric.puzzlesim(RenderPair.of(sent(picture(0)), view(clean([0]))))
-    assert found.value is None and found.flags == ("no_weights",)
+    for render in (sent(picture(0)), None):
+        with pytest.raises(WeightsError, match=r"“squeezenet-imagenet” of backbone are not .*weights squeezenet1_1"):
+            metric.puzzlesim(RenderPair.of(render, view(clean([0]))))
 
 
 def test_flags_say_what_was_done(squeezed, monkeypatch):

@@ -10,6 +10,7 @@ from evaluation.metrics.render.puzzlesim.matching import Limits
 from evaluation.metrics.render.puzzlesim.similarity import Budget, scene, subset, working_size
 from evaluation.networks.load import load
 from tests.evaluation.metrics.render.puzzlesim.scenes import SETS, peer, picture, put_weights
+from tests.evaluation.networks.full_card import full_card
 
 HALF = {"exact": False, "screened": True}
 
@@ -126,18 +127,11 @@ def test_a_hundred_views_are_taken_by_a_uniform_stride():
 
 def test_images_that_do_not_fit_on_the_card_together_are_taken_by_halves(monkeypatch, tmp_path):
     network = load("backbone", put_weights(monkeypatch, tmp_path, "squeeze"))
-    images, sizes = [picture(n) for n in range(8)], []
-    plain, normalise = similarity.features(network, images, (96, 72)), similarity.imagenet
-
-    def small(x):
-        sizes.append(len(x))
-        if len(x) > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return normalise(x)
-
-    monkeypatch.setattr(similarity, "imagenet", small)
-    found = similarity.features(network, images, (96, 72))
-    assert sizes == [8, 4, 2, 2, 2, 2]
+    images = [picture(n) for n in range(8)]
+    plain = similarity.features(network, images, (96, 72))
+    with full_card(monkeypatch, room=2, device=torch.device("cpu")) as refused:
+        found = similarity.features(network, images, (96, 72))
+    assert refused == [8, 4], "then two at a time"
     assert all(torch.allclose(one, other, atol=1e-6) for one, other in zip(found, plain, strict=True))
 
 
