@@ -1,0 +1,53 @@
+"""`wf_learned`: how a network trained on people's choices likes a wireframe, seen together with its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation import weights as stored
+from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.wireframe.canon import segments
+from evaluation.metrics.wireframe.learned.view import canonical_view, sight
+from evaluation.metrics.wireframe.pair import Pair
+
+if TYPE_CHECKING:
+    from evaluation.metrics.wireframe.learned.head import Head
+
+NETWORK = "wf_learned"
+_loaded: dict[str, Head] = {}  # by digest
+
+
+def wf_learned(pair: Pair, weights: str = "study") -> MetricResult:
+    """g of the canonical view of both, in logits: P(i before j) = σ(g_i − g_j) on the same reference; higher is better.
+
+    An empty prediction gets g of the view of the reference alone; to a reference without size the metric does not apply.
+    WeightsError where a file is not here or another than its card says, or the features are not those that were trained
+    on: no network scores with random weights.
+    """
+    found = stored.require(NETWORK, weights)
+    if sight(pair) is None:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("degenerate_reference",))
+    if not len(segments(pair.pred_vertices, pair.pred_edges)):
+        (alone,) = pair.reference_once(f"{NETWORK} {found.sha256}", lambda: (liking(found, [canonical_view(pair)]),))
+        return MetricResult(float(alone[0]), Status.EMPTY_PRED)
+    return MetricResult(float(liking(found, [canonical_view(pair)])[0]))
+
+
+def liking(found: stored.Weights, views: Sequence[np.ndarray]) -> np.ndarray:
+    """g, float64[N], of views uint8[518, 518, 3], by the head and the features of that set of weights."""
+    # Loads torch, which a process that computes no learned metric never needs.
+    import torch
+
+    from evaluation.metrics.wireframe.learned import features
+    from evaluation.metrics.wireframe.learned.head import ready
+    from evaluation.networks.inference import exact
+
+    known = features.KNOWN[found.card["features"]["name"]]
+    if found.sha256 not in _loaded:
+        _loaded[str(found.sha256)] = ready(found.read(), known.width)
+    seen = torch.from_numpy(known.of(views))
+    with exact():
+        return _loaded[str(found.sha256)](seen).double().numpy()

@@ -1,0 +1,114 @@
+"""What raters decided, as examples to learn from: who won against whom on which sample. PURE.
+
+The file is the one that studies export (`rater, group, sample, left, right, choice, ...`). Of a rater's answers to the same
+pair of a sample the first counts, questions that were asked again on purpose do not, and equal ones teach nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+COLUMNS = ("rater", "sample", "left", "right", "choice", "repeat_of", "criterion")
+NEEDED = ("rater", "sample", "left", "right", "choice")
+MAIN = "overall"  # the criterion that is meant where there are several
+
+
+class DataError(ValueError):
+    """The votes, or what they are about, cannot be trained on; one sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Decisive first answers in the order of the file; several raters of a pair are several examples.
+
+    ``sample``, ``winner`` and ``loser``: int64[N], rows of ``samples`` and ``methods`` (sorted names); ``raters`` are how
+    many people gave them, ``votes`` how many there were in all, and ``equal`` and ``again`` how many of these were left out.
+    """
+
+    samples: tuple[str, ...]
+    methods: tuple[str, ...]
+    sample: NDArray[np.int64]
+    winner: NDArray[np.int64]
+    loser: NDArray[np.int64]
+    raters: int
+    votes: int
+    equal: int
+    again: int
+    criterion: str = ""
+
+    def __len__(self) -> int:
+        return len(self.sample)
+
+    def take(self, chosen: NDArray[np.bool_]) -> Decisions:
+        """These examples, under the same numbering."""
+        return replace(self, sample=self.sample[chosen], winner=self.winner[chosen], loser=self.loser[chosen])
+
+
+def read(path: Path, criterion: str | None = None, columns: Mapping[str, str] | None = None) -> Decisions:
+    """The decisions in a CSV file of votes. ``columns`` names, for one of COLUMNS, the column that the file has instead.
+
+    Without a ``criterion`` it is the only one there is, or the one called overall. DataError, in a sentence, by line.
+    """
+    rows = _rows(path, columns or {})
+    found = sorted({row["criterion"] for _, row in rows})
+    if criterion is None:
+        criterion = MAIN if MAIN in found else found[0] if len(found) == 1 else None
+    if criterion not in found:
+        raise DataError(f"{path.name} holds votes on {', '.join(map(repr, found))}; name one of them with --criterion.")
+    return _decisions([(line, row) for line, row in rows if row["criterion"] == criterion], path.name, criterion)
+
+
+def _rows(path: Path, columns: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:
+    unknown = sorted(set(columns) - set(COLUMNS))
+    if unknown:
+        raise DataError(f"Votes have no column {', '.join(unknown)}; what can be named is {', '.join(COLUMNS)}.")
+    named = {column: columns.get(column, column) for column in COLUMNS}
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            table = csv.DictReader(stream)
+            there = table.fieldnames or []
+            absent = sorted({named[column] for column in (*NEEDED, *columns)} - set(there))
+            if absent:
+                raise DataError(f"{path.name} has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}.")
+            rows = [(table.line_num, {column: (row.get(key) or "").strip() for column, key in named.items()}) for row in table]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one.") from None
+    if not rows:
+        raise DataError(f"{path.name} holds no votes; it needs a line for each under its head.")
+    return rows
+
+
+def _decisions(rows: list[tuple[int, dict[str, str]]], name: str, criterion: str) -> Decisions:
+    seen: set[tuple[str, str, frozenset[str]]] = set()
+    kept: list[tuple[str, str, str]] = []
+    again = equal = 0
+    for line, row in rows:
+        empty = next((column for column in NEEDED if not row[column]), None)
+        if empty:
+            raise DataError(f"{name}: line {line}: {empty} is empty; every vote has a {empty}.")
+        left, right, choice = row["left"], row["right"], row["choice"]
+        if choice not in ("left", "right", "tie") or left == right:
+            raise DataError(
+                f"{name}: line {line}: a vote is left, right or tie between two methods, got {choice!r} of {left!r} and {right!r}."
+            )
+        question = (row["rater"], row["sample"], frozenset((left, right)))
+        if row["repeat_of"] or question in seen:
+            again += 1
+            continue
+        seen.add(question)
+        if choice == "tie":
+            equal += 1
+        else:
+            kept.append((row["sample"], left, right) if choice == "left" else (row["sample"], right, left))
+    samples, methods = sorted({row["sample"] for _, row in rows}), sorted({row[side] for _, row in rows for side in ("left", "right")})
+    place = {label: number for number, label in enumerate(methods)}
+    number = {label: row for row, label in enumerate(samples)}
+    arrays = np.array([(number[sample], place[won], place[lost]) for sample, won, lost in kept], dtype=np.int64).reshape(-1, 3)
+    raters = len({row["rater"] for _, row in rows})
+    return Decisions(tuple(samples), tuple(methods), *arrays.T, raters, len(rows), equal, again, criterion)
