@@ -113,7 +113,7 @@ def _checked(spec: MetricSpec, param: Param, value: Any) -> Any:
 def _typed(param: Param, value: Any) -> tuple[Any, str]:
     """(`value` in the parameter's type or None, what was wanted)."""
     if param.kind == "choice":
-        return (value if isinstance(value, str) and value in param.choices else None), f"one of {', '.join(param.choices)}"
+        return (value if isinstance(value, str) and param.allows(value) else None), f"one of {', '.join(param.options)}"
     if param.kind == "bool":
         return (value if isinstance(value, bool) else None), "true or false"
     number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -21,11 +21,13 @@ class SharedWork:
 
     `prepared` holds arrays that depend on the reference and its unit alone, by key. Whoever gives
     the mapping may fill it from a store before and store what was added after; without one it
-    lives as long as the pair.
+    lives as long as the pair. `repeats` may be set to a mapping by who compares many near copies
+    of one model: values by what they were computed from.
     """
 
     def __init__(self, prepared: MutableMapping[str, Arrays] | None = None) -> None:
         self.prepared: MutableMapping[str, Arrays] = {} if prepared is None else prepared
+        self.repeats: MutableMapping[Hashable, Any] | None = None
         self._done: dict[Hashable, Any] = {}
 
     @property
@@ -38,6 +40,18 @@ class SharedWork:
         if key not in self._done:
             self._done[key] = compute()
         return self._done[key]
+
+    def repeated(self, key: Hashable, arrays: Arrays, compute: Callable[[], T]) -> T:
+        """`compute()`, which may look at `arrays` and at what stands in `key`, and at nothing else.
+
+        Where `repeats` is given, it is done once for equal arrays by all pairs that share it.
+        """
+        if self.repeats is None:
+            return compute()
+        content = (key, *((array.dtype.str, array.shape, array.tobytes()) for array in arrays))
+        if content not in self.repeats:
+            self.repeats[content] = compute()
+        return self.repeats[content]
 
     def reference_once(self, key: str, compute: Callable[[], Arrays]) -> Arrays:
         """`compute()`, unless `prepared` has it already: a tuple of arrays, which nobody may change.

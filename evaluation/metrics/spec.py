@@ -6,9 +6,15 @@ Nothing heavy is imported here, not even numpy.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from evaluation import weights
+
+GROWTH = {1.0: "with their number", 2.0: "with the square of their number", 3.0: "with the cube of their number"}
+WEIGHTS_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
 class ParamError(ValueError):
@@ -20,7 +26,8 @@ class Param:
     """One typed parameter. Lengths have the unit "m" and are given in metres.
 
     `low` and `high` are inclusive; `positive` asks for more than zero. A parameter whose default
-    is None may be None, which switches off what it governs.
+    is None may be None, which switches off what it governs. One with a `network` names a set of its weights: `choices`,
+    or whatever stands beside the server's own weights at the time, so that a set that was taken away breaks no page.
     """
 
     name: str
@@ -32,6 +39,16 @@ class Param:
     unit: str = ""
     doc: str = ""
     positive: bool = False
+    network: str = ""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What a choice may be: `choices`, and the sets of weights there are of its network."""
+        return tuple(dict.fromkeys((*self.choices, *(weights.names(self.network) if self.network else ()))))
+
+    def allows(self, value: str) -> bool:
+        """Whether a choice may be that; whether weights of that name are here is another question (`weights.refusal`)."""
+        return value in self.choices or bool(self.network and WEIGHTS_NAME.fullmatch(value))
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,41 @@ class Micro:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """What a slow metric declares of its time: `seconds` of one core for a model of `size`, and how that grows.
+
+    `by` says which of the two sizes of an item counts (0 or 1: vertices and edges, or vertices and faces); time grows with
+    its `power`-th power. `most` is the parameter that a larger model is first brought down to. `only` is the parameter,
+    and the choice of it, without which the metric is quick.
+    """
+
+    seconds: float
+    size: int
+    power: float
+    by: int = 0
+    most: str = ""
+    only: tuple[str, str] | None = None
+
+    def of(self, size: tuple[int, int], params: Mapping[str, Any]) -> float:
+        """Seconds for a model of that size, with all parameters given."""
+        if self.only is not None and params[self.only[0]] != self.only[1]:
+            return 0.0
+        counted = min(size[self.by], params[self.most]) if self.most else size[self.by]
+        return self.seconds * (counted / self.size) ** self.power
+
+    def words(self, family: str, params: Mapping[str, Any]) -> str:
+        """The declaration as a sentence for the pages of a metric of that family, with all parameters given."""
+        counted = ("vertices", "edges" if family == "wireframe" else "faces")[self.by]
+        when = f"with {self.only[0]} = {self.only[1]}, " if self.only is not None else ""
+        told = f"Declared effort: {when}{self.seconds:g} s of one core"
+        if not self.power:
+            return f"{told} for a model of any size."
+        growth = GROWTH.get(self.power, f"with their number to the power of {self.power:g}")
+        most = f", up to {params[self.most]:,}, which larger models are brought down to" if self.most else ""
+        return f"{told} for a model of {self.size:,} {counted}; it grows {growth}{most}."
+
+
+@dataclass(frozen=True)
 class MetricSpec:
     """Everything about a metric except its code.
 
@@ -58,14 +110,14 @@ class MetricSpec:
     A metric of level "group" or "set" finds its values in two steps: `function` gives each item's
     result with the `partial` of it that counts, and `finish` the value of each group of items,
     or of all, from these; it says itself what a missing item does, and `worst` only caps it.
-    `version` is raised whenever any number can change.
+    `version` is raised whenever any number can change. `effort` is declared by what may take longer than seconds.
     """
 
     key: str
     title: str
     family: str
     higher_is_better: bool
-    bounds: tuple[float, float | None]
+    bounds: tuple[float, float | None]  # -inf and None where there is no end
     unit: str
     params: tuple[Param, ...]
     worst: str
@@ -80,6 +132,8 @@ class MetricSpec:
     finish: str = ""  # for group and set: the dotted name of (items, params) -> one MetricResult for each of the items
     aggregation: str = "macro_mean"
     micro: Micro | None = None
+    effort: Effort | None = None
+    warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
 
     @property

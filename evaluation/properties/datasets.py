@@ -8,7 +8,11 @@ from evaluation.metrics import registry
 from evaluation.properties import shipped
 from evaluation.properties.suite import Dataset
 
-KINDS = {"wireframe": ("houses", "procedural houses", 128), "mesh": ("meshes", "procedural meshes", 8)}
+KINDS = {
+    "wireframe": ("houses", "procedural houses", 128),
+    "mesh": ("meshes", "procedural meshes", 8),
+    "render": ("rooms", "views of procedural rooms", 12),
+}
 
 
 def main(key: str) -> tuple[Dataset, dict[str, Any]]:
@@ -31,6 +35,10 @@ def _models(family: str, n: int) -> dict[str, Any]:
         from evaluation.synthetic.houses import houses
 
         return houses(n)
+    if family == "render":
+        from evaluation.properties.render_trials import models
+
+        return models(n)
     from evaluation.synthetic.meshes import meshes
 
     return meshes(n)

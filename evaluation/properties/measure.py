@@ -11,23 +11,31 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evaluation.metrics import registry
+from evaluation.metrics.result import ItemPartial
 from evaluation.metrics.spec import MetricSpec
 from evaluation.properties import suite, verdicts
+from evaluation.properties.outcomes import Kept, Outcome, digest_of
 from evaluation.properties.suite import Dataset, Rate, Table
 from evaluation.properties.trials import Question, Trial
 from evaluation.properties.verdicts import Held
 from evaluation.runner import PAIRS
 
-TRIALS = {"wireframe": "evaluation.properties.wireframe_trials", "mesh": "evaluation.properties.mesh_trials"}
+TRIALS = {
+    "wireframe": "evaluation.properties.wireframe_trials",
+    "mesh": "evaluation.properties.mesh_trials",
+    "render": "evaluation.properties.render_trials",
+}
 # Metrics that estimate by sampling or on a grid may miss a triangle inequality by this much.
 TRIANGLE_ALLOWED = {"jaccard_distance": 0.01, "volume_iou": 0.01}
 TIMED_MODELS = 7
 
 Metric = tuple[str, Mapping[str, Any], str | None]  # key, parameters, sha256 of the weights
-Outcome = dict[str, Held | None]  # by test id; None where the test could not be asked
 
 
 @dataclass(frozen=True)
@@ -39,11 +47,24 @@ class _Column:
     function: Callable[..., Any]
 
     def distance(self, pair: Any) -> float | None:
-        """The metric's own value, without the cap for ranking, as a distance: 0 is best."""
-        value = self.function(pair, **self.params).value
+        """The metric's own value, without the cap for ranking, as a distance: 0 is best. A model is a group by itself.
+
+        Where no value is the best there can be, the reference's own stands for it.
+        """
+        result = self.function(pair, **self.params)
+        if self.spec.level != "item":
+            (result,) = self.spec.load_finish()([ItemPartial("model", "model", result)], self.params)
+        value = result.value
         if value is None or not self.spec.higher_is_better:
             return value
-        return (self.spec.bounds[1] or 0.0) - value
+        best = self.spec.bounds[1] if self.spec.bounds[1] is not None else self._best(pair)
+        return best - value
+
+    def _best(self, pair: Any) -> float:
+        """What the reference gets as a prediction of itself."""
+        key = f"{self.spec.key} of the reference itself {sorted(self.params.items())}"
+        (found,) = pair.reference_once(key, lambda: (np.array([self.function(pair.of_reference(), **self.params).value]),))
+        return float(found[0])
 
 
 def tables(
@@ -52,12 +73,13 @@ def tables(
     dataset: Dataset,
     progress: Callable[[int, int], None] | None = None,
     jobs: int = 1,
+    kept_in: Path | None = None,
 ) -> list[Table]:
     """See `suite.run_all`."""
     if not metrics:
         return []
     found: list[list[Outcome]] = [[] for _ in metrics]
-    for done, outcomes in enumerate(_all_outcomes(metrics, items, jobs), start=1):
+    for done, outcomes in enumerate(_all_outcomes(metrics, items, jobs, _kept(metrics, items, kept_in)), start=1):
         for rows, outcome in zip(found, outcomes, strict=True):
             rows.append(outcome)
         if progress is not None:
@@ -66,29 +88,54 @@ def tables(
 
 
 def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any]) -> list[Outcome]:
-    """How one of the prepared `items` fared, by metric. Pairs that tests share are scored once."""
+    """How one of the prepared `items` fared, by metric.
+
+    Pairs that tests share are scored once, pairs that can no longer change a verdict not at all.
+    """
     columns = [column_of(metric) for metric in metrics]
     family = columns[0].spec.family
     procedures, pair_type = procedures_of(family), pair_type_of(family)
     size = procedures.size(items[item_id])
     outcomes: list[Outcome] = [{} for _ in columns]
     # Models are alive until the end, so their ids are theirs alone.
-    known: dict[tuple[int, int], list[float | None]] = {}
+    known: dict[tuple[int, int], dict[int, float | None]] = {}  # distances by pair and column
     shared: dict[int, dict[str, Any]] = {}  # what metrics prepare for a reference, by its id
+    repeats: dict[Any, Any] = {}  # what they found for equal geometry
     for trial in procedures.all_trials(item_id, items):
+        measured: list[list[float | None]] = [[] for _ in columns]
         for prediction, reference in trial.pairs:
-            key = (id(prediction), id(reference))
-            if key not in known:
+            asking = [n for n, column in enumerate(columns) if not is_decided(trial, column.spec, measured[n], size)]
+            found = known.setdefault((id(prediction), id(reference)), {})
+            if any(n not in found for n in asking):
                 pair = pair_type.of(prediction, reference, 1.0, shared.setdefault(id(reference), {}))
-                known[key] = [column.distance(pair) for column in columns]
-        measured = [known[id(prediction), id(reference)] for prediction, reference in trial.pairs]
-        for number, (column, outcome) in enumerate(zip(columns, outcomes, strict=True)):
-            outcome.update(judged(trial, column.spec, [row[number] for row in measured], size))
+                pair.repeats = repeats
+                found |= {n: columns[n].distance(pair) for n in asking if n not in found}
+            for n in asking:
+                measured[n].append(found[n])
+        for n, (column, outcome) in enumerate(zip(columns, outcomes, strict=True)):
+            outcome.update(judged(trial, column.spec, measured[n], size))
     return outcomes
 
 
+def is_decided(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> bool:
+    """Whether the distances of the trial's first pairs settle its tests, whatever those of the others are.
+
+    A pair without a value does: nothing can be said then. Otherwise those to come are taken to have one, because only a
+    reference leaves a metric without a value, and the trials that are decided early have but one.
+    """
+    known = [distance for distance in distances if distance is not None]
+    if len(distances) == len(trial.pairs) or len(known) < len(distances):
+        return True
+    if trial.question is Question.MONOTONE:
+        return verdicts.has_fallen(known, size)
+    return trial.question is Question.PROPORTIONAL and verdicts.is_uneven(known, len(trial.pairs))
+
+
 def judged(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> Outcome:
-    """The verdicts on one trial's tests; None where it has no pairs or the metric no value for one."""
+    """The verdicts on one trial's tests, from all its distances or from the first that decide them.
+
+    None where the trial has no pairs or the metric no value for one.
+    """
     known = [distance for distance in distances if distance is not None]
     if not known or len(known) < len(distances):
         return dict.fromkeys(trial.tests)
@@ -99,7 +146,7 @@ def judged(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], si
     elif trial.question is Question.SYMMETRY:
         found = (verdicts.symmetric(*known, size), verdicts.nearly_symmetric(*known))
     elif trial.question is Question.PROPORTIONAL:
-        found = (verdicts.proportional(known),)
+        found = (verdicts.proportional(known) if len(known) >= len(trial.pairs) else Held(False),)
     else:
         found = (verdicts.triangle(*known, TRIANGLE_ALLOWED.get(spec.key, verdicts.tolerance(size))),)
     return dict(zip(trial.tests, found, strict=True))
@@ -136,15 +183,39 @@ def milliseconds(metric: Metric, items: Mapping[str, Any]) -> float:
     return 1000 * statistics.median(times) if times else 0.0
 
 
-def _all_outcomes(metrics: Sequence[Metric], items: Mapping[str, Any], jobs: int) -> Iterator[list[Outcome]]:
-    """The outcomes of every item, in order."""
-    family = registry.get(metrics[0][0]).family
+def _kept(metrics: Sequence[Metric], items: Mapping[str, Any], folder: Path | None) -> list[Kept] | None:
+    """Where each metric's outcomes are kept; None without a folder."""
+    if folder is None:
+        return None
+    models = digest_of(items)
+    return [Kept(folder, key, registry.fingerprint(key, params, weights), models) for key, params, weights in metrics]
+
+
+def _all_outcomes(metrics: Sequence[Metric], items: Mapping[str, Any], jobs: int, kept: list[Kept] | None) -> Iterator[list[Outcome]]:
+    """The outcomes of every item, in order; those that `kept` has are not measured again, and it gains the others."""
+    known = {item_id: [store.get(item_id) for store in kept] if kept else [None] * len(metrics) for item_id in items}
+    todo = [(item_id, tuple(n for n, outcome in enumerate(row) if outcome is None)) for item_id, row in known.items()]
+    measured = _measured(metrics, items, [(item_id, wanted) for item_id, wanted in todo if wanted], jobs)
+    for item_id, wanted in todo:
+        for n, outcome in zip(wanted, next(measured) if wanted else (), strict=True):
+            known[item_id][n] = outcome
+            if kept:
+                kept[n].add(item_id, outcome)
+        yield known.pop(item_id)
+
+
+def _measured(
+    metrics: Sequence[Metric], items: Mapping[str, Any], todo: Sequence[tuple[str, tuple[int, ...]]], jobs: int
+) -> Iterator[list[Outcome]]:
+    """The outcomes of some items, in order, each of the metrics with the numbers given."""
+    if not todo:
+        return
     if jobs == 1:
-        ready = procedures_of(family).prepared(items)
-        yield from (outcomes_of(metrics, item_id, ready) for item_id in ready)
+        ready = procedures_of(registry.get(metrics[0][0]).family).prepared(items)
+        yield from (outcomes_of([metrics[n] for n in wanted], item_id, ready) for item_id, wanted in todo)
         return
     with ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (metrics, items)) as pool:
-        yield from pool.map(_next, items)
+        yield from pool.map(_next, todo)
 
 
 _work: tuple[Sequence[Metric], Mapping[str, Any]] | None = None  # of this process, set once by _begin
@@ -155,10 +226,11 @@ def _begin(metrics: Sequence[Metric], items: Mapping[str, Any]) -> None:
     _work = metrics, procedures_of(registry.get(metrics[0][0]).family).prepared(items)
 
 
-def _next(item_id: str) -> list[Outcome]:
+def _next(task: tuple[str, tuple[int, ...]]) -> list[Outcome]:
     assert _work is not None
     metrics, ready = _work
-    return outcomes_of(metrics, item_id, ready)
+    item_id, wanted = task
+    return outcomes_of([metrics[n] for n in wanted], item_id, ready)
 
 
 def _rate(verdict: Sequence[Held | None]) -> Rate:
@@ -188,5 +260,9 @@ def procedures_of(family: str) -> Any:
 
 
 def pair_type_of(family: str) -> Any:
+    """What makes a pair of two models: a family's own, or that of its trials where a model is more than an item."""
+    procedures = procedures_of(family)
+    if hasattr(procedures, "Pair"):
+        return procedures.Pair
     module, name = PAIRS[family].rsplit(".", 1)
     return getattr(importlib.import_module(module), name)

@@ -31,10 +31,12 @@ def add_to(commands: Any) -> None:
     models.add_argument("--wireframes", type=Path, metavar="DIR", help="on these wireframes, in metres: file, folder or zip")
     models.add_argument("--meshes", type=Path, metavar="DIR", help="on these meshes: file, folder or zip")
     models.add_argument("--houses", type=int, metavar="N", help="on N procedural houses")
+    models.add_argument("--views", type=int, metavar="N", help="on N views of procedural rooms")
     models.add_argument("--shapes", type=int, metavar="N", help="on N procedural meshes")
     properties.add_argument("--title", metavar="TEXT", help="what to call the models; default: the folder's name")
     properties.add_argument("--json", action="store_true", help="print the tables as JSON")
     properties.add_argument("--tables", type=Path, metavar="DIR", help="also write a file per table, as those that ship")
+    properties.add_argument("--resume", type=Path, metavar="DIR", help="keep what is measured of each model there, and go on from it")
     properties.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that share the models (default 1)")
 
 

@@ -12,19 +12,17 @@ from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.properties import datasets, measure, suite
+from evaluation.properties.outcomes import Plain, held, plain
 from evaluation.properties.suite import Dataset, Table
 from evaluation.properties.trials import Trial
-from evaluation.properties.verdicts import Held
-
-Plain = dict[str, list[bool | None] | None]
 
 
 @dataclass
 class Progress:
     """How far a run of the suite is.
 
-    `outcomes`: one dict per model, in the dataset's order, from test id to [official, strict, weak]
-    or None where the test could not be asked. Only the last may lack tests: they come next.
+    `outcomes`: one dict per model, in the dataset's order, as `outcomes.plain` writes it. Only the
+    last may lack tests: they come next.
     `pending`: distances of the trial under way, of its first pairs.
     """
 
@@ -69,23 +67,26 @@ def advance(metric: measure.Metric, items: Mapping[str, Any], progress: Progress
         for trial in trials:
             if set(trial.tests) <= outcome.keys():
                 continue
-            if not _measured(column, trial, found.pending, shared, deadline):
+            if not _measured(column, trial, found.pending, size, shared, deadline):
                 return found
-            outcome |= _plain(measure.judged(trial, column.spec, found.pending, size))
+            outcome |= plain(measure.judged(trial, column.spec, found.pending, size))
             found.pending = []
             if time.monotonic() >= deadline:
                 return found
     return found
 
 
-def _measured(column: Any, trial: Trial, distances: list[float | None], shared: dict[int, dict[str, Any]], deadline: float) -> bool:
-    """Add the distances of the trial's next pairs, until `deadline`; whether that was all of them."""
+def _measured(
+    column: Any, trial: Trial, distances: list[float | None], size: float, shared: dict[int, dict[str, Any]], deadline: float
+) -> bool:
+    """Add the distances of the trial's next pairs, until `deadline`; whether its tests are decided."""
     pair_type = measure.pair_type_of(column.spec.family)
-    for prediction, reference in trial.pairs[len(distances) :]:
+    while not measure.is_decided(trial, column.spec, distances, size):
+        prediction, reference = trial.pairs[len(distances)]
         distances.append(column.distance(pair_type.of(prediction, reference, 1.0, shared.setdefault(id(reference), {}))))
         if time.monotonic() >= deadline:
-            break
-    return len(distances) == len(trial.pairs)
+            return measure.is_decided(trial, column.spec, distances, size)
+    return True
 
 
 def is_complete(family: str, outcomes: Sequence[Plain], n: int) -> bool:
@@ -95,12 +96,4 @@ def is_complete(family: str, outcomes: Sequence[Plain], n: int) -> bool:
 
 def table(metric: measure.Metric, dataset: Dataset, outcomes: Sequence[Plain], ms_per_sample: float) -> Table:
     """The table of complete outcomes: the one that `suite.run` makes, but for the day and the time per sample."""
-    return measure.tabulated(metric, dataset, [_held(outcome) for outcome in outcomes], ms_per_sample)
-
-
-def _plain(outcome: measure.Outcome) -> Plain:
-    return {test: held and [held.official, held.strict, held.weak] for test, held in outcome.items()}
-
-
-def _held(outcome: Plain) -> measure.Outcome:
-    return {test: held and Held(*held) for test, held in outcome.items()}
+    return measure.tabulated(metric, dataset, [held(outcome) for outcome in outcomes], ms_per_sample)

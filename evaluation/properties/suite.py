@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from evaluation.metrics import registry
@@ -16,7 +17,7 @@ from evaluation.metrics.spec import MetricSpec
 
 SUITE_VERSION = 1  # raised whenever any rate can change
 PASS = 0.9
-BOTH = ("wireframe", "mesh")
+ALL = ("wireframe", "mesh", "render")
 
 
 @dataclass(frozen=True)
@@ -30,56 +31,60 @@ class Property:
     doc: str
 
 
-def _monotonic(name: str, title: str, families: tuple[str, ...], step: str) -> Property:
-    doc = f"Each time that {step}, the distance to the original grows (where the metric is not bounded by 0 and 1: does not fall)."
-    return Property(name, f"Monotonic ({title})", "Monotonic", families, doc)
+def _monotonic(name: str, title: str, families: tuple[str, ...], damage: str) -> Property:
+    return Property(name, f"Monotonic ({title})", "Monotonic", families, damage)
 
 
-WIRE, MESH = ("wireframe",), ("mesh",)
+WIRE, MESH, RENDER = ("wireframe",), ("mesh",), ("render",)
 TESTS = (
-    _monotonic("mono_wrong_edges", "wrong edges", WIRE, "one more of ten wrong edges between existing corners is added"),
-    _monotonic("mono_deform_split", "deform/split", WIRE, "one more of ten edges is cut in two and its three corners are moved"),
-    _monotonic("mono_moving_vertex", "moving vertex", WIRE, "one more of ten corners jumps by half the diameter"),
-    _monotonic("mono_disconnect_edges", "disconnect edges", WIRE, "one more of ten edges gets a copy of a corner that it shared"),
-    _monotonic("mono_delete_vertices", "delete vertices", WIRE, "one more of ten corners goes with its edges"),
-    _monotonic("mono_delete_edges", "delete edges", WIRE, "one more of ten edges goes and all corners stay"),
-    _monotonic("mono_noise", "noise", MESH, "the noise on all vertices grows, in five steps"),
-    _monotonic("mono_holes", "holes", MESH, "three holes in the surface widen, in five steps"),
-    _monotonic("mono_smoothing", "smoothing", MESH, "the surface is smoothed further, in five steps"),
-    Property("identity", "Identity of indiscernibles", "Identity", BOTH, "The distance of a model to itself is exactly 0."),
+    _monotonic("mono_wrong_edges", "wrong edges", WIRE, "One by one, ten wrong edges between existing corners are added."),
+    _monotonic("mono_deform_split", "deform/split", WIRE, "Ten times, an edge is cut in two and its three corners are moved."),
+    _monotonic("mono_moving_vertex", "moving vertex", WIRE, "One by one, ten corners jump by half the diameter."),
+    _monotonic("mono_disconnect_edges", "disconnect edges", WIRE, "Ten times, an edge gets a copy of a corner that it shared."),
+    _monotonic("mono_delete_vertices", "delete vertices", WIRE, "One by one, ten corners go with their edges."),
+    _monotonic("mono_delete_edges", "delete edges", WIRE, "One by one, ten edges go and all corners stay."),
+    _monotonic("mono_noise", "noise", MESH, "The noise on all vertices grows in five steps."),
+    _monotonic("mono_holes", "holes", MESH, "Three holes in the surface widen in five steps."),
+    _monotonic("mono_smoothing", "smoothing", MESH, "The surface is smoothed further in five steps."),
+    _monotonic("mono_image_noise", "pixel noise", RENDER, "The noise of all pixels grows in five steps."),
+    _monotonic("mono_blur", "blur", RENDER, "The picture is blurred further in five steps."),
+    _monotonic("mono_compression", "compression", RENDER, "The picture is compressed further in five steps."),
+    _monotonic("mono_floaters", "floaters", RENDER, "More floaters cover the picture in five steps."),
+    _monotonic("mono_colour", "colour shift", RENDER, "The colours are shifted further in five steps."),
+    Property("identity", "Identity of indiscernibles", "Identity", ALL, "The distance of a model to itself is exactly 0."),
     Property(
         "near_identity",
         "Near identity of indiscernibles",
         "Identity",
-        BOTH,
+        ALL,
         "The distance of a model to itself is 0 up to rounding (one millionth of its diameter, or of a metre).",
     ),
     Property(
         "symmetry_0mean",
         "Symmetry (0 mean, weighted)",
         "Symmetry",
-        BOTH,
+        ALL,
         "After unequal noise without drift, changing the roles of prediction and reference changes nothing.",
     ),
     Property(
         "near_symmetry_0mean",
         "Near symmetry (0 mean, weighted)",
         "Symmetry",
-        BOTH,
+        ALL,
         "After the same noise, changing the roles changes the distance by 5 % at most.",
     ),
     Property(
         "symmetry_shift",
         "Symmetry (shift, weighted)",
         "Symmetry",
-        BOTH,
+        ALL,
         "After noise and a shift by a tenth of the diameter, changing the roles changes nothing.",
     ),
     Property(
         "near_symmetry_shift",
         "Near symmetry (shift, weighted)",
         "Symmetry",
-        BOTH,
+        ALL,
         "After noise and the same shift, changing the roles changes the distance by 5 % at most.",
     ),
     Property(
@@ -100,14 +105,14 @@ TESTS = (
         "triangle_rand_other",
         "Triangle ineq. (rand other)",
         "Triangle inequality",
-        BOTH,
+        ALL,
         "Between three different models, a detour over one of them is never shorter.",
     ),
     Property(
         "triangle_add_noise",
         "Triangle ineq. (add noise)",
         "Triangle inequality",
-        BOTH,
+        ALL,
         "Between a model, a noisy copy and a noisy copy of that, the detour over the first copy is never shorter.",
     ),
     Property(
@@ -133,6 +138,18 @@ def strict(spec: MetricSpec) -> bool:
     are always reported, so either reading can be had.)
     """
     return spec.bounds == (0.0, 1.0)
+
+
+def monotone_rule(spec: MetricSpec) -> str:
+    """Which of the two rules the monotone tests hold this metric to, in a sentence: said once, not test by test."""
+    if strict(spec):
+        return (
+            "In the monotonic tests the distance to the original must grow at every step: this metric lies between 0 and 1 (strict rule)."
+        )
+    return (
+        "In the monotonic tests the distance to the original must not fall at any step: "
+        "this metric is not bounded by 0 and 1, so it need not grow at each (weak rule)."
+    )
 
 
 @dataclass(frozen=True)
@@ -237,12 +254,14 @@ def run_all(
     dataset: Dataset,
     progress: Callable[[int, int], None] | None = None,
     jobs: int = 1,
+    kept_in: Path | None = None,
 ) -> list[Table]:
     """The tables of several metrics of one family, given as (key, parameters, sha256 of the weights or None).
 
     All metrics see the same damaged models and share the work on each. The models depend on the
     items and their ids alone. `progress` is called with (done, total) items; `jobs` processes
-    share the items, which changes no number but the time per sample.
+    share the items, which changes no number but the time per sample. What is measured of each item
+    is kept in the folder `kept_in`, and what is there already is not measured again.
     """
     # Loads numpy and the metrics, which reading a table must not.
     from evaluation.properties import measure
@@ -250,4 +269,4 @@ def run_all(
     families = {registry.get(key).family for key, _, _ in metrics}
     if len(families) > 1:
         raise ValueError(f"metrics of one family at a time, not of {' and '.join(sorted(families))}")
-    return measure.tables(metrics, items, dataset, progress, jobs)
+    return measure.tables(metrics, items, dataset, progress, jobs, kept_in)

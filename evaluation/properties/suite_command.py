@@ -34,7 +34,12 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str
             dataset,
             progress=lambda done, total: bar.update(1),
             jobs=min(options.jobs, len(items)),
+            kept_in=options.resume,
         )
+    except OSError as error:
+        if options.resume is None:
+            raise
+        raise CannotScore(f"What is measured cannot be kept in {options.resume}: {error.strerror or error}.") from error
     finally:
         bar.close()
     if options.tables:
@@ -55,12 +60,24 @@ def as_text(slugs: Sequence[str], tables: Sequence[Table]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [f"{row[0]:<{widths[0]}} " + " ".join(f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True)) for row in rows]
     legend = [f"{n:>3}  {test.title}: {test.doc}" for n, test in enumerate(tests, start=1)]
+    legend += ["", _rules(slugs, tables)]
     skipped = max((rate.skipped for rate in tables[0].tests.values()), default=0)
     data = tables[0].dataset
     head = f"Share of {data.n} models for which each test holds ({data.title}); {suite.PASS:.2f} passes, - does not apply."
     if skipped:
         head += f" Up to {skipped} models were too small for some tests."
     return "\n".join([head, "", *lines, "", *legend])
+
+
+def _rules(slugs: Sequence[str], tables: Sequence[Table]) -> str:
+    """Which of the two rules of the monotonic tests each metric is held to."""
+    rules = {"must grow at every step (strict rule)": True, "must not fall at any step (weak rule)": False}
+    told = []
+    for words, strict in rules.items():
+        of_rule = [slug for slug, table in zip(slugs, tables, strict=True) if suite.strict(registry.get(table.key)) == strict]
+        if of_rule:
+            told.append(f"{words} for {', '.join(of_rule)}")
+    return f"In the monotonic tests the distance to the original {'; it '.join(told)}."
 
 
 def _cell(table: Table, test: str) -> str:
@@ -78,6 +95,10 @@ def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
         from evaluation.synthetic.meshes import meshes
 
         return "mesh", meshes(_count(options.shapes)), _made_up("meshes", "procedural meshes", options.shapes)
+    if options.views is not None:
+        from evaluation.properties.render_trials import models
+
+        return "render", models(_count(options.views)), _made_up("rooms", "views of procedural rooms", options.views)
     family = "wireframe" if options.wireframes else "mesh"
     path: Path = options.wireframes or options.meshes
     if not path.exists():

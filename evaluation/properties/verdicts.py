@@ -6,6 +6,7 @@ no more than `tolerance(size)`.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ NEAR_ZERO = 1e-6
 NEAR_SYMMETRY = 0.05  # of the larger of the two distances
 NO_SLOPE = 1e-12
 UNEVEN = 0.1  # standard deviation over mean of proportional steps
+DECIDED = 1e-6  # what a verdict that is given early must exceed its limit by, relatively, for rounding
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ def monotone(distances: Sequence[float], size: float, strict: bool) -> Held:
     return Held(grows if strict else never_falls, grows, never_falls)
 
 
+def has_fallen(distances: Sequence[float], size: float) -> bool:
+    """Whether they have fallen already, so that `monotone` holds by no rule, whatever comes after them."""
+    return any(after - before < -tolerance(size) for before, after in pairwise(distances))
+
+
 def identical(distance: float) -> Held:
     return Held(distance == 0.0)
 
@@ -62,6 +69,18 @@ def proportional(distances: Sequence[float]) -> Held:
     steps = [after - before for before, after in pairwise(distances)]
     slope = abs(statistics.fmean(steps))
     return Held(slope > NO_SLOPE and statistics.pstdev(steps) / slope <= UNEVEN)
+
+
+def is_uneven(distances: Sequence[float], of: int) -> bool:
+    """Whether the first of `of` distances step so unevenly that `proportional` cannot hold, whatever the others are.
+
+    With k steps to come the quotient of standard deviation and mean is least where each of them is q / s, s being the sum
+    of the known ones and q that of their squares; n of them all then have the square n q / (s^2 + k q) - 1.
+    """
+    steps = [after - before for before, after in pairwise(distances)]
+    to_come = of - 1 - len(steps)
+    s, q = math.fsum(steps), math.fsum(step * step for step in steps)
+    return q > 0 and (of - 1) * q / (s * s + to_come * q) - 1 > UNEVEN**2 * (1 + DECIDED)
 
 
 def triangle(direct: float, first_leg: float, second_leg: float, allowed: float) -> Held:

@@ -2,6 +2,7 @@ import dataclasses
 import hashlib
 import inspect
 import json
+import math
 import subprocess
 import sys
 
@@ -32,6 +33,7 @@ INDEX = {
     "hss_exact": (True, (0, 1), "", "0"),
     "sap3d": (True, (0, 1), "", "0"),
     "jaccard_distance": (False, (0, 1), "", "1"),
+    "wf_learned": (True, (-math.inf, None), "logit", "empty_prediction"),
     "ecd_chamfer": (False, (0, None), "m", "gt_diagonal"),
     "wf_hausdorff": (False, (0, None), "m", "gt_diagonal"),
     "chamfer_l1": (False, (0, None), "", "gt_diagonal"),
@@ -212,7 +214,7 @@ def test_text_that_is_no_value_is_refused(name, text):
 
 def test_the_fingerprint_is_that_of_key_version_full_parameters_and_weights():
     text = json.dumps(
-        {"key": "hss", "params": {"edge_thresh": 0.5, "sections": 6, "vert_thresh": 0.5}, "version": 2, "weights": None},
+        {"key": "hss", "params": {"edge_thresh": 0.5, "sections": 6, "vert_thresh": 0.5}, "version": 3, "weights": None},
         sort_keys=True,
         separators=(",", ":"),
     )

@@ -27,7 +27,7 @@ def test_slices_of_any_length_add_up_to_the_table(key, params, seconds):
         assert json.dumps(asdict(found)) != before, "every slice gets on"
         rounds += 1
     outcomes = found.outcomes
-    assert rounds == (1 if seconds == 1e9 else rounds) and (seconds or rounds > 3 * 100)
+    assert rounds == (1 if seconds == 1e9 else rounds) and (seconds or rounds > 3 * 50)
     whole = suite.run(key, params, ITEMS, DATASET)
     assert replace(slices.table(metric, DATASET, outcomes, 0.0), made="") == replace(whole, made="", ms_per_sample=0.0)
 
@@ -45,4 +45,4 @@ def test_a_dataset_that_has_changed_since_begins_anew(monkeypatch):
     begun = [{"identity": [False, None, None]}] * 9
     found = slices.one("corner_f1", {}, begun, [1.0], 0.0, total=9 * 17)
     assert (found["outcomes"], len(found["pending"]), found["models"]) == ([{}], 1, 3)
-    assert slices.one("corner_f1", {}, [], [1.0], 0.0, total=3 * 17)["pending"][0] == 1.0
+    assert slices.one("corner_f1", {}, [], [-1.0], 0.0, total=3 * 17)["pending"] == [-1.0, 0.0]

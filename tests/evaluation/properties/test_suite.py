@@ -22,7 +22,7 @@ from tests.evaluation.shapes import SQ
 EIGHT = Path(__file__).with_name("eight_houses.json")
 HOUSES = houses(8)
 DATASET = Dataset("houses_8", "8 procedural houses", 8, True)
-WIREFRAME = [key for key, spec in registry.REGISTRY.items() if spec.family == "wireframe"]
+WIREFRAME = [key for key, spec in registry.REGISTRY.items() if spec.family == "wireframe" and not spec.weights]
 SLOW = {"hss", "hss_exact", "jaccard_distance", "ecd_chamfer", "ecd_emd", "wf_hausdorff"}
 FAST = [key for key in WIREFRAME if key not in SLOW]
 
@@ -47,6 +47,8 @@ def test_what_is_bounded_by_0_and_1_must_grow_and_the_rest_must_not_fall():
         assert suite.strict(registry.get(key)), key
     for key in ("corner_offset", "ecd_chamfer", "wf_hausdorff", "chamfer_l1"):
         assert not suite.strict(registry.get(key)), key
+    assert "must grow at every step" in suite.monotone_rule(registry.get("corner_f1"))
+    assert "must not fall at any step" in suite.monotone_rule(registry.get("chamfer_l1"))
 
 
 def test_reading_a_table_loads_nothing_heavy():
@@ -138,6 +140,65 @@ def test_processes_that_share_the_houses_find_the_same():
     two = suite.run_all(metrics, few, DATASET, lambda done, total: seen.append((done, total)), jobs=2)
     assert [table.tests for table in one] == [table.tests for table in two] and seen == [(1, 3), (2, 3), (3, 3)]
     assert one[0].params["tau"] == 0.3 and one[0].fingerprint != registry.fingerprint("corner_f1", {})
+
+
+@pytest.mark.parametrize(("key", "params"), [(key, {}) for key in FAST] + [("ecd_emd", {"n": 64}), ("wf_hausdorff", {"n": 200})])
+def test_what_is_left_out_and_shared_changes_no_verdict(key, params):
+    """Against every pair of every trial, each measured on its own."""
+    column = measure.column_of((key, params, None))
+    ready = wireframe_trials.prepared(dict(list(HOUSES.items())[:4]))
+    for name, model in ready.items():
+        size, expected, left_out = wireframe_trials.size(model), {}, 0
+        for trial in wireframe_trials.all_trials(name, ready):
+            distances = [column.distance(measure.pair_type_of("wireframe").of(*pair, 1.0)) for pair in trial.pairs]
+            expected |= measure.judged(trial, column.spec, distances, size)
+            first = next(n for n in range(len(distances) + 1) if measure.is_decided(trial, column.spec, distances[:n], size))
+            assert measure.judged(trial, column.spec, distances[:first], size).items() <= expected.items()
+            left_out += len(distances) - first
+        assert measure.outcomes_of([(key, params, None)], name, ready) == [expected]
+        assert left_out or key not in ("corner_f1", "ecd_emd"), "something is saved where tests fail"
+
+
+def test_metrics_measured_together_fare_as_they_do_alone():
+    ready = wireframe_trials.prepared(dict(list(HOUSES.items())[:3]))
+    metrics = [("corner_f1", {}, None), ("wed_mnn", {}, None), ("ecd_emd", {"n": 32}, None)]
+    together = measure.outcomes_of(metrics, "house_02", ready)
+    assert together == [measure.outcomes_of([metric], "house_02", ready)[0] for metric in metrics]
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, monkeypatch):
+    few = dict(list(HOUSES.items())[:3])
+    metrics = [("corner_f1", {}, None), ("edge_recall", {}, None)]
+    whole = suite.run_all(metrics, few, DATASET)
+    asked = []
+    measured = measure.outcomes_of
+
+    def killed(metrics, item_id, items):
+        asked.append((item_id, [key for key, _, _ in metrics]))
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return measured(metrics, item_id, items)
+
+    monkeypatch.setattr(measure, "outcomes_of", killed)
+    with pytest.raises(KeyboardInterrupt):
+        suite.run_all(metrics, few, DATASET, kept_in=tmp_path)
+    monkeypatch.setattr(measure, "outcomes_of", lambda *task: asked.append((task[1], [m[0] for m in task[0]])) or measured(*task))
+    (torn,) = tmp_path.glob("edge_recall.*")
+    torn.write_bytes(torn.read_bytes()[:-10])  # in the middle of a line, as a machine that stopped may leave it
+    seen: list[tuple[int, int]] = []
+    again = suite.run_all(metrics, few, DATASET, lambda done, total: seen.append((done, total)), kept_in=tmp_path)
+    assert [table.tests for table in again] == [table.tests for table in whole] and seen == [(1, 3), (2, 3), (3, 3)]
+    assert asked[3:] == [("house_02", ["edge_recall"]), ("house_03", ["corner_f1", "edge_recall"])]
+    assert suite.run_all(metrics, few, DATASET, jobs=2, kept_in=tmp_path)[1].tests == whole[1].tests and len(asked) == 5
+
+
+def test_what_is_kept_is_used_for_the_same_metric_on_the_same_models_only(tmp_path):
+    few = dict(list(HOUSES.items())[:2])
+    moved = few | {"house_02": replace(few["house_02"], vertices=few["house_02"].vertices + 1e-9)}
+    for models in (few, few, moved, dict(reversed(few.items()))):
+        suite.run_all([("corner_f1", {}, None)], models, DATASET, kept_in=tmp_path)
+    suite.run_all([("corner_f1", {"tau": 0.3}, None)], few, DATASET, kept_in=tmp_path)
+    assert sorted(len(path.read_text().splitlines()) for path in tmp_path.iterdir()) == [2, 2, 2, 2]
 
 
 def test_metrics_of_two_families_are_not_measured_together():

@@ -43,7 +43,11 @@ def test_the_text_has_a_row_per_metric_and_explains_its_columns(run):
     assert code == 0 and "20/20" in bar and lines[0].startswith("Share of 20 models")
     assert lines[2].split() == ["metric", *map(str, range(1, 18)), "passed"]
     assert [line.split()[0] for line in lines[3:5]] == ["corner_f1", "wed_mnn"] and lines[3].endswith("of 17")
-    assert len(lines) == 6 + 17 and lines[-1].strip().startswith("17  Triangle ineq. (del1/del2): Between")
+    assert len(lines) == 8 + 17 and lines[-3].strip().startswith("17  Triangle ineq. (del1/del2): Between")
+    assert lines[-1] == (
+        "In the monotonic tests the distance to the original must grow at every step (strict rule) for corner_f1; "
+        "it must not fall at any step (weak rule) for wed_mnn."
+    )
 
 
 def test_ones_own_wireframes_are_named_after_their_folder_and_small_ones_are_counted(run, tmp_path):
@@ -61,6 +65,14 @@ def test_ones_own_wireframes_are_named_after_their_folder_and_small_ones_are_cou
     assert "(Three)" in out and "Up to 2 models were too small for some tests." in out
 
 
+def test_a_second_run_goes_on_from_what_the_first_has_kept(run, tmp_path):
+    arguments = (*FAST, "--houses", 4, "--resume", tmp_path, "--json")
+    first, second = (json.loads(run(*arguments)[1]) for _ in range(2))
+    for row in (*first, *second):
+        del row["ms_per_sample"]
+    assert first == second and len(list(tmp_path.iterdir())) == 2
+
+
 def test_what_cannot_be_done_is_said_in_one_sentence(run, tmp_path):
     (tmp_path / "none").mkdir()
     bare = tmp_path / "bare.obj"
@@ -76,6 +88,7 @@ def test_what_cannot_be_done_is_said_in_one_sentence(run, tmp_path):
         ((*FAST, "--wireframes", tmp_path / "none"), "The wireframes cannot be read: none: holds no files"),
         ((*FAST, "--wireframes", bare), "bare cannot be measured against; it needs at least one edge with a length."),
         (("--metric", "corner_f1", "--houses", 1, "--tables", bare), "The tables cannot be written to "),
+        (("--metric", "corner_f1", "--houses", 1, "--resume", bare), "What is measured cannot be kept in "),
     ]:
         code, out, error = run(*arguments)
         assert (code, out) == (2, "") and sentence in error and len(error.splitlines()) == 1, (arguments, error)

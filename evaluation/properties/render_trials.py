@@ -1,0 +1,138 @@
+"""The trials of one view of a room: the analogue of a mesh's, for what renders can suffer.
+
+A model is a picture with what metrics of renders ask for beside it: clean views of its scene, of which it is one itself, so
+that a metric without an aligned reference can find it again; a mask; and the objects that are seen in it. D is the diagonal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.metrics.render.pair import RenderPair
+from evaluation.properties import trials
+from evaluation.properties.trials import Question, Trial
+from evaluation.synthetic import pictures, rooms
+from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render
+
+WIDTH, HEIGHT = 192, 144  # px
+MORE_CLEAN = 3  # views of the room beside the model's own
+GROWING_NOISE = (2, 4, 8, 16, 32)  # grey levels
+GROWING_BLUR = (0.5, 1, 2, 4, 8)  # px
+FALLING_QUALITY = (60, 35, 20, 10, 5)  # of JPEG
+GROWING_FLOATERS = (1, 2, 4, 8, 16)
+GROWING_TINT = (3, 6, 12, 24, 48)  # grey levels
+NOISE = 8.0  # grey levels, as the next
+SHIFT = 0.1  # of D, to the right and down alike
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """`image` uint8[H, W, 3], `more` clean views uint8[N, H, W, 3] of its scene, `mask` bool[H, W], and `boxes` float64[M, 4] of
+    objects x1, y1, x2, y2 with the numbers of their classes int64[M] among `rooms.KINDS`."""
+
+    image: NDArray[np.uint8]
+    more: NDArray[np.uint8]
+    mask: NDArray[np.bool_]
+    boxes: NDArray[np.float64]
+    classes: NDArray[np.int64]
+
+    @cached_property
+    def render(self) -> Render:
+        return render(self.image)
+
+    @cached_property
+    def view(self) -> View:
+        height, width = self.image.shape[:2]
+        rois = tuple(Roi(*map(float, box), rooms.KINDS[number]) for box, number in zip(self.boxes, self.classes, strict=True))
+        clean = CleanViews.of([self.render, *map(render, self.more)])
+        return View(self.render, width, height, encoded(np.where(self.mask, 255, 0).astype(np.uint8)), rois, clean)
+
+    def with_image(self, image: NDArray[np.uint8]) -> Model:
+        return replace(self, image=image)
+
+
+class Pair(RenderPair):
+    """A pair of two models, one of which is the render."""
+
+    @classmethod
+    def of(cls, prediction: Model, reference: Model, unit_scale: float = 1.0, prepared: MutableMapping[str, Any] | None = None) -> Pair:
+        return cls(prediction.render, reference.view, unit_scale, prepared)
+
+
+def models(count: int) -> dict[str, Model]:
+    """The first views of so many rooms, by id."""
+    return {f"room_{n:03d}": _model(f"properties:{n}") for n in range(count)}
+
+
+def prepared(items: Mapping[str, Model]) -> dict[str, Model]:
+    """The models as they are."""
+    return dict(items)
+
+
+def size(model: Model) -> float:
+    """1: values of images have no unit, and depend on no scale."""
+    return 1.0
+
+
+def noisy_copy(item_id: str, x: Model) -> Model:
+    """A copy with the noise of the symmetry tests: without drift, unequal from pixel to pixel."""
+    rng = trials.generator(item_id, "symmetry")
+    noise = trials.drift_free_noise(rng, x.image[..., 0].size, 1.0).reshape(x.image.shape)
+    return x.with_image(pictures.noisy(x.image, noise, NOISE))
+
+
+def all_trials(item_id: str, items: Mapping[str, Model]) -> list[Trial]:
+    """The trials of one of the `items`."""
+    x = items[item_id]
+    return [*_monotone(item_id, x), trials.identity(x), *_symmetry(item_id, x), *_triangles(item_id, x, items)]
+
+
+def _monotone(item_id: str, x: Model) -> list[Trial]:
+    """Each step damages the original anew with the same random numbers, so that the damage itself only grows."""
+    noise = trials.generator(item_id, "mono_image_noise").normal(size=x.image.shape)
+    damaged = {
+        "mono_image_noise": [pictures.noisy(x.image, noise, levels) for levels in GROWING_NOISE],
+        "mono_blur": [pictures.blurred(x.image, sigma) for sigma in GROWING_BLUR],
+        "mono_compression": [pictures.compressed(x.image, quality) for quality in FALLING_QUALITY],
+        "mono_floaters": [pictures.with_floaters(x.image, trials.generator(item_id, "mono_floaters"), count) for count in GROWING_FLOATERS],
+        "mono_colour": [pictures.tinted(x.image, levels) for levels in GROWING_TINT],
+    }
+    return [trials.sequence(test, x, [x.with_image(image) for image in images]) for test, images in damaged.items()]
+
+
+def _symmetry(item_id: str, x: Model) -> list[Trial]:
+    noisy = noisy_copy(item_id, x)
+    by = round(SHIFT * float(np.hypot(*x.image.shape[:2])) / 2**0.5)
+    return [trials.symmetry("0mean", noisy, x), trials.symmetry("shift", x.with_image(pictures.moved(noisy.image, by, by)), x)]
+
+
+def _triangles(item_id: str, x: Model, items: Mapping[str, Model]) -> list[Trial]:
+    """The least damaged model is the reference of each pair."""
+    other = trials.others(item_id, items, trials.generator(item_id, "triangle_rand_other"))
+    rng = trials.generator(item_id, "triangle_add_noise")
+    once = x.with_image(pictures.noisy(x.image, rng.normal(size=x.image.shape), NOISE))
+    twice = x.with_image(pictures.noisy(once.image, rng.normal(size=x.image.shape), NOISE))
+    return [
+        trials.triangle("rand_other", x, *other) if other else trials.skipped(Question.TRIANGLE, "triangle_rand_other"),
+        trials.triangle("add_noise", twice, once, x),
+    ]
+
+
+def _model(seed: str) -> Model:
+    room = rooms.room(seed)
+    first, *more = (rooms.view(room, n, WIDTH, HEIGHT) for n in range(1 + MORE_CLEAN))
+    y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
+    mask = ((x + 0.5) / WIDTH - 0.5) ** 2 + ((y + 0.5) / HEIGHT - 0.5) ** 2 < 0.16
+    return Model(
+        first.image,
+        np.stack([view.image for view in more]),
+        mask,
+        np.array([[box.x1, box.y1, box.x2, box.y2] for box in first.boxes], dtype=np.float64).reshape(-1, 4),
+        np.array([rooms.KINDS.index(box.kind) for box in first.boxes], dtype=np.int64),
+    )
