@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -92,6 +93,9 @@ def _metrics(options: argparse.Namespace) -> int:
 
 def _listed(spec: MetricSpec) -> dict[str, Any]:
     described = asdict(spec)
+    low, high = spec.bounds
+    described |= {"bounds": [None if low == -math.inf else low, high]}
+    described["params"] = [one | {"choices": param.options} for one, param in zip(described["params"], spec.params, strict=True)]
     return {name: described[name] for name in LISTED} | {"weights": " + ".join(network for network, _ in spec.networks) or None}
 
 
@@ -110,7 +114,7 @@ def _score(options: argparse.Namespace) -> int:
             manifest_file=options.manifest,
             progress=_progress,
         )
-    except local.CannotScore as error:
+    except (local.CannotScore, weights.WeightsError) as error:
         print(error, file=sys.stderr)
         return 2
     for warning in outcome.warnings:

@@ -25,12 +25,19 @@ class ReferenceAdmin(LookOnly):
     list_select_related = ("phase__challenge", "created_by")
 
 
+@admin.register(models.ResultTable)
+class ResultTableAdmin(LookOnly):
+    list_display = ("phase", "version", "file_name", "sha256", "created_by", "created_at")
+    search_fields = ("phase__slug", "phase__challenge__slug", "sha256", "file_name")
+    list_select_related = ("phase__challenge", "created_by")
+
+
 @admin.register(models.EvaluationBatch)
 class EvaluationBatchAdmin(LookOnly):
-    list_display = ("pk", "phase", "reference", "state", "reason", "created_by", "created_at", "switched_at")
+    list_display = ("pk", "phase", "reference", "results", "state", "reason", "created_by", "created_at", "switched_at")
     list_filter = ("state",)
     search_fields = ("phase__slug", "phase__challenge__slug", "reason")
-    list_select_related = ("phase__challenge", "reference__phase__challenge", "created_by")
+    list_select_related = ("phase__challenge", "reference__phase__challenge", "results__phase__challenge", "created_by")
 
 
 @admin.register(models.Evaluation)

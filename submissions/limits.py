@@ -51,6 +51,8 @@ class Rate:
 
 
 INVITE_RATE = Rate(30, _SECONDS["d"])
+MODEL_RATE = Rate(30, _SECONDS["d"])
+JOIN_RATE = Rate(60, _SECONDS["h"])  # of one address: a class that rates together sits behind one
 
 
 def who(request: HttpRequest) -> str:
@@ -101,3 +103,13 @@ def limit_tokens(request: HttpRequest) -> None:
 def limit_invites(request: HttpRequest) -> None:
     """One invitation by e-mail. A team has its own limit, but who leaves a team for a new one begins anew there."""
     count("invite", who(request), INVITE_RATE)
+
+
+def limit_model(request: HttpRequest) -> None:
+    """One question to a language model while the person waits, which costs the operator."""
+    count("model", who(request), MODEL_RATE)
+
+
+def limit_joins(request: HttpRequest) -> None:
+    """One more rater of a study."""
+    count("rater", who(request), JOIN_RATE)

@@ -153,6 +153,7 @@ def _on_board(v: Viewer, submission: Submission) -> bool:
     """Whether the public board of its phase may show this entry."""
     shown = (
         submission.status == Status.SCORED
+        and not submission.made_as
         and submission.withdrawn_at is None
         and submission.hidden_at is None
         and submission.disqualified_at is None
@@ -170,18 +171,22 @@ def _see_scores(v: Viewer, submission: Submission) -> bool:
 
 
 def _see_items(v: Viewer, submission: Submission) -> bool:
+    if submission.phase.is_imported:
+        return False  # there are none
     return v.organizes or (_see_scores(v, submission) and not submission.phase.withhold_items)
 
 
 def _see_geometry(v: Viewer, submission: Submission) -> bool:
     """Its parsed items beside the reference: only where the reference itself may be seen."""
     mine = _own(v, submission) or _on_board(v, submission)
+    if submission.phase.is_imported:
+        return False  # there is none
     return v.organizes or (mine and _see_reference(v, submission.phase))
 
 
 def _see_render(v: Viewer, submission: Submission) -> bool:
     """What its team has sent, drawn without anything of the reference."""
-    return v.organizes or _own(v, submission) or _see_geometry(v, submission)
+    return not submission.phase.is_imported and (v.organizes or _own(v, submission) or _see_geometry(v, submission))
 
 
 def _leads(v: Viewer, team: Team) -> bool:
@@ -208,7 +213,7 @@ RULES: dict[str, Callable[[Viewer, object], bool]] = {
     "submission.see_items": _see_items,
     "submission.see_geometry": _see_geometry,
     "submission.see_render": _see_render,
-    "submission.download": lambda v, s: v.organizes or _own(v, s),
+    "submission.download": lambda v, s: not s.phase.is_imported and (v.organizes or _own(v, s)),
     "submission.see_problems": lambda v, s: v.organizes or _own(v, s),
     "submission.manage": _own,  # edit its texts, cancel, withdraw, choose
     "submission.retry": lambda v, s: v.organizes or _own(v, s),

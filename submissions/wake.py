@@ -21,6 +21,7 @@ TASKS = {
     "mail": ("leaderboard.mail", "cpu"),
     "boards": ("leaderboard.boards", "cpu"),
     "studies": ("leaderboard.studies", "cpu"),
+    "judges": ("leaderboard.judges", "cpu"),
 }
 
 

@@ -10,7 +10,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from evaluation import preparing
-from evaluation.models import EvaluationBatch, PhaseMetric, Reference
+from evaluation.models import EvaluationBatch, PhaseMetric, Reference, ResultTable
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     MANIFEST_FIELDS,
@@ -20,9 +20,11 @@ from leaderboard.bundle.definition import (
     FileDef,
     PhaseDef,
     ReferenceDef,
+    ResultsDef,
 )
 from leaderboard.bundle.plan import Facts, PhaseFacts, Plan, make_plan
 from leaderboard.bundle.state import read, reference_definition
+from leaderboard.published import follow
 from submissions import storage, wake
 from submissions.errors import Refused
 from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, User
@@ -53,7 +55,8 @@ def facts_of(challenge: Challenge) -> Facts:
         scored = phase.submissions.filter(status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
         stored = [reference_definition(row) for row in phase.references.order_by("version")]
         phases[phase.slug] = PhaseFacts(
-            entries=phase.submissions.count(), scored=scored.count(), is_live=EvaluationBatch.live(phase).exists(),
+            entries=0 if phase.is_imported else phase.submissions.count(), scored=scored.count(),
+            is_live=EvaluationBatch.live(phase).exists(),
             closed=phase.closes_at is not None and phase.closes_at <= now,
             versions={(it.sha256, it.groups): it.version for it in stored},
         )  # fmt: skip
@@ -153,8 +156,11 @@ class _Work:
             if name != "parent":
                 setattr(phase, name, getattr(definition, name))
         phase.position = position
+        phase.results_source = definition.results.source if definition.results else ""
+        phase.results_url = definition.results.url if definition.results else ""
         # Of a phase that is there only what was defined is written: a worker may just have written the rest.
-        fields = None if phase.pk is None else [name for name in (*PHASE_FIELDS, "position") if name != "parent"]
+        names = (*PHASE_FIELDS, "position", "results_source", "results_url")
+        fields = None if phase.pk is None else [name for name in names if name != "parent"]
         checked(phase, exclude={"parent"}).save(update_fields=fields)
         self._metrics(phase, definition)
         self._files(phase, before.files if before else (), definition.files)
@@ -186,6 +192,9 @@ class _Work:
         if before == definition and definition.slug not in {it.phase for it in self.plan.rescorings}:
             return
         phase = self.challenge.phases.get(slug=definition.slug)
+        if definition.results is not None:
+            self._results(phase, before.results if before else None, definition.results)
+            return
         reference = self._reference(phase, definition.reference)
         rescoring = next((it for it in self.plan.rescorings if it.phase == definition.slug), None)
         if rescoring is not None:
@@ -194,6 +203,15 @@ class _Work:
             EvaluationBatch.relabel(phase)
         if MANIFEST_FIELDS & self.changed.get((f"phase {definition.slug}",), set()):
             EvaluationBatch.publish_manifest(phase)
+        phase.touch_board()
+
+    def _results(self, phase: Phase, before: ResultsDef | None, wanted: ResultsDef) -> None:
+        """A new version of the table where it, or how it is read, has changed; else only where it is said to be from."""
+        said = [(it.sha256, it.file_name, it.layout, it.opinions) for it in (before, wanted) if it]
+        if before is None or said[0] != said[1]:
+            opinions = wanted.opinions.to_dict() if wanted.opinions else None
+            ResultTable.put(phase, wanted.text, wanted.layout, wanted.file_name, opinions, self.actor)
+        follow(phase, self.actor)
         phase.touch_board()
 
     def _reference(self, phase: Phase, wanted: ReferenceDef | None) -> Reference | None:
@@ -238,7 +256,9 @@ def remove_phase(phase: Phase) -> None:
         drop_bytes(key)
     preparing.forget(phase.batches.select_related("reference__phase__challenge"))
     phase.snapshots.all().delete()
-    phase.batches.all().delete()  # they hold on to their references
+    if phase.is_imported:
+        phase.submissions.all().delete()
+    phase.batches.all().delete()  # they hold on to their references and tables
     phase.delete()
 
 

@@ -7,10 +7,12 @@ contents are compared by digest, and where they come from (`load`, `local_path`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from evaluation.results import Layout
 
 # The plain columns of each model, in the order in which they are written and shown.
 CHALLENGE_FIELDS = (
@@ -78,6 +80,55 @@ class NewsDef:
 
 
 @dataclass(frozen=True)
+class OpinionColumn:
+    """Mean opinions on one criterion: the head of the means, and of what else was published of them."""
+
+    column: str
+    criterion: str = "overall"
+    low: str = ""
+    high: str = ""
+    n: str = ""
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.column, self.low, self.high, self.n)))
+
+
+@dataclass(frozen=True)
+class OpinionsDef:
+    """A study of opinion scores of which the means alone were published. `left_out` names methods that take no part in
+    correlations, and `note` says why."""
+
+    title: str
+    question: str
+    criteria: tuple[OpinionColumn, ...]
+    raters: int | None = None
+    left_out: tuple[str, ...] = ()
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> OpinionsDef:
+        criteria = tuple(OpinionColumn(**one) for one in data["criteria"])
+        return cls(data["title"], data["question"], criteria, data["raters"], tuple(data["left_out"]), data["note"])
+
+
+@dataclass(frozen=True)
+class ResultsDef:
+    """A phase's table, where it is from and how it is read. Tables are compared by digest."""
+
+    source: str
+    url: str
+    file_name: str
+    sha256: str
+    layout: Layout
+    opinions: OpinionsDef | None = None
+    text: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class PhaseDef:
     """A phase; `parent` is the slug of another one or None. Moments are aware, in UTC."""
 
@@ -107,6 +158,7 @@ class PhaseDef:
     resize: str = "none"
     metrics: tuple[MetricDef, ...] = ()
     reference: ReferenceDef | None = None
+    results: ResultsDef | None = None  # instead of metrics and reference
     files: tuple[FileDef, ...] = ()
 
 

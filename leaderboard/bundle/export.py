@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
+from leaderboard.bundle import results
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     IMAGE_FIELDS,
@@ -86,7 +87,10 @@ def _phase(phase: PhaseDef, folder: Path, family: Family) -> dict[str, object]:
         value = getattr(phase, name)
         if value is not None and (family.images or name not in IMAGE_FIELDS):
             data[name] = moment_text(value, zone) if name in ("opens_at", "closes_at", "board_at") else value
-    data["metrics"] = [_metric(metric) for metric in phase.metrics]
+    if phase.results is not None:
+        data["results"] = results.written(phase.results, folder, f"phases/{phase.slug}")
+    else:
+        data["metrics"] = [_metric(metric) for metric in phase.metrics]
     if phase.reference is not None:
         data["reference"] = _reference(phase.reference, folder, f"phases/{phase.slug}/reference", family)
     return data | _files(phase.files, folder, f"phases/{phase.slug}/")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from evaluation.rendering import objects
 from leaderboard.bundle.definition import FileDef, ReferenceDef
 from leaderboard.bundle.document import Reader
 from submissions.formats.errors import FormatError
@@ -66,17 +67,20 @@ class Folder:
         return text
 
     def reference(self, reader: Reader | None, family: Family, background: str = "#ffffff") -> ReferenceDef | None:
-        """The items that `path` names (a folder, a .zip or one file) with their `groups` and `note`; images are laid on `background`."""
+        """The items that `path` names (a folder, a .zip or one file) with their `groups` and `note`; images are laid on
+        `background`. With `render`, the path holds meshes of generated objects, and the items are views drawn of them."""
         if reader is None:
             return None
         path = self.find(reader, "path")
+        drawing = _drawing(reader, family)
         note = reader.text("note", "", most=240)
         groups_reader = reader.reader("groups")
         reader.close()
         if path is None:
             return None
         try:
-            items = family.load_folder(path, **family.reading(background))
+            reading = family.reading(background)
+            items = objects.load(path, drawing, **reading) if drawing else family.load_folder(path, **reading)
         except FormatError as error:
             for fault in error.all():
                 reader.fault("path", f"expected readable {family.plural}; {fault}")
@@ -136,6 +140,28 @@ def reference_faults(items: Mapping[str, Any], family: Family) -> list[str]:
         if family.is_degenerate(item):
             faults.append(f"{name}: expected {family.needs}; mend or leave out this item")
     return faults
+
+
+def _drawing(reader: Reader, family: Family) -> objects.Drawing | None:
+    """What the optional key `render` says of how views of meshes are drawn."""
+    given = reader.reader("render")
+    if given is None:
+        return None
+    usual = objects.Drawing()
+    values = {
+        "views": given.choice("views", list(objects.SETS), usual.views),
+        "size": given.whole("size", usual.size, *objects.SIDES),
+        "up": given.choice("up", list(objects.UPS), usual.up),
+        "seeds": given.whole("seeds", usual.seeds, 1, objects.MOST_SEEDS),
+    }
+    given.close()
+    if not family.images:
+        reader.fault("render", f"expected no such key; {family.plural} are measured as they are")
+        return None
+    try:
+        return objects.Drawing(**values)
+    except ValueError:  # already reported; the files are still worth reading
+        return usual
 
 
 def _groups(reader: Reader | None, items: Mapping[str, Any], family: Family) -> tuple[tuple[str, str], ...]:

@@ -20,6 +20,7 @@ from django.db import models
 from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric
+from leaderboard.bundle import results
 from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef
 from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
 from leaderboard.bundle.folder import Folder
@@ -112,10 +113,14 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
         **plain,
         metrics=_metrics(reader, family),
         reference=folder.reference(reader.reader("reference"), FAMILIES[family], _background(reader, plain)),
+        results=results.parse(reader.reader("results"), folder),
         files=_files(reader, folder),
     )
     reader.close()
     _check_dates(reader, definition)
+    for name in ("metrics", "reference") if definition.results else ():
+        if name in reader.nodes and not is_null(reader.nodes[name]) and getattr(definition, name):
+            reader.fault(name, f"expected no {name} beside results: imported figures are not measured here")
     return definition
 
 

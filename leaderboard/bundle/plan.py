@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from evaluation.metrics import registry
+from evaluation.results import ResultColumn
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     IMAGE_FIELDS,
@@ -21,8 +22,10 @@ from leaderboard.bundle.definition import (
     NewsDef,
     PhaseDef,
     ReferenceDef,
+    ResultsDef,
 )
 from leaderboard.bundle.moments import moment_text
+from leaderboard.bundle.results import fields_of
 from submissions.formats.families import FAMILIES, Family, same
 from submissions.models import Challenge, Phase
 
@@ -210,7 +213,24 @@ def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family) -> 
     if [slug for slug in new if slug in old] != order:
         yield Change(CHANGE, path, "order of metrics", order, list(new))
     yield from _reference_changes(path, before.reference if before else None, after.reference, family)
+    yield from _results_changes(path, before.results if before else None, after.results)
     yield from _listed(path, "file", _files(before), _files(after), ("title", "size", "sha256"))
+
+
+def _results_changes(path: tuple[str, ...], before: ResultsDef | None, after: ResultsDef | None) -> Iterator[Change]:
+    if after is None or after == before:
+        return
+    inner = (*path, "results")
+    old, new = fields_of(before), fields_of(after)
+    for name in {**old, **new}:
+        if old.get(name) != new.get(name) and not (before is None and new.get(name) in NOTHING):
+            yield Change(CHANGE if before else CREATE, inner, name, old.get(name), new.get(name))
+    ours = {it.slug: it for it in before.layout.columns} if before else {}
+    theirs = {it.slug: it for it in after.layout.columns}
+    yield from _listed(inner, "column", ours, theirs, tuple(field.name for field in fields(ResultColumn)))
+    order = [slug for slug in ours if slug in theirs]
+    if [slug for slug in theirs if slug in ours] != order:
+        yield Change(CHANGE, inner, "order of columns", order, list(theirs))
 
 
 def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after: ReferenceDef | None, family: Family) -> Iterator[Change]:
@@ -317,7 +337,7 @@ def _rescoring_reason(before: PhaseDef | None, after: PhaseDef, facts: PhaseFact
     """Why the phase has to be scored anew; empty where nothing that changes a number has changed."""
     if not after.metrics or after.reference is None:
         return ""
-    if before is None or not facts.is_live:
+    if before is None or before.reference is None or not facts.is_live:
         return "first reference and metrics"
     reasons = []
     if (before.reference.sha256, before.reference.groups) != (after.reference.sha256, after.reference.groups):
@@ -348,8 +368,12 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
         known = facts.phases.get(phase.slug, PhaseFacts())
         new = after.phase(phase.slug)
         entries = "1 entry" if known.entries == 1 else f"{known.entries} entries"
-        if new is None and known.entries:
+        if new is not None and (phase.results is None) != (new.results is None) and (phase.results or known.entries or known.is_live):
+            yield _no_other_kind(phase)
+        elif new is None and known.entries:
             yield f"The phase {phase.slug} has {entries}, so it cannot be removed; close it, or hide its board."
+        elif new is not None and phase.results is not None:
+            continue
         elif new is not None and known.is_live and not new.metrics:
             yield f"The phase {phase.slug} is being scored, so it keeps at least one metric; add another before you remove the last."
         elif new is not None and new.background != phase.background and (known.entries or _keeps_reference(phase, new)):
@@ -357,6 +381,12 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
             yield f"The phase {phase.slug} has {what} on {phase.background}, so its background stays; change it with a new reference first."
         elif new is not None and known.closed and known.entries and _ranking(phase) != _ranking(new) and new.closes_at == phase.closes_at:
             yield f"The phase {phase.slug} has closed with {entries}, so how they are ranked stays; only an open phase can change it."
+
+
+def _no_other_kind(phase: PhaseDef) -> str:
+    if phase.results is not None:
+        return f"The phase {phase.slug} ranks imported figures and goes on with them; make another phase for uploads."
+    return f"The phase {phase.slug} has entries or is being scored, so it ranks no imported figures; make another phase for them."
 
 
 def _keeps_reference(before: PhaseDef, after: PhaseDef) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from evaluation.models import EvaluationBatch, PhaseMetric, Reference
+from evaluation.models import EvaluationBatch, PhaseMetric, Reference, ResultTable
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     PHASE_FIELDS,
@@ -12,8 +12,10 @@ from leaderboard.bundle.definition import (
     FileDef,
     MetricDef,
     NewsDef,
+    OpinionsDef,
     PhaseDef,
     ReferenceDef,
+    ResultsDef,
 )
 from submissions import storage
 from submissions.models import Challenge, ChallengeFile, Phase
@@ -49,6 +51,7 @@ def phase_definition(phase: Phase, files: tuple[FileDef, ...]) -> PhaseDef:
         **{**columns, "parent": phase.parent.slug if phase.parent else None},
         metrics=tuple(metric_definition(metric) for metric in phase.metrics.all()),
         reference=reference_definition(reference) if reference else None,
+        results=results_definition(phase),
         files=files,
     )
 
@@ -57,7 +60,7 @@ def metric_definition(metric: PhaseMetric) -> MetricDef:
     resolved = metric.resolved
     return MetricDef(
         slug=metric.slug, key=metric.key, title=metric.title, weight=metric.weight, is_primary=metric.is_primary,
-        in_ranking=metric.in_ranking, params={name: resolved[name] for name in metric.params},
+        in_ranking=metric.in_ranking, params={name: value for name, value in resolved.items() if name in metric.params},
     )  # fmt: skip
 
 
@@ -65,6 +68,14 @@ def reference_in_force(phase: Phase) -> Reference | None:
     """The reference of that batch; before there is one, the newest version."""
     batch = EvaluationBatch.latest(phase)
     return batch.reference if batch else phase.references.order_by("-version").first()
+
+
+def results_definition(phase: Phase) -> ResultsDef | None:
+    row = ResultTable.of(phase) if phase.is_imported else None
+    if row is None:
+        return None
+    opinions = OpinionsDef.from_dict(row.opinions) if row.opinions else None
+    return ResultsDef(phase.results_source, phase.results_url, row.file_name, row.sha256, row.read_layout, opinions, row.text)
 
 
 def reference_definition(row: Reference) -> ReferenceDef:

@@ -1,9 +1,10 @@
 """What is wrong with a file, said once and in full: which file, where in it, and what to do."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MAX_FINDINGS_PER_FILE = 20
+MOST_PROBLEMS = 100  # of one table
 _SHOWN_LENGTH = 100
 
 
@@ -23,6 +24,14 @@ class FormatError(ValueError):
     def all(self) -> tuple["FormatError", ...]:
         """This fault and the further ones, in the order found."""
         return (self, *self.more)
+
+
+class TableError(ValueError):
+    """A table cannot be used; one sentence for each problem, of which the first hundred are kept."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems[:MOST_PROBLEMS])
+        super().__init__("\n".join(self.problems))
 
 
 class Findings:

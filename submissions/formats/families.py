@@ -7,7 +7,7 @@ pair for its metrics in `evaluation/runner.py`. Nothing heavy is imported: reade
 import dataclasses
 import importlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -127,34 +127,26 @@ class Family:
 
     def files(self, items: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
         """Many items as files that ``load_folder`` reads back, each a path with / between folders and its content."""
-        module = importlib.import_module(self.readers)
-        if hasattr(module, "files"):
-            yield from module.files(items)
-        else:
-            yield from ((f"{name}.{self.exact}", self.write(item, self.exact)) for name, item in items.items())
+        yield from self._reader("files", self._one_each)(items)
+
+    def _one_each(self, items: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+        return ((f"{name}.{self.exact}", self.write(item, self.exact)) for name, item in items.items())
 
     def doubts(self, items: Mapping[str, Any]) -> list[str]:
         """What an organizer may not have meant of these items as a reference, in sentences; it stands in no way."""
-        module = importlib.import_module(self.readers)
-        return module.doubts(items) if hasattr(module, "doubts") else []
+        return self._reader("doubts", lambda items: [])(items)
 
     def stored_size(self, item: Any) -> int:
         """About how many bytes a read item keeps in memory and in the storage, for families that must count them."""
-        module = importlib.import_module(self.readers)
-        return module.stored_size(item) if hasattr(module, "stored_size") else 0
+        return self._reader("stored_size", lambda item: 0)(item)
 
     def save(self, items: Mapping[str, Any], path: Path) -> None:
         """``pack`` into a file."""
-        module = importlib.import_module(self.readers)
-        if hasattr(module, "save"):
-            module.save(items, path)
-        else:
-            path.write_bytes(self.pack(items))
+        self._reader("save", lambda items, path: path.write_bytes(self.pack(items)))(items, path)
 
     def load(self, path: Path, only: Collection[str] | None = None) -> dict[str, Any]:
         """The inverse of ``save``; where ``only`` names some items, others may be left out. Raises ``FormatError``."""
-        module = importlib.import_module(self.readers)
-        return module.load(path, only) if hasattr(module, "load") else self.unpack(path.read_bytes())
+        return self._reader("load", lambda path, only: self.unpack(path.read_bytes()))(path, only)
 
     def pack(self, items: Mapping[str, Any]) -> bytes:
         """Many items as the bytes that are stored, every number kept bit for bit."""
@@ -173,8 +165,12 @@ class Family:
         module = importlib.import_module("submissions.formats.degenerate")
         return getattr(module, self.key)(item)
 
-    def _reader(self, name: str) -> Any:
-        return getattr(importlib.import_module(self.readers), name)
+    def _reader(self, name: str, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
+        """What the module of readers calls ``name``; ``otherwise`` where it has no such thing."""
+        found = getattr(importlib.import_module(self.readers), name, otherwise)
+        if found is None:
+            raise AttributeError(f"{self.readers} has no {name}")
+        return found
 
 
 def same(a: Any, b: Any) -> bool:

@@ -91,7 +91,7 @@ def _sorted_out(package: Package, label: str, findings: Findings) -> tuple[dict[
     scene_name = package.top.rstrip("/") or PurePosixPath(label).stem
     for file in package.files:
         if file.name == PROMPTS:
-            prompts = _prompts(package, file.name, findings)
+            prompts = prompts_of(package, file.name, findings)
             continue
         if not _is_ours(file.name):
             continue  # texts that explain
@@ -126,7 +126,7 @@ def _put(scenes: dict[str, _Scene], folders: tuple[str, ...], path: PurePosixPat
     return ""
 
 
-def _prompts(package: Package, name: str, findings: Findings) -> dict[str, str]:
+def prompts_of(package: Package, name: str, findings: Findings) -> dict[str, str]:
     try:
         content = parse_json(package.read(name, MAX_JSON_BYTES), name, MAX_JSON_VALUES)
     except FormatError as error:

@@ -114,6 +114,9 @@ class Phase(models.Model):
         max_length=7, default="#ffffff", validators=[RegexValidator(rf"\A{COLOUR.pattern}\Z", "Write a colour as #rrggbb.")]
     )
     resize = models.CharField(max_length=10, choices=Resize, default=Resize.NONE)
+    # Of phases whose figures were measured elsewhere; they take no uploads.
+    results_source = models.CharField(max_length=240, blank=True, help_text="Where a table of results was imported from.")
+    results_url = models.URLField(blank=True)
     manifest_data = models.JSONField(default=dict, blank=True, editable=False)  # written by evaluation, see `manifest`
     board_revision = models.PositiveBigIntegerField(default=0, editable=False)  # grows with all that a board shows
 
@@ -136,6 +139,11 @@ class Phase(models.Model):
             if (ancestor.pk == self.pk and self.pk is not None) or ancestor.challenge_id != self.challenge_id:
                 raise ValidationError({"parent": "The parent must be an earlier phase of the same challenge."})
             ancestor = ancestor.parent
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether its figures were measured elsewhere, so that there are no files, no items and no uploads."""
+        return bool(self.results_source)
 
     @property
     def manifest(self) -> Manifest | None:
@@ -231,6 +239,8 @@ class Phase(models.Model):
 
     def require_open(self, now: datetime) -> None:
         """Raise `Refused` unless entries are taken at `now`."""
+        if self.is_imported:
+            raise Refused(f"{self.title} ranks figures from {self.results_source}; it takes no uploads.", "imported")
         if not self.has_opened(now):
             at = self.opens_at.astimezone(self.zone)
             raise Refused(

@@ -47,10 +47,14 @@ class SubmissionQuerySet(LeasedQuerySet):
     def counted(self, now=None) -> Self:
         """Entries that use up quota: in progress or scored, live reservations included."""
         now = now or timezone.now()
-        return self.filter(
+        return self.sent().filter(
             Q(status__in=[s for s in (*Status.in_progress(), Status.SCORED) if s != Status.UPLOADING])
             | Q(status=Status.UPLOADING, upload_expires_at__gt=now)
         )
+
+    def sent(self) -> Self:
+        """What teams sent, without what the service made for a study."""
+        return self.filter(made_as="")
 
     def in_progress(self) -> Self:
         return self.filter(status__in=Status.in_progress())
@@ -61,7 +65,7 @@ class SubmissionQuerySet(LeasedQuerySet):
 
     def eligible(self) -> Self:
         """Scored entries that a board may show."""
-        return self.filter(status=Status.SCORED, withdrawn_at__isnull=True, hidden_at__isnull=True, disqualified_at__isnull=True)
+        return self.sent().filter(status=Status.SCORED, withdrawn_at__isnull=True, hidden_at__isnull=True, disqualified_at__isnull=True)
 
 
 class Submission(Leased):
@@ -108,12 +112,17 @@ class Submission(Leased):
     failure = models.CharField(max_length=400, blank=True)  # a sentence for people
     failure_detail = models.TextField(blank=True)  # the traceback, for operators only
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
+    # What the service made it as, for people to judge beside the entries; nobody sent such a row.
+    made_as = models.CharField(max_length=80, blank=True, editable=False)
 
     objects = SubmissionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        constraints = [models.UniqueConstraint(fields=["phase", "number"], name="number_once_per_phase")]
+        constraints = [
+            models.UniqueConstraint(fields=["phase", "number"], name="number_once_per_phase"),
+            models.UniqueConstraint(fields=["phase", "made_as"], condition=~Q(made_as=""), name="made_once_per_phase"),
+        ]
         indexes = [models.Index(fields=["phase", "team", "status"]), models.Index(fields=["status", "received_at"])]
 
     def __str__(self) -> str:

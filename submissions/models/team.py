@@ -6,6 +6,7 @@ participation), so a cap holds for parallel acts and nobody is in two teams of o
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import unicodedata
 from datetime import timedelta
@@ -68,6 +69,14 @@ class Team(models.Model):
             team = cls.objects.create(challenge=challenge, name=name)
             Membership.objects.create(team=team, user=user, challenge=challenge, is_leader=True)
         return team
+
+    @classmethod
+    def without_members(cls, challenge: Challenge, name: str) -> Team:
+        """A team for entries that nobody sent, called `name`, or that with a number where it is taken."""
+        with transaction.atomic():
+            Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
+            taken = next(n for n in itertools.count(1) if not cls._taken(challenge, f"{name} {n}" if n > 1 else name))
+            return cls.objects.create(challenge=challenge, name=f"{name} {taken}" if taken > 1 else name)
 
     @classmethod
     def of_one(cls, challenge: Challenge, user: User) -> Team:

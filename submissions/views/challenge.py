@@ -33,7 +33,7 @@ def overview(request: HttpRequest, challenge: str) -> HttpResponse:
 def _phase_row(place, phase) -> dict:
     """A phase's line in the table: its state in a word, and where this viewer can go from it."""
     now = place.now
-    state = "open" if phase.is_open(now) else "upcoming" if not phase.has_opened(now) else "over"
+    state = "imported" if phase.is_imported else "open" if phase.is_open(now) else "upcoming" if not phase.has_opened(now) else "over"
     return {
         "phase": phase, "state": state,
         "board": place.viewer.may("phase.see_board", phase),

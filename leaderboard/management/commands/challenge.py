@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation import doubts
 from leaderboard.bundle.accounts import with_accounts
 from leaderboard.bundle.apply import PlanChanged, apply, plan_for
 from leaderboard.bundle.document import BundleError
@@ -14,6 +15,7 @@ from leaderboard.bundle.parse import parse
 from leaderboard.bundle.show import lines
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
+from submissions.formats.families import FAMILIES
 from submissions.models import Challenge
 from submissions.storage import StorageError
 
@@ -53,6 +55,10 @@ class Command(BaseCommand):
             self.stdout.write(line)
         if plan.refusals:
             raise CommandError("Nothing was changed.")
+        for phase in definition.phases if not plan.is_empty and FAMILIES[definition.family].images else ():
+            columns = [(metric.key, metric.params) for metric in phase.metrics]
+            for doubt in doubts.of_objects(phase.reference.load(), columns) if phase.reference else ():
+                self.stdout.write(f"! phase {phase.slug}: {doubt}")
         if not do or plan.is_empty:
             return
         if not yes and not _agreed():

@@ -1,0 +1,71 @@
+"""What an organizer may not have meant of a reference and the metrics that it is to serve: for want of objects, no value. PURE.
+
+It takes a detector, so it is asked in a child or on the command line, never while a page is made.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from evaluation import weights
+from evaluation.metrics import registry
+
+if TYPE_CHECKING:
+    from evaluation.metrics.render.detections import Looking
+    from submissions.formats.render import View
+
+DETECTOR = "yolox"  # the network, in evaluation/weights.py
+
+
+def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
+    """A sentence for each scene in which a detector that a column uses finds nothing, and nothing is marked.
+
+    `columns` are (key of a metric, its parameters as given). A scene is looked at until something is found there.
+    Detectors whose weights are not here are not asked, and nothing more is said after so many `seconds`.
+    """
+    until = time.monotonic() + seconds
+    wanted: dict[Looking, list[str]] = {}
+    for key, params in columns:
+        spec = registry.get(key)
+        looking = _looking(spec, registry.resolve_params(key, params))
+        if looking is not None:
+            wanted.setdefault(looking, []).append(spec.title)
+    return [
+        f"{scene}: the detector {looking.weights} finds no object in its views, so {' and '.join(titles)} "
+        f"{'has' if len(titles) == 1 else 'have'} no value there; mark objects in {scene}/rois.json."
+        for looking, titles in wanted.items()
+        for scene in _without(views, looking, until)
+    ]
+
+
+def _looking(spec: registry.MetricSpec, params: Mapping[str, Any]) -> Looking | None:
+    from evaluation.metrics.render.detections import Looking
+
+    name = next((name for network, name in spec.networks if network == DETECTOR), None)
+    if name is None or weights.refusal(spec, params):
+        return None
+    return Looking(params[name], params["conf"], params["nms"], params["class_agnostic"])
+
+
+def _without(views: Mapping[str, View], looking: Looking, until: float) -> Iterator[str]:
+    """The scenes with reference images, in none of which there is an object; those that have been looked through by then."""
+    from evaluation.metrics.render.detections import detections
+    from evaluation.metrics.render.pair import RenderPair
+
+    scenes: dict[str, list[View]] = {}
+    for name, view in views.items():
+        if view.image is not None:
+            scenes.setdefault(name.partition("/")[0], []).append(view)
+    for scene, named in scenes.items():
+        if any(view.rois for view in named):
+            continue
+        for view in named:
+            if time.monotonic() > until:
+                return
+            if len(detections(RenderPair.of(None, view), looking)):
+                break
+        else:
+            yield scene

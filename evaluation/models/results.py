@@ -1,0 +1,128 @@
+"""Figures that were measured elsewhere: the table a results-only phase ranks, and how it becomes entries and scores."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+
+from evaluation import results
+from evaluation.models.batch import EvaluationBatch
+from evaluation.models.evaluation import Evaluation
+from evaluation.models.score import Score
+from submissions import wake
+from submissions.errors import Refused
+from submissions.models import AuditEntry, Phase, Status, Submission, Team
+
+MOST_BYTES = 1_000_000
+
+
+class ResultTable(models.Model):
+    """One version of a phase's table: its text as it was given, and how it is read.
+
+    A phase with one takes no uploads. Each row is an entry of the service's own team, without files; a row that a newer
+    table no longer has is withdrawn, and one that comes back is the same entry again.
+    """
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="result_tables")
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    sha256 = models.CharField(max_length=64)
+    file_name = models.CharField(max_length=160)
+    layout = models.JSONField()  # evaluation.results.Layout
+    opinions = models.JSONField(null=True, blank=True)  # the columns that hold mean opinions, see leaderboard.bundle.results
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["phase", "version"]
+        constraints = [models.UniqueConstraint(fields=["phase", "version"], name="result_table_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.phase} results v{self.version}"
+
+    @property
+    def read_layout(self) -> results.Layout:
+        return results.Layout.from_dict(self.layout)
+
+    def table(self) -> results.Table:
+        return results.read(self.text, self.read_layout)
+
+    @classmethod
+    def of(cls, phase: Phase) -> ResultTable | None:
+        """The newest version, which is the one in force."""
+        return cls.objects.filter(phase=phase).order_by("-version").first()
+
+    @classmethod
+    def put(cls, phase: Phase, text: str, layout: results.Layout, file_name: str, opinions: dict | None = None, actor=None) -> ResultTable:
+        """Keep the table as the phase's newest version and rank what it holds. Raises `ResultsError` where it cannot be read."""
+        table = results.read(text, layout)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        with transaction.atomic():
+            phase.lock()
+            if phase.submissions.sent().exclude(evaluations__kind=Evaluation.Kind.IMPORTED).exists():
+                raise Refused(
+                    "This phase has entries of teams, so it ranks no imported figures; make another phase for them.", "has_entries"
+                )
+            version = (cls.objects.filter(phase=phase).aggregate(n=models.Max("version"))["n"] or 0) + 1
+            row = cls.objects.create(
+                phase=phase, version=version, text=text, sha256=digest, file_name=file_name, layout=layout.to_dict(), opinions=opinions,
+                created_by=actor,
+            )  # fmt: skip
+            batch = row._batch(table, layout, actor)
+            for submission, values in zip(row._entries(table, actor), (it.values for it in table.rows), strict=True):
+                row._score(submission, batch, values)
+            AuditEntry.record(phase.challenge, actor, "phase.import", phase, table=digest[:16], rows=len(table.rows), batch=batch.pk)
+            phase.touch_board()
+            wake.after_commit("boards")
+        return row
+
+    def _batch(self, table: results.Table, layout: results.Layout, actor) -> EvaluationBatch:
+        """The batch that takes over from the one before: nothing has to be computed for it."""
+        EvaluationBatch.objects.filter(phase=self.phase, state=EvaluationBatch.State.CURRENT).update(state=EvaluationBatch.State.RETIRED)
+        columns = [
+            results.column_of(it, position, decimals, self.sha256)
+            for position, (it, decimals) in enumerate(zip(layout.columns, table.decimals, strict=True))
+        ]
+        return EvaluationBatch.objects.create(
+            phase=self.phase, results=self, metrics=columns, state=EvaluationBatch.State.CURRENT, reason="imported figures",
+            created_by=actor, switched_at=timezone.now(),
+        )  # fmt: skip
+
+    def _entries(self, table: results.Table, actor) -> list[Submission]:
+        """An entry for each row, in their order."""
+        known = {it.method_name: it for it in Submission.objects.filter(phase=self.phase, made_as="")}
+        team = _team(self.phase) if table.rows else None
+        number = max((it.number for it in Submission.objects.filter(phase=self.phase).only("number")), default=0)
+        now, found = timezone.now(), []
+        for row in table.rows:
+            it = known.pop(row.method, None)
+            if it is None:
+                number += 1
+                it = Submission(phase=self.phase, team=team, number=number, uploaded_by=actor, received_at=now, notified_at=now)
+            it.status, it.withdrawn_at, it.finished_at = Status.SCORED, None, it.finished_at or now
+            it.method_name, it.description, it.paper_url, it.code_url = row.method, row.detail, row.paper, row.code
+            it.file_name, it.sha256 = self.file_name, ""
+            it.save()
+            found.append(it)
+        Submission.objects.filter(pk__in=[it.pk for it in known.values()], withdrawn_at__isnull=True).update(withdrawn_at=now)
+        return found
+
+    @staticmethod
+    def _score(submission: Submission, batch: EvaluationBatch, values: tuple[float | None, ...]) -> None:
+        now = timezone.now()
+        evaluation = Evaluation.objects.create(
+            submission=submission, batch=batch, kind=Evaluation.Kind.IMPORTED, state=Evaluation.State.DONE, started_at=now, finished_at=now
+        )
+        Score.objects.bulk_create(
+            Score(evaluation=evaluation, slug=column["slug"], key="", fingerprint=column["fingerprint"], value=value)
+            for column, value in zip(batch.metrics, values, strict=True)
+        )
+
+
+def _team(phase: Phase) -> Team:
+    """The team of the challenge that imported entries stand under. Nobody is in it."""
+    known = Team.objects.filter(challenge=phase.challenge, submissions__evaluations__kind=Evaluation.Kind.IMPORTED).first()
+    return known or Team.without_members(phase.challenge, "Imported results")

@@ -1,0 +1,82 @@
+"""The reference of generated objects: a mesh for each prompt becomes the views that an entry's pictures are held against. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from submissions.formats import render_folder
+from submissions.formats.arrays import Mesh
+from submissions.formats.errors import Findings, FormatError
+from submissions.formats.families import MESH
+from submissions.formats.images import WHITE, Colour
+from submissions.formats.package import Package, open_package
+from submissions.formats.render import View
+
+SETS = {"turntable": 24, "266": 266}  # the views of each, as `evaluation.rendering.reference` draws them
+UPS = ("z", "y")
+SIDES = (64, 1024)  # px
+MOST_SEEDS = 20
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How the reference views of generated objects are drawn: which `views` of each mesh, `size` px wide and high, which of
+    its axes points `up`, and how many `seeds` an entry sends of each prompt, all held against the same views."""
+
+    views: str = "turntable"
+    size: int = 512
+    up: str = "z"
+    seeds: int = 1
+
+    def __post_init__(self) -> None:
+        if self.views not in SETS or self.up not in UPS:
+            raise ValueError(f"no such set of views, or axis: {self.views}, {self.up}")
+        if not (SIDES[0] <= self.size <= SIDES[1] and 1 <= self.seeds <= MOST_SEEDS):
+            raise ValueError(f"out of range: {self.size} px, {self.seeds} seeds")
+
+
+def load(path: Path, drawing: Drawing, background: Colour = WHITE) -> dict[str, View]:
+    """The views `<prompt>/<seed>-<n>` of the meshes `<prompt>.glb` (or in another format of meshes) in a folder or archive,
+    with `prompts.json` beside them where there are texts.
+
+    Raises `FormatError`, with every fault of the files; also where the background is not the white that is drawn on.
+    """
+    if tuple(background) != WHITE:
+        raise FormatError(path.name, "", "holds meshes, whose views are drawn on white; let the phase's background be #ffffff")
+    with open_package(path) as package:
+        prompts = _prompts(package, path.name)
+    meshes = MESH.load_folder(path)
+    findings = Findings(path.name)
+    if not meshes:
+        findings.add("", f"holds no mesh; put one for each prompt there, named after it ({', '.join(MESH.suffixes)})")
+    for name in prompts.keys() - meshes.keys():
+        findings.add("", f"has a prompt {name}, but no mesh of that name", render_folder.PROMPTS)
+    for name, mesh in meshes.items():
+        if MESH.is_degenerate(mesh):
+            findings.add("", f"needs {MESH.needs}", name)
+    findings.raise_if_any()
+    return dict(sorted(_views(meshes, prompts, drawing)))
+
+
+def _views(meshes: Mapping[str, Mesh], prompts: Mapping[str, str], drawing: Drawing) -> Iterator[tuple[str, View]]:
+    import numpy as np
+
+    from evaluation.rendering import reference
+    from submissions.formats.render import encoded, render
+
+    for prompt, mesh in meshes.items():
+        for one in reference.mesh_views(mesh, reference.SETS[drawing.views](), drawing.size, drawing.up):
+            mask = encoded(np.where(one.mask, 255, 0).astype(np.uint8))
+            view = View(render(one.colour), drawing.size, drawing.size, mask, prompt=prompts.get(prompt, ""))
+            yield from ((f"{prompt}/{seed}-{one.view.name}", view) for seed in range(drawing.seeds))
+
+
+def _prompts(package: Package, label: str) -> dict[str, str]:
+    findings = Findings(label)
+    there: list[Any] = [file.name for file in package.files if file.name == render_folder.PROMPTS]
+    found = render_folder.prompts_of(package, there[0], findings) if there else {}
+    findings.raise_if_any()
+    return found

@@ -1,0 +1,174 @@
+"""Tables of figures that were measured elsewhere: a row for each method, a declared column for each figure.
+
+Nothing is known of such a figure but what its column declares, so there is no sample, no interval and no definition that
+could be compared with one of the service's own metrics.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evaluation.metrics import registry
+from evaluation.metrics.spec import MetricSpec
+from submissions.formats.errors import TableError
+
+MOST_ROWS = 2000
+MOST_NAME = 80
+MOST_DETAIL = 240
+NO_VALUE = frozenset({"", "-", "–", "—"})
+
+
+class ResultsError(TableError):
+    """A table of results cannot be used."""
+
+
+@dataclass(frozen=True)
+class ResultColumn:
+    """One figure: the head it has in the table, and what a board shows of it. Which way is better is always said."""
+
+    slug: str
+    column: str
+    title: str
+    higher_is_better: bool
+    unit: str = ""
+    weight: float = 1.0
+    is_primary: bool = False
+    in_ranking: bool = True
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table is read: the heads of the methods' names, of texts shown under a name, and of links to papers and code."""
+
+    columns: tuple[ResultColumn, ...]
+    method: str = "method"
+    details: tuple[str, ...] = ()
+    paper: str = ""
+    code: str = ""
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Every head the table must have."""
+        return tuple(filter(None, (self.method, *(it.column for it in self.columns), *self.details, self.paper, self.code)))
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Layout:
+        columns = tuple(ResultColumn(**column) for column in data["columns"])
+        return cls(columns, data["method"], tuple(data["details"]), data["paper"], data["code"])
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One method: a value per column of the layout, None where the table has none."""
+
+    method: str
+    values: tuple[float | None, ...]
+    detail: str = ""
+    paper: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows in the table's order, and per column how many decimals it is printed with."""
+
+    rows: tuple[ResultRow, ...]
+    decimals: tuple[int, ...]
+
+
+def read(text: str, layout: Layout) -> Table:
+    """The rows of a CSV text with a head line. Raises `ResultsError` with every problem, by line."""
+    table, problems = lines(text, layout.heads), []
+    rows, digits = [], [0] * len(layout.columns)
+    seen: dict[str, int] = {}
+    for number, line in table:
+        name = " ".join(line[layout.method].split())
+        if not name or len(name) > MOST_NAME:
+            problems.append(f"line {number}: {layout.method} is {name[:20]!r}; it must be a name of 1 to {MOST_NAME} characters.")
+        elif seen.setdefault(name.casefold(), number) != number:
+            problems.append(f"line {number}: {name} stands on line {seen[name.casefold()]} too; a method has one row.")
+        values = []
+        for place, it in enumerate(layout.columns):
+            try:
+                values.append(number_in(line[it.column]))
+            except ValueError:
+                problems.append(f"line {number}: {it.column} is {line[it.column]!r}; it must be a number, or empty.")
+                continue
+            digits[place] = max(digits[place], _decimals(line[it.column]))
+        for head in filter(None, (layout.paper, layout.code)):
+            if line[head] and not line[head].startswith(("https://", "http://")):
+                problems.append(f"line {number}: {head} is {line[head][:60]!r}; it must be a web address, or empty.")
+        detail = " · ".join(filter(None, (line[head] for head in layout.details)))[:MOST_DETAIL]
+        rows.append(ResultRow(name, tuple(values), detail, line.get(layout.paper, ""), line.get(layout.code, "")))
+    if problems:
+        raise ResultsError(problems)
+    return Table(tuple(rows), tuple(digits))
+
+
+def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
+    """The rows below the head, each with its line and its cells by head, stripped. Raises `ResultsError` where a head is missing."""
+    try:
+        table = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+        there = [head.strip() for head in table.fieldnames or ()]
+        absent = [head for head in dict.fromkeys(heads) if head not in there]
+        if absent:
+            raise ResultsError([f"the table has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}."])
+        if len(set(there)) < len(there):
+            raise ResultsError(["the table has two columns of one name; give each its own."])
+        rows = [(table.line_num, {str(head).strip(): _text(cell) for head, cell in row.items()}) for row in table]
+    except csv.Error as error:
+        raise ResultsError([f"the table is not CSV ({error}); save it as CSV in UTF-8."]) from None
+    if not 0 < len(rows) <= MOST_ROWS:
+        raise ResultsError([f"the table has {len(rows):,} rows; it must have 1 to {MOST_ROWS:,}."])
+    return rows
+
+
+def number_in(text: str) -> float | None:
+    """The number that stands there; None for an empty cell or a dash. ValueError for anything else."""
+    if text in NO_VALUE:
+        return None
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _text(cell: Any) -> str:
+    return " ".join(cell).strip() if isinstance(cell, list) else (cell or "").strip()
+
+
+def _decimals(text: str) -> int:
+    """Digits after the point, as printed."""
+    return 0 if "e" in text.lower() else len(text.partition(".")[2])
+
+
+def column_of(it: ResultColumn, position: int, decimals: int, digest: str) -> dict[str, Any]:
+    """What a batch keeps of the column, in the place of a metric's: `digest` is the table's, so that the values of two tables
+    never share a column."""
+    content = json.dumps(["imported", it.slug, it.column, it.higher_is_better, it.unit, digest])
+    return {
+        "slug": it.slug, "key": "", "params": {}, "fingerprint": hashlib.sha256(content.encode()).hexdigest(), "title": it.title,
+        "weight": it.weight, "is_primary": it.is_primary, "in_ranking": it.in_ranking, "position": position,
+        "imported": {"higher_is_better": it.higher_is_better, "unit": it.unit, "decimals": decimals},
+    }  # fmt: skip
+
+
+def spec_of(column: Mapping[str, Any]) -> MetricSpec:
+    """The spec of a batch's column: the registry's, or, for an imported one, what it declares."""
+    declared = column.get("imported")
+    if declared is None:
+        return registry.get(column["key"])
+    return MetricSpec(
+        key="", title=column["title"], family="", higher_is_better=declared["higher_is_better"], bounds=(-math.inf, None),
+        unit=declared["unit"], params=(), worst="null", doc="", paper="", function="", needs=(), level="set",
+    )  # fmt: skip

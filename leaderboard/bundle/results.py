@@ -1,0 +1,216 @@
+"""The `results` of a phase: published figures instead of uploads. Definition, reading, writing."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator
+
+from evaluation import results
+from evaluation.models.definition import COLUMN
+from evaluation.models.results import MOST_BYTES
+from evaluation.results import Layout, ResultColumn, ResultsError
+from leaderboard.bundle.definition import OpinionColumn, OpinionsDef, ResultsDef
+from leaderboard.bundle.document import Reader
+from leaderboard.bundle.folder import Folder, name_fault
+
+BETTER = {"higher": True, "lower": False}
+PEOPLE = "people"  # the slug that a board gives the column of people
+MOST_TITLE = 80
+MOST_SOURCE = 240
+
+
+def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
+    """What the optional key `results` of a phase says."""
+    if reader is None:
+        return None
+    path = folder.find(reader, "path")
+    source = reader.text("source", most=MOST_SOURCE)
+    if source is not None and not source.strip():
+        reader.fault("source", "expected where the figures are from, such as a paper and its table")
+    url = _url(reader)
+    columns = _columns(reader)
+    layout = Layout(
+        columns, reader.text("method", "method"), tuple(text for _, text in reader.texts("details")), reader.text("paper", "") or "",
+        reader.text("code", "") or "",
+    )  # fmt: skip
+    opinions = _opinions(reader.reader("opinions"))
+    reader.close()
+    text = _table_text(reader, path)
+    if text is not None and columns:
+        _check_table(reader, text, layout, opinions)
+    return ResultsDef(
+        source or "", url, path.name if path else "", hashlib.sha256((text or "").encode()).hexdigest(), layout, opinions, text or ""
+    )
+
+
+def _url(reader: Reader) -> str:
+    url = reader.text("url", "", most=200) or ""
+    if url:
+        try:
+            URLValidator(["http", "https"])(url)
+        except ValidationError:
+            reader.fault("url", f'expected a web address, found "{url[:80]}"')
+    return url
+
+
+def _columns(reader: Reader) -> tuple[ResultColumn, ...]:
+    found = [_column(entry) for entry in reader.readers("columns")]
+    if not found:
+        reader.fault("columns", "expected at least one column with a figure to rank by")
+    for n, it in enumerate(found):
+        if it.slug in [other.slug for other in found[:n]]:
+            reader.problems.add(f"{reader.at('columns')}[{n}].slug", f'expected each once; "{it.slug}" stands before')
+    primary = [n for n, it in enumerate(found) if it.is_primary]
+    for n in primary[1:]:
+        reader.problems.add(f"{reader.at('columns')}[{n}].primary", "expected one primary column; another is primary too")
+    if found and not primary:
+        found[0] = ResultColumn(**{**asdict(found[0]), "is_primary": True})
+    return tuple(found)
+
+
+def _column(reader: Reader) -> ResultColumn:
+    head = reader.text("column") or ""
+    slug = reader.text("slug", None) or re.sub(r"[^a-z0-9@-]+", "_", head.lower()).strip("_-")
+    try:
+        COLUMN(slug)
+    except ValidationError as error:
+        reader.fault("slug" if "slug" in reader.nodes else "column", f'{error.messages[0].rstrip(".")}; found "{slug[:63]}"')
+    if slug == PEOPLE:
+        reader.fault("slug" if "slug" in reader.nodes else "column", f'expected another slug; "{PEOPLE}" is that of the people\'s column')
+    better = reader.choice("better", list(BETTER))
+    it = ResultColumn(
+        slug=slug, column=head, title=reader.text("title", head, most=MOST_TITLE) or head, higher_is_better=BETTER.get(better or "", True),
+        unit=reader.text("unit", "", most=16) or "",
+        weight=reader.number("weight", 1.0, "a number from 0 up", positive=False), is_primary=reader.flag("primary", False),
+        in_ranking=reader.flag("in_ranking", True),
+    )  # fmt: skip
+    reader.close()
+    return it
+
+
+def _opinions(reader: Reader | None) -> OpinionsDef | None:
+    if reader is None:
+        return None
+    criteria = []
+    for entry in reader.readers("criteria"):
+        heads = {name: entry.text(name, "") or "" for name in ("low", "high", "n")}
+        criteria.append(OpinionColumn(entry.text("column") or "", entry.text("criterion", "overall", most=60) or "overall", **heads))
+        if bool(heads["low"]) != bool(heads["high"]):
+            entry.fault("low" if heads["low"] else "high", "expected both ends of the interval, low and high")
+        entry.close()
+    if not criteria:
+        reader.fault("criteria", "expected at least one criterion, with the column of its means")
+    names = [it.criterion for it in criteria]
+    for n, name in enumerate(names):
+        if name in names[:n]:
+            reader.problems.add(f"{reader.at('criteria')}[{n}].criterion", f'expected each once; "{name}" stands before')
+    found = OpinionsDef(
+        title=reader.text("title", "Opinion scores as published", most=120), question=reader.text("question", most=400) or "",
+        criteria=tuple(criteria), raters=reader.whole("raters", None, 1, 1_000_000),
+        left_out=tuple(text for _, text in reader.texts("left_out")), note=reader.text("note", "", most=240) or "",
+    )  # fmt: skip
+    reader.close()
+    return found
+
+
+def _table_text(reader: Reader, path: Path | None) -> str | None:
+    if path is None:
+        return None
+    if not path.is_file() or name_fault(path.name):
+        reader.fault("path", "expected one CSV file with a plain name")
+        return None
+    data = path.read_bytes()
+    if len(data) > MOST_BYTES:
+        reader.fault("path", f"expected at most {MOST_BYTES:,} bytes, found {len(data):,}")
+        return None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        reader.fault("path", f"expected text in UTF-8; save {path.name} in that encoding")
+        return None
+    if "\0" in text:
+        reader.fault("path", f"expected a text; {path.name} holds NUL characters")
+        return None
+    return text
+
+
+def _check_table(reader: Reader, text: str, layout: Layout, opinions: OpinionsDef | None) -> None:
+    try:
+        table = results.read(text, layout)
+        methods = {row.method for row in table.rows}
+        if opinions is not None:
+            published(text, layout, opinions)
+            for n, name in enumerate(opinions.left_out):
+                if name not in methods:
+                    reader.problems.add(f"{reader.at('opinions')}.left_out[{n}]", f'expected a method of the table, found "{name}"')
+    except ResultsError as error:
+        for problem in error.problems:
+            reader.fault("path", f"expected a table that can be ranked; {problem}")
+
+
+def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dict[str, tuple[float | None, ...]]]:
+    """By criterion and method: the mean, the ends of its interval and how many scores it is of, None where nothing stands.
+
+    Raises `ResultsError` for what is no number, and for a mean outside 1 to 5.
+    """
+    found: dict[str, dict[str, tuple[float | None, ...]]] = {it.criterion: {} for it in opinions.criteria}
+    problems = []
+    for number, line in results.lines(text, (layout.method, *(head for it in opinions.criteria for head in it.heads))):
+        for it in opinions.criteria:
+            try:
+                values = tuple(results.number_in(line[head]) if head else None for head in (it.column, it.low, it.high, it.n))
+            except ValueError:
+                problems.append(f"line {number}: what stands for {it.criterion} must be numbers, or empty.")
+                continue
+            if values[0] is not None and not 1 <= values[0] <= 5:
+                problems.append(f"line {number}: {it.column} is {line[it.column]!r}; a mean opinion lies from 1 to 5.")
+            found[it.criterion][" ".join(line[layout.method].split())] = values
+    if problems:
+        raise ResultsError(problems)
+    return found
+
+
+def written(it: ResultsDef, folder: Path, prefix: str) -> dict[str, object]:
+    """The keys of `results`, and the table beside them, byte for byte."""
+    path = f"{prefix}/{it.file_name}"
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_bytes(it.text.encode())
+    data: dict[str, object] = {"path": path, "source": it.source} | ({"url": it.url} if it.url else {})
+    data["method"] = it.layout.method
+    if it.layout.details:
+        data["details"] = list(it.layout.details)
+    data |= {name: getattr(it.layout, name) for name in ("paper", "code") if getattr(it.layout, name)}
+    data["columns"] = [
+        {
+            "column": one.column, "slug": one.slug, "title": one.title, "better": "higher" if one.higher_is_better else "lower",
+            "unit": one.unit, "weight": one.weight, "primary": one.is_primary, "in_ranking": one.in_ranking,
+        }
+        for one in it.layout.columns
+    ]  # fmt: skip
+    if it.opinions is not None:
+        data["opinions"] = _written_opinions(it.opinions)
+    return data
+
+
+def _written_opinions(it: OpinionsDef) -> dict[str, object]:
+    data: dict[str, object] = {"title": it.title, "question": it.question}
+    if it.raters is not None:
+        data["raters"] = it.raters
+    data["criteria"] = [{name: value for name, value in asdict(one).items() if value} for one in it.criteria]
+    if it.left_out:
+        data["left_out"] = list(it.left_out)
+    return data | ({"note": it.note} if it.note else {})
+
+
+def fields_of(it: ResultsDef | None) -> dict[str, object]:
+    """What a plan compares of it, besides its columns."""
+    if it is None:
+        return {}
+    said: dict[str, object] = {"source": it.source, "url": it.url, "table": f"{it.file_name} {it.sha256[:16]}", "method": it.layout.method}
+    said |= {"details": list(it.layout.details), "paper": it.layout.paper, "code": it.layout.code}
+    return said | ({"opinions": it.opinions.to_dict()} if it.opinions else {})

@@ -1,0 +1,77 @@
+"""Scenes without objects are said where a reference is registered, not found out by entries that have no value."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from evaluation import doubts
+from evaluation.models import PhaseMetric
+from evaluation.synthetic.rooms import room, view
+from submissions.formats.families import RENDER
+from submissions.formats.render import Roi, View, render
+from submissions.models import Phase
+from tests.factories import ChallengeFactory, PhaseFactory, UserFactory
+from tests.scenes import write_folder
+
+OURS = {"weights": "plumbline-small"}
+GREY = View(render(np.full((120, 160, 3), 128, np.uint8)), 160, 120)
+SEEN = View(render(view(room("demo:5"), 1, 160, 120).image), 160, 120)
+VIEWS = {"full/a": GREY, "full/b": SEEN, "empty/a": GREY, "empty/b": GREY}
+SENTENCE = "empty: the detector plumbline-small finds no object in its views, so OSIM has no value there; mark objects in empty/rois.json."
+
+
+def test_a_scene_counts_as_empty_only_where_no_view_has_an_object():
+    assert doubts.of_objects(VIEWS, [("osim", OURS), ("psnr", {})]) == [SENTENCE]
+    assert doubts.of_objects(VIEWS, [("psnr", {}), ("puzzlesim", OURS)]) == []
+
+
+def test_metrics_with_one_detector_are_named_together_and_another_threshold_is_another_question():
+    found = doubts.of_objects(VIEWS, [("osim", OURS), ("psnr@bbox", {"detector": "plumbline-small"}), ("osim", {**OURS, "conf": 1.0})])
+    assert found[0] == SENTENCE.replace("OSIM has", "OSIM and PSNR in boxes have")
+    assert [sentence.partition(":")[0] for sentence in found] == ["empty", "full", "empty"]
+
+
+def test_what_was_marked_by_hand_is_an_object_and_clean_views_alone_are_not_looked_at():
+    marked = replace(GREY, rois=(Roi(1, 1, 20, 20, "pot"),))
+    assert doubts.of_objects({"empty/a": GREY, "empty/b": marked, "bare/a": View(None, 160, 120)}, [("osim", OURS)]) == []
+
+
+def test_it_stops_when_its_time_is_over_and_asks_no_detector_that_is_not_here():
+    assert doubts.of_objects(VIEWS, [("osim", OURS)], seconds=-1) == []
+    assert doubts.of_objects(VIEWS, [("osim", {"weights": "yolox-x"})]) == []
+
+
+@pytest.mark.django_db
+def test_the_console_says_it(client, tmp_path, settings):
+    settings.READ_SECONDS = 600  # of a busy machine
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+    PhaseMetric.objects.create(phase=phase, slug="osim", key="osim", params=OURS, is_primary=True)
+    organizer = UserFactory(username="olga")
+    phase.challenge.organizers.add(organizer)
+    client.force_login(organizer)
+    with zipfile.ZipFile(tmp_path / "views.zip", "w") as package:
+        for name, content in RENDER.files(VIEWS):
+            package.writestr(name, content)
+    with (tmp_path / "views.zip").open("rb") as file:
+        path = reverse("console_reference", args=[phase.challenge.slug, phase.slug])
+        page = client.post(path, {"file": file, "note": ""}, follow=True).content.decode()
+    assert "Version 1 is kept, with 4 items." in page and SENTENCE in page
+
+
+@pytest.mark.django_db
+def test_the_command_says_it(tmp_path, capsys):
+    write_folder(VIEWS, tmp_path / "reference")
+    (tmp_path / "challenge.yaml").write_text(
+        "slug: rooms\ntitle: Rooms\nfamily: render\nphases:\n  - slug: one\n    title: One\n    opens_at: 2026-01-01T00:00\n"
+        "    metrics: [{key: osim, params: {weights: plumbline-small}}]\n    reference: {path: reference}\n"
+    )
+    call_command("challenge", "apply", str(tmp_path), "--yes")
+    assert f"! phase one: {SENTENCE}" in capsys.readouterr().out and Phase.objects.count() == 1
+    call_command("challenge", "plan", str(tmp_path))
+    assert "the detector" not in capsys.readouterr().out, "said when something changes"
