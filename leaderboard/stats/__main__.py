@@ -1,4 +1,6 @@
-"""`python -m leaderboard.stats STUDY.csv`: the whole analysis of a study of pairs on one's own machine, without a server.
+"""`python -m leaderboard.stats STUDY.csv`: the whole analysis of a study on one's own machine, without a server.
+
+A file with the columns entry and score holds opinion scores from 1 to 5; one with left, right and choice holds votes on pairs.
 
 Exit codes: 0 done; 1 the votes or scores cannot be used, every problem on stderr; 2 the command cannot be carried out as given.
 """
@@ -16,7 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from leaderboard.stats import opinion_study
+from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
+from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes, VotesError
 
@@ -27,15 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        rows = voting.read(options.votes, dict(options.column))
-        found = {}
-        for criterion in options.criterion or sorted({row.criterion for row in rows}):
-            chosen = [row for row in rows if row.criterion == criterion]
-            if not chosen:
-                raise VotesError([f"{options.votes.name} holds no votes on {criterion!r}; leave --criterion out to see all it has."])
-            counted = voting.canonical(chosen)
-            metrics = read_scores(options.scores, counted, dict(options.tie)) if options.scores else []
-            found[criterion] = analyse(counted, metrics, options.gold, options.anchor, options.seed)
+        found = _opinions(options) if _holds_opinions(options.votes, dict(options.column)) else _pairs(options)
     except VotesError as error:
         print(error, file=sys.stderr)
         return 1
@@ -50,7 +47,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def read_scores(path: Path, votes: Votes, ties: dict[str, float]) -> list[MetricScores]:
+def _pairs(options: argparse.Namespace) -> dict[str, Any]:
+    """The analysis of votes on pairs, by criterion."""
+    _refuse(options, ("screen", "left_out"), "votes on pairs")
+    rows = _by_criterion(options, voting.read(options.votes, dict(options.column)), "votes")
+    counted = {criterion: voting.canonical(chosen) for criterion, chosen in rows}
+    return {it: analyse(votes, _metrics(options, votes), options.gold, options.anchor, options.seed) for it, votes in counted.items()}
+
+
+def _opinions(options: argparse.Namespace) -> dict[str, Any]:
+    """The analysis of opinion scores, by criterion."""
+    _refuse(options, ("gold", "anchor"), "opinion scores")
+    rows = _by_criterion(options, rating.read(options.votes, dict(options.column)), "scores")
+    counted = {criterion: rating.canonical(chosen) for criterion, chosen in rows}
+    more = (options.screen, options.left_out, options.seed)
+    return {it: opinion_study.analyse(scores, _metrics(options, scores), *more) for it, scores in counted.items()}
+
+
+def _metrics(options: argparse.Namespace, counted: Votes | Ratings) -> list[MetricScores]:
+    return read_scores(options.scores, counted, dict(options.tie)) if options.scores else []
+
+
+def _by_criterion(options: argparse.Namespace, rows: list[Any], noun: str) -> Iterable[tuple[str, list[Any]]]:
+    for criterion in options.criterion or sorted({row.criterion for row in rows}):
+        chosen = [row for row in rows if row.criterion == criterion]
+        if not chosen:
+            raise VotesError([f"{options.votes.name} holds no {noun} on {criterion!r}; leave --criterion out to see all it has."])
+        yield criterion, chosen
+
+
+def _refuse(options: argparse.Namespace, names: Sequence[str], noun: str) -> None:
+    given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name)]
+    if given:
+        raise ValueError(f"{options.votes.name} holds {noun}, for which {' and '.join(given)} means nothing; leave it out.")
+
+
+def _holds_opinions(path: Path, columns: dict[str, str]) -> bool:
+    """Whether the file's head names a score and no choice."""
+    with path.open(newline="", encoding="utf-8-sig", errors="replace") as stream:
+        head = next(csv.reader(stream), [])
+    return columns.get("score", "score") in head and columns.get("choice", "choice") not in head
+
+
+def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> list[MetricScores]:
     """Metrics from a CSV file: the columns sample and method, then KEY:higher or KEY:lower for each metric.
 
     What the votes do not name is left out. Raises `VotesError` with every problem.
@@ -68,11 +107,11 @@ def read_scores(path: Path, votes: Votes, ties: dict[str, float]) -> list[Metric
         values = {name: np.full((len(votes.samples), len(votes.methods)), math.nan) for name in heads}
         problems = list(_filled(table, path.name, votes, values))
     if problems:
-        raise VotesError(problems[: voting.MOST_PROBLEMS])
+        raise VotesError(problems)
     return [MetricScores(key, values[name], DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0)) for name, key in keys.items()]
 
 
-def _filled(table: csv.DictReader, name: str, votes: Votes, values: dict[str, Any]) -> Iterable[str]:
+def _filled(table: csv.DictReader, name: str, votes: Votes | Ratings, values: dict[str, Any]) -> Iterable[str]:
     """Put the numbers of the table into `values`; yields a sentence for each that is none."""
     samples = {sample: n for n, sample in enumerate(votes.samples)}
     methods = {method: n for n, method in enumerate(votes.methods)}
@@ -88,8 +127,33 @@ def _filled(table: csv.DictReader, name: str, votes: Votes, values: dict[str, An
                 yield f"{name}: line {table.line_num}: {head} is {text!r}; it must be a number, or empty."
 
 
+def _opinion_report(criterion: str, found: dict[str, Any]) -> list[str]:
+    """The analysis of opinion scores in lines for people."""
+    lines = [f"# {criterion or 'all scores'}", ""]
+    lines.append(f"{found['counted']} scores of {found['n_raters'] - len(found['screened'])} raters on {len(found['samples'])} samples.")
+    if found["screened"]:
+        lines.append(f"Left out, because they hardly go with the others: {', '.join(found['screened'])}.")
+    lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
+    for row in found["scales"]:
+        mean, low, high = row["mos"]
+        shown = f"[{_number(low)}, {_number(high)}]"
+        lines.append(f"{row['method'][:28]:28} {_number(mean):>7} {shown:>17} {_number(row['sd']):>7} {row['n']:>7}")
+    if found["metrics"]:
+        lines += ["", f"{'metric':28} {'rho':>7} {'95 % interval':>17} {'r':>7} {'tau-b':>7} {'rho in samples':>15}"]
+    for row in sorted(found["metrics"], key=lambda row: -(row["order"]["srocc"] or -2)):
+        order, ends = row["order"], row["order"]["srocc_ci"] or (None, None)
+        shown = f"[{_number(ends[0])}, {_number(ends[1])}]"
+        lines.append(
+            f"{row['key'][:28]:28} {_number(order['srocc']):>7} {shown:>17} {_number(order['plcc']):>7} {_number(order['krocc']):>7} "
+            f"{_number(row['scenes_mean']['srocc']):>15}"
+        )
+    return lines
+
+
 def _report(criterion: str, found: dict[str, Any]) -> list[str]:
     """The analysis in lines for people."""
+    if found["kind"] == "opinions":
+        return _opinion_report(criterion, found)
     people, share = found["people"], found["explained_share"]
     lines = [f"# {criterion or 'all votes'}", ""]
     lines.append(
@@ -154,7 +218,12 @@ def _order(text: str) -> tuple[str, str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m leaderboard.stats", description=__doc__, allow_abbrev=False)
-    parser.add_argument("votes", type=Path, metavar="STUDY.csv", help=f"votes, with the columns {', '.join(voting.COLUMNS)}")
+    parser.add_argument(
+        "votes",
+        type=Path,
+        metavar="STUDY.csv",
+        help=f"votes, with the columns {', '.join(voting.COLUMNS)}; or opinion scores, with {', '.join(rating.COLUMNS)}",
+    )
     parser.add_argument(
         "--column", type=_mapping, action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column"
     )
@@ -165,6 +234,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--gold", type=_order, action="append", default=[], metavar="BETTER:WORSE", help="a pair of methods of known order")
     parser.add_argument("--anchor", metavar="METHOD", help="the method whose judges' Elo is 1000; default: the first by name")
+    parser.add_argument("--screen", action="store_true", help="leave out raters whose opinion scores hardly go with the others'")
+    parser.add_argument(
+        "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that takes no part in correlations with opinion scores"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the resampling")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     return parser

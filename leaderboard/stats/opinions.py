@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
+from leaderboard.stats.preference import LEVEL, interval
 from leaderboard.stats.votes import Floats
 
 LOWEST, HIGHEST = 1, 5
 SCREENED = 0.3  # a rater whose correlation with the mean of the others is less may be left out
+FEWEST = 4  # values below which resampling says nothing of a correlation
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,18 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Pearson's, Spearman's (mid-ranks) and Kendall's tau-b over `n` values; None where one side does not vary."""
+    """Pearson's, Spearman's (mid-ranks) and Kendall's tau-b over `n` values; None where one side does not vary.
+
+    `plcc_ci`, `srocc_ci`, `krocc_ci` are 95 % bootstrap intervals, None where none was asked for or too few values are there.
+    """
 
     plcc: float | None
     srocc: float | None
     krocc: float | None
     n: int
+    plcc_ci: tuple[float, float] | None = None
+    srocc_ci: tuple[float, float] | None = None
+    krocc_ci: tuple[float, float] | None = None
 
 
 def mean_opinion(ratings: Sequence[float]) -> Opinion:
@@ -61,20 +70,58 @@ def screened(ratings: Floats, least: float = SCREENED) -> list[int]:
     return out
 
 
-def correlation(x: Sequence[float] | Floats, y: Sequence[float] | Floats, higher_is_better: bool = True) -> Correlation:
-    """Of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out."""
+def correlation(
+    x: Sequence[float] | Floats, y: Sequence[float] | Floats, higher_is_better: bool = True, resamples: int = 0, seed: int = 0
+) -> Correlation:
+    """Of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out.
+
+    With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval; draws in which one side does not
+    vary are left out of it.
+    """
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     known = ~np.isnan(first) & ~np.isnan(second)
     first, second = first[known] * (1 if higher_is_better else -1), second[known]
     n = len(first)
     if n < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return Correlation(None, None, None, n)
-    return Correlation(
-        float(stats.pearsonr(first, second).statistic),
-        float(stats.spearmanr(first, second).statistic),
-        float(stats.kendalltau(first, second).statistic),
-        n,
-    )
+    found = (stats.pearsonr(first, second), stats.spearmanr(first, second), stats.kendalltau(first, second))
+    ends: Sequence[tuple[float, float] | None] = [None] * 3
+    if resamples and n >= FEWEST:
+        ends = [_ends(column) for column in _drawn(first, second, resamples, seed).T]
+    return Correlation(*(float(one.statistic) for one in found), n, *ends)
+
+
+def _ends(drawn: Floats) -> tuple[float, float] | None:
+    """The interval of the draws that have a value; None where hardly any has."""
+    if np.isnan(drawn).mean() > 0.5:
+        return None
+    low, high = interval(drawn, LEVEL)
+    return float(low), float(high)
+
+
+def _drawn(x: Floats, y: Floats, resamples: int, seed: int) -> Floats:
+    """The three correlations [R, 3] of pairs of values drawn with replacement; NaN where one side does not vary.
+
+    A draw is how often each pair of values is in it, w [R, N]; with S the signs of the differences of x and of y, sums over
+    the drawn pairs are w S w, so no draw is written out.
+    """
+    n = len(x)
+    w = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
+    one, other = (np.sign(values[:, None] - values[None, :]) for values in (x, y))
+    same, first, second = (((w @ signs) * w).sum(axis=1) for signs in (one * other, np.abs(one), np.abs(other)))
+    untied = np.sqrt(first * second)
+    tau = np.divide(same, untied, out=np.full(resamples, math.nan), where=untied > 0)
+    # The rank of a value in a draw: how many drawn ones are less, and half of those that are equal.
+    ranks = [w @ ((signs < 0) + 0.5 * (signs == 0)) for signs in (one, other)]
+    return np.stack([_weighted(w, x[None], y[None], untied > 0), _weighted(w, *ranks, untied > 0), tau], axis=1)
+
+
+def _weighted(w: Floats, a: Floats, b: Floats, varies: NDArray[np.bool_]) -> Floats:
+    """Pearson's correlation [R] of a and b [R or 1, N], each value counted w [R, N] times."""
+    n = w.sum(axis=1, keepdims=True)
+    a, b = a - (w * a).sum(axis=1, keepdims=True) / n, b - (w * b).sum(axis=1, keepdims=True) / n
+    size = np.sqrt((w * a**2).sum(axis=1) * (w * b**2).sum(axis=1))
+    return np.divide((w * a * b).sum(axis=1), size, out=np.full(len(w), math.nan), where=varies & (size > 0))
 
 
 def tau_a(x: Sequence[float], y: Sequence[float]) -> float | None:
@@ -88,15 +135,31 @@ def tau_a(x: Sequence[float], y: Sequence[float]) -> float | None:
 
 
 def by_scene(
-    values: Mapping[str, tuple[Sequence[float], Sequence[float]]], higher_is_better: bool = True
+    values: Mapping[str, tuple[Sequence[float] | Floats, Sequence[float] | Floats]],
+    higher_is_better: bool = True,
+    resamples: int = 0,
+    seed: int = 0,
 ) -> tuple[dict[str, Correlation], Correlation]:
-    """The correlation within each scene, of (metric, people) values, and the unweighted mean over the scenes that have one."""
-    each = {scene: correlation(x, y, higher_is_better) for scene, (x, y) in values.items()}
-    known = [found for found in each.values() if found.plcc is not None]
+    """The correlation within each scene, of (metric, people) values, and the unweighted mean over the scenes that have one.
+
+    With `resamples` entries are drawn anew within each scene; for the mean, whole scenes are.
+    """
+    each = {scene: correlation(x, y, higher_is_better, resamples, seed) for scene, (x, y) in values.items()}
+    return each, averaged(each.values(), resamples, seed)
+
+
+def averaged(each: Iterable[Correlation], resamples: int = 0, seed: int = 0) -> Correlation:
+    """The unweighted mean of the correlations that there are, over `n` of them; `resamples` draws of them give an interval."""
+    known = [found for found in each if found.plcc is not None]
     if not known:
-        return each, Correlation(None, None, None, 0)
-    mean = [float(np.mean([getattr(found, name) for found in known])) for name in ("plcc", "srocc", "krocc")]
-    return each, Correlation(*mean, len(known))
+        return Correlation(None, None, None, 0)
+    n = len(known)
+    table = np.array([[found.plcc, found.srocc, found.krocc] for found in known], dtype=np.float64)
+    ends: Sequence[tuple[float, float] | None] = [None] * 3
+    if resamples and n > 1:
+        drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) @ table / n
+        ends = [_ends(column) for column in drawn.T]
+    return Correlation(*(float(value) for value in table.mean(axis=0)), n, *ends)
 
 
 def agreement_probability(p: Sequence[float], q: Sequence[float]) -> float:

@@ -268,6 +268,35 @@ def resampled(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> Floats
     return found
 
 
+def resampled_blocks(blocks: NDArray[np.int64], m: int, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+    """`cells` of bootstrap samples of comparisons with several verdicts each: float64[R, M, M, 2]. Fixed by the seed.
+
+    `blocks` int64[N, 5] holds for each comparison its two methods, the wins of the first, the ties and the wins of the second.
+    """
+    found = np.zeros((resamples, m, m, 2))
+    if not len(blocks):
+        return found
+    kinds, counts = np.unique(blocks, axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(blocks), counts / len(blocks), size=resamples).astype(float)
+    for n, (a, b, first, tied, second) in enumerate(kinds.tolist()):
+        found[:, a, b, 0] += first * drawn[:, n]
+        found[:, b, a, 0] += second * drawn[:, n]
+        found[:, a, b, 1] += tied * drawn[:, n]
+        found[:, b, a, 1] += tied * drawn[:, n]
+    return found
+
+
+def judge_elos(counted: Floats, anchor: int) -> Floats:
+    """`judge_elo` of many `cells` [R, M, M, 2]: float64[R, M], NaN where no chain of pairs joins a method to the anchor."""
+    w = wins(counted, tie=1.0)
+    ability = fits(w)
+    found = ANCHOR + PER_LOGIT * (ability - ability[:, anchor : anchor + 1])
+    for one, row in zip(w, found, strict=True):
+        part = connected_components((one + one.T) > 0, directed=False)[1]
+        row[part != part[anchor]] = math.nan
+    return found
+
+
 def interval(values: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
     """Percentiles over the first axis, NaN left out; NaN where nothing is left."""
     low, high = np.full(values.shape[1:], math.nan), np.full(values.shape[1:], math.nan)

@@ -22,7 +22,6 @@ from leaderboard.stats.votes import Floats, Ints, Votes
 
 MOST_CLUSTERS = 5
 SEPARATE = 0.1  # mean silhouette below which raters are one cluster
-SCREENED = 0.3
 BREAK_EVERY = 350
 
 
@@ -108,6 +107,31 @@ def with_people(verdict: Floats, people: Floats, decisive: bool = False, resampl
         agreed = np.where((people == 0) | (verdict == 0)[None, :], math.nan, agreed)
     total, count = np.nansum(agreed, axis=0), (~np.isnan(agreed)).sum(axis=0).astype(float)
     return _share(total, count, resamples, seed)
+
+
+def people_prefer(people: Floats) -> Floats:
+    """The share of raters who prefer the first of each pair, ties counting half: float64[Q] of verdicts [K, Q], NaN without any."""
+    said = (~np.isnan(people)).sum(axis=0)
+    return np.divide(np.nansum((1 - people) / 2, axis=0), said, out=np.full(people.shape[1], math.nan), where=said > 0)
+
+
+@dataclass(frozen=True)
+class Probability:
+    """How near the preferences p and q of two kinds of raters are over `n` pairs: `agreement`, the mean chance that an answer of
+    each is the same, mean of p q + (1 - p)(1 - q); `l1`, twice the mean of |p - q|, the lower the nearer."""
+
+    agreement: float | None
+    l1: float | None
+    n: int
+
+
+def probability(p: Floats, q: Floats) -> Probability:
+    """Of the pairs [Q] for which both have a preference in [0, 1]."""
+    both = ~(np.isnan(p) | np.isnan(q))
+    p, q = p[both], q[both]
+    if not len(p):
+        return Probability(None, None, 0)
+    return Probability(float((p * q + (1 - p) * (1 - q)).mean()), float(2 * np.abs(p - q).mean()), len(p))
 
 
 def between_people(people: Floats, decisive: bool = False, resamples: int = RESAMPLES, seed: int = 0) -> Share:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
-from leaderboard.stats import adequacy, opinions, preference, raters
+from leaderboard.stats import adequacy, judges, opinions, preference, raters
+from leaderboard.stats.judges import Judge
 from leaderboard.stats.votes import Floats, Votes
 
-VERSION = 1  # raised whenever any number can change
+VERSION = 8  # raised whenever any number can change
 FEW_SAMPLES = 2
 
 
@@ -24,13 +26,24 @@ FEW_SAMPLES = 2
 class MetricScores:
     """A metric that answers too: its values float64[samples, methods] in the votes' order, NaN where it has none.
 
-    Differences of at most `tie`, in its unit, are ties.
+    Differences of at most `tie`, in its unit, are ties. `whole` float64[methods] is its value over everything, where that is not
+    the mean over samples: a metric of the whole set, or a figure that was published, has nothing else and answers no question.
+    `trained` is not empty where it was, or may have been, learnt from these judgements or others about the same methods.
     """
 
     key: str
     values: Floats = field(repr=False)
     higher_is_better: bool = True
     tie: float = 0.0
+    whole: Floats | None = field(default=None, repr=False)
+    trained: str = ""
+
+    @cached_property
+    def of_methods(self) -> Floats:
+        """One value per method float64[methods]: `whole`, else the mean over its samples."""
+        if self.whole is not None:
+            return self.whole
+        return np.array([math.nan if np.isnan(column).all() else np.nanmean(column) for column in self.values.T])
 
 
 def analyse(
@@ -40,8 +53,9 @@ def analyse(
     anchor: str | None = None,
     seed: int = 0,
     step: Callable[[], None] = lambda: None,
+    models: Sequence[Judge] = (),
 ) -> dict[str, Any]:
-    """The analysis of the votes of one criterion; `step` is called every few seconds of it.
+    """The analysis of the votes of one criterion; `step` is called every few seconds of it. `models` are judges that answered too.
 
     ValueError if `anchor` names no method.
     """
@@ -51,6 +65,7 @@ def analyse(
     asked = raters.questions(votes)
     found: dict[str, Any] = {
         "version": VERSION,
+        "kind": "pairs",
         "votes": len(votes),
         "counted": len(counted),
         "repeats": int(votes.repeat.sum()),
@@ -64,18 +79,21 @@ def analyse(
     step()
     found |= _scales(counted, anchor, seed)
     step()
-    found["agreement"] = _agreement(votes, asked, metrics)
+    preferred = {one.key: judges.preferred(asked, votes.samples, votes.methods, one.judged) for one in models}
+    found["agreement"] = _agreement(votes, asked, metrics, preferred)
     found["metrics"] = []
     for metric in metrics:
         found["metrics"].append(_metric(votes, asked, counted, metric, seed))
         step()
+    found["judges"] = [_judge(votes, asked, counted, one, preferred[one.key], found["anchor"], seed) for one in models]
+    step()
     found["people"] = _people(asked.verdicts, seed)
     found["reliability"] = _reliability(votes, asked, gold)
     found["adequacy"] = []
     for resource in adequacy.RESOURCES:
         step()
         found["adequacy"].append(asdict(adequacy.curve(counted, resource, seed=seed)))
-    return _plain(found)
+    return plain(found)
 
 
 def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
@@ -108,16 +126,18 @@ def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
     return {"scales": rows, "anchor": counted.methods[at] if counted.methods else None, "explained_share": share}
 
 
-def _agreement(votes: Votes, asked: raters.Questions, metrics: Sequence[MetricScores]) -> dict[str, Any]:
-    """The matrix of people and metrics together, and people's clusters with what each group and metric agrees on average with them."""
+def _agreement(votes: Votes, asked: raters.Questions, metrics: Sequence[MetricScores], models: Mapping[str, Floats]) -> dict[str, Any]:
+    """The matrix of people, metrics and judges together, and people's clusters with what each group and metric agrees on average
+    with them."""
     answers = [raters.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
+    answers += [judges.verdict(preferred) for preferred in models.values()]
     verdicts = np.concatenate([asked.verdicts, np.array(answers).reshape(len(answers), -1)]) if answers else asked.verdicts
     found = raters.agreement(verdicts)
     people = raters.clusters(found.all[: len(votes.raters), : len(votes.raters)])
     everyone = raters.clusters(found.all)
     return {
-        "names": [*votes.raters, *(metric.key for metric in metrics)],
-        "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics),
+        "names": [*votes.raters, *(metric.key for metric in metrics), *models],
+        "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics) + ["judge"] * len(models),
         "all": found.all,
         "decisive": found.decisive,
         "common": found.common,
@@ -135,24 +155,49 @@ def _metric(votes: Votes, asked: raters.Questions, counted: Votes, metric: Metri
         for name in sorted(set(votes.groups))
     }
     rates = preference.win_rate(preference.wins(preference.cells(counted)))
-    with np.errstate(invalid="ignore"):
-        means = np.array([np.nan if np.isnan(column).all() else np.nanmean(column) for column in metric.values.T])
     scenes = {}
     for n, name in enumerate(votes.samples):
         own = counted.take(counted.sample == n)
         scenes[name] = (metric.values[n], preference.win_rate(preference.wins(preference.cells(own))))
-    each, mean = opinions.by_scene(scenes, metric.higher_is_better)
+    each, mean = opinions.by_scene(scenes, metric.higher_is_better, preference.RESAMPLES, seed)
     return {
         "key": metric.key,
         "higher_is_better": metric.higher_is_better,
         "tie": metric.tie,
+        "trained": metric.trained,
         "pairs": asdict(raters.with_people(verdict, asked.verdicts, seed=seed)),
         "decisive": asdict(raters.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
+        "probability": asdict(raters.probability((1 - verdict) / 2, raters.people_prefer(asked.verdicts))),
         "groups": groups,
-        "order": asdict(opinions.correlation(means, rates, metric.higher_is_better)),
+        "order": asdict(opinions.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed)),
         "scenes": {name: asdict(found) for name, found in each.items()},
         "scenes_mean": asdict(mean),
         "contradictions": [asdict(found) for found in contradictions(counted, metric)],
+    }
+
+
+def _judge(votes: Votes, asked: raters.Questions, counted: Votes, one: Judge, preferred: Floats, anchor: str, seed: int) -> dict[str, Any]:
+    """How far one judge agrees with people, as `_metric` says it of a metric; one that is for display only gets no order."""
+    verdict = judges.verdict(preferred)
+    groups = {
+        name: asdict(raters.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
+        for name in sorted(set(votes.groups))
+    }
+    order = None
+    if not one.display_only:
+        rates = preference.win_rate(preference.wins(preference.cells(counted)))
+        values = judges.elos(one.judged, votes.methods, anchor)
+        order = asdict(opinions.correlation(values, rates, resamples=preference.RESAMPLES, seed=seed))
+    return {
+        "key": one.key,
+        "display_only": one.display_only,
+        "pairs": asdict(raters.with_people(verdict, asked.verdicts, seed=seed)),
+        "decisive": asdict(raters.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
+        "probability": asdict(raters.probability(preferred, raters.people_prefer(asked.verdicts))),
+        "groups": groups,
+        "order": order,
+        "left_share": judges.left_share(one.judged),
+        "facts": dict(one.facts),
     }
 
 
@@ -176,9 +221,8 @@ class Contradiction:
 def contradictions(counted: Votes, metric: MetricScores) -> list[Contradiction]:
     """All such pairs, those that people are surest of first; the metric's order is that of its means over the samples judged."""
     cells = preference.cells(counted)[..., 0]
-    values = metric.values if metric.higher_is_better else -metric.values
-    with np.errstate(invalid="ignore"):
-        means = np.array([np.nan if np.isnan(column).all() else np.nanmean(column) for column in values.T])
+    sign = 1 if metric.higher_is_better else -1
+    values, means = sign * metric.values, sign * metric.of_methods
     found = []
     for i, j in zip(*np.nonzero(cells > cells.T), strict=True):
         won, n = int(cells[i, j]), int(cells[i, j] + cells[j, i])
@@ -233,14 +277,14 @@ def _reliability(votes: Votes, asked: raters.Questions, gold: Collection[tuple[s
     }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The same in JSON's own types; None for what is not a number."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, (float, np.floating)):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, np.integer):

@@ -197,6 +197,11 @@ def paired(
     return replace(result, mean_difference=float(difference.mean()), ci_low=low, ci_high=high, p_value=p_value)
 
 
+def can_tell(n: int) -> bool:
+    """Whether `n` paired differences can reject at 5 % at all: the smallest p of their sign flips is 2^(1 - n), so six can."""
+    return 2.0 ** (1 - n) <= 1 - LEVEL
+
+
 def sign_flip_p(difference: Floats, seed: int = 0, flips: int = FLIPS) -> float:
     """Two-sided p of mean 0 when every difference could as well have had the other sign.
 

@@ -10,29 +10,28 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from submissions.formats.errors import MOST_PROBLEMS, TableError
+
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 NEEDED = ("rater", "left", "right", "choice")
 CHOICES = {"left": 0, "right": 1, "tie": 2}
-MOST_PROBLEMS = 100
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 
-class VotesError(ValueError):
-    """A file of votes cannot be used; one sentence for each problem, at most the first hundred."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = tuple(problems)
+class VotesError(TableError):
+    """A file of votes or of opinion scores cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,9 @@ def canonical(votes: Iterable[Vote]) -> Votes:
     for vote in rows:
         if vote.left == vote.right or vote.choice not in CHOICES:
             raise ValueError(f"no vote between two methods: {vote}")
-    raters, rater = _numbered(vote.rater for vote in rows)
-    samples, sample = _numbered(vote.sample for vote in rows)
-    methods, sides = _numbered([vote.left for vote in rows] + [vote.right for vote in rows])
+    raters, rater = numbered(vote.rater for vote in rows)
+    samples, sample = numbered(vote.sample for vote in rows)
+    methods, sides = numbered([vote.left for vote in rows] + [vote.right for vote in rows])
     left, right = sides[: len(rows)], sides[len(rows) :]
     said = np.array([CHOICES[vote.choice] for vote in rows], dtype=np.int64)
     verdict = np.array([-1, 1, 0])[said] * np.where(left < right, 1, -1) if rows else said
@@ -129,45 +128,64 @@ def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Vote]:
     `columns` names, for a column of `COLUMNS`, the one that the file has instead; `choice=winner` is
     such a mapping. Raises `VotesError` with every problem, by line.
     """
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            return parse(stream, path.name, columns)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise VotesError([f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
+    return read_records(path, lambda stream, name: parse(stream, name, columns))
 
 
 def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Vote]:
     """The votes in the lines of a CSV file called `name`; see `read`."""
+    return records(lines, name, columns, COLUMNS, NEEDED, _vote, "votes")
+
+
+def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> list[T]:
+    """What `parse` makes of the file's lines and its name; `VotesError` for one that is no CSV file in UTF-8."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            return parse(stream, path.name)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise VotesError([f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
+
+
+def records(
+    lines: Iterable[str], name: str, columns: Mapping[str, str] | None, known: Sequence[str], needed: Sequence[str],
+    make: Callable[[Mapping[str, str]], T], noun: str,
+) -> list[T]:  # fmt: skip
+    """A record of each line below the head of a CSV file called `name`, made by `make` from the `known` columns, "" for one
+    that is not there; ValueError of `make` is a problem of that line. Raises `VotesError` with every problem."""
     table = csv.DictReader(lines)
-    named = {column: (columns or {}).get(column, column) for column in COLUMNS}
+    named = {column: (columns or {}).get(column, column) for column in known}
     there = table.fieldnames or []
-    unknown = sorted(set(columns or {}) - set(COLUMNS))
+    unknown = sorted(set(columns or {}) - set(known))
     if unknown:
-        raise VotesError([f"Votes have no column {', '.join(unknown)}; what can be named is {', '.join(COLUMNS)}."])
-    absent = sorted({named[column] for column in (*NEEDED, *(columns or {}))} - set(there))
+        raise VotesError([f"{noun.capitalize()} have no column {', '.join(unknown)}; what can be named is {', '.join(known)}."])
+    absent = sorted({named[column] for column in (*needed, *(columns or {}))} - set(there))
     if absent:
         raise VotesError([f"{name} has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}: name those to take."])
-    votes, problems = [], []
+    found, problems = [], []
     for row in table:
         try:
-            votes.append(_vote({column: (row.get(key) or "").strip() for column, key in named.items()}))
+            found.append(make({column: (row.get(key) or "").strip() for column, key in named.items()}))
         except ValueError as error:
             problems.append(f"{name}: line {table.line_num}: {error}")
             if len(problems) == MOST_PROBLEMS:
                 break
     if problems:
         raise VotesError(problems)
-    if not votes:
-        raise VotesError([f"{name} holds no votes; it needs a line for each under its head."])
-    return votes
+    if not found:
+        raise VotesError([f"{name} holds no {noun}; it needs a line for each under its head."])
+    return found
 
 
 def write(votes: Iterable[Vote]) -> Iterator[list[str]]:
     """The rows of a CSV file, its head first; `parse` reads them back."""
     yield list(COLUMNS)
     for vote in votes:
-        values = (getattr(vote, column) for column in COLUMNS)
-        yield ["" if value is None else str(value) for value in values]
+        yield cells(vote)
+
+
+def cells(vote: Vote) -> list[str]:
+    """One line of such a file."""
+    values = (getattr(vote, column) for column in COLUMNS)
+    return ["" if value is None else str(value) for value in values]
 
 
 def _vote(row: Mapping[str, str]) -> Vote:
@@ -188,6 +206,7 @@ def _vote(row: Mapping[str, str]) -> Vote:
     return Vote(**{**row, "seconds": seconds})  # type: ignore[arg-type]
 
 
-def _numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Ints]:
+def numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Ints]:
+    """(the names that occur, sorted; the place int64[N] of each one given among them)."""
     found, place = np.unique(np.array(list(names), dtype=object).astype(str), return_inverse=True)
     return tuple(found.tolist()), place.astype(np.int64)

@@ -6,7 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from leaderboard.stats.opinions import agreement_probability, by_scene, correlation, l1_distance, mean_opinion, screened, tau_a
+from leaderboard.stats.opinions import (
+    Correlation,
+    agreement_probability,
+    averaged,
+    by_scene,
+    correlation,
+    l1_distance,
+    mean_opinion,
+    screened,
+    tau_a,
+)
 
 X, Y = (1, 2, 3, 4, 5), (2, 1, 4, 3, 3)
 
@@ -78,3 +88,21 @@ def test_published_metrics_correlate_with_opinions_as_published(data_folder):
     }
     for key, (rho, higher) in expected.items():
         assert correlation([float(row[key]) for row in rows], mos, higher).srocc == pytest.approx(rho, abs=1e-3), key
+
+
+def test_published_means_over_data_sets_are_the_means_of_the_published_correlations(data_folder):
+    """Table 4 of the paper on PuzzleSim from its table 3, to the rounding of both."""
+    folder = data_folder.parent / "published"
+    with (folder / "puzzlesim_table3_per_dataset.csv").open(newline="") as stream:
+        rows = {(row.pop("correlation"), row.pop("metric")): [float(value) for value in row.values()] for row in csv.DictReader(stream)}
+    compared = 0
+    with (folder / "puzzlesim_table4_aggregate.csv").open(newline="") as stream:
+        for printed in csv.DictReader(stream):
+            pearson, spearman = rows.get(("pearson", printed["metric"])), rows.get(("spearman", printed["metric"]))
+            if pearson is None or spearman is None:
+                continue
+            found = averaged(Correlation(r, rho, 0.0, 10) for r, rho in zip(pearson, spearman, strict=True))
+            assert found.plcc == pytest.approx(float(printed["pearson_mean"]), abs=0.0015), printed["metric"]
+            assert found.srocc == pytest.approx(float(printed["spearman_mean"]), abs=0.0015), printed["metric"]
+            compared += 1
+    assert compared >= 8

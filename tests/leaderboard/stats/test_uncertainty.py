@@ -374,6 +374,10 @@ class TestPaired:
         assert 0.1 < peer < 0.9
         assert paired(a, b).p_value == pytest.approx(peer, abs=5 * math.sqrt(peer * (1 - peer) / 10_000))
 
+    def test_so_few_that_none_could_be_significant_are_known_before(self):
+        for n in range(1, 9):
+            assert uncertainty.can_tell(n) == (sign_flip_p(np.linspace(1, 2, n)) <= 0.05), n
+
     def test_sampled_p_is_never_zero(self):
         assert sign_flip_p(np.full(60, 0.5)) == 1 / 10_001
 

@@ -1,0 +1,160 @@
+"""What follows from a judge's answers: its Elo per criterion, where a new method stands, and its verdict on people's questions.
+
+A judge gives several texts on one comparison, and every one that could be read counts. Comparisons, not texts, are resampled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from leaderboard.stats import preference
+from leaderboard.stats.raters import Questions
+from leaderboard.stats.votes import Floats
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One comparison on one criterion: the verdicts (−1 left better, 0, +1 right better) of the texts that could be read."""
+
+    sample: str
+    left: str
+    right: str
+    verdicts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge that answers people's questions too: its name, what it said on the criterion, and facts to be shown beside it."""
+
+    key: str
+    judged: tuple[Judged, ...] = field(repr=False)
+    display_only: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def blocks(judged: Iterable[Judged], methods: Sequence[str]) -> np.ndarray:
+    """int64[N, 5] as `preference.resampled_blocks` takes it; comparisons without a verdict are left out."""
+    place = {name: n for n, name in enumerate(methods)}
+    rows = []
+    for one in judged:
+        if one.verdicts:
+            counts = [one.verdicts.count(kind) for kind in (-1, 0, 1)]
+            sides = (one.left, one.right) if one.left < one.right else (one.right, one.left)
+            rows.append([place[sides[0]], place[sides[1]], *(counts if one.left < one.right else counts[::-1])])
+    return np.array(rows, dtype=np.int64).reshape(-1, 5)
+
+
+def cells(found: np.ndarray, m: int) -> Floats:
+    """`preference.cells` float64[m, m, 2] of such blocks."""
+    counted = np.zeros((m, m, 2))
+    for a, b, first, tied, second in found.tolist():
+        counted[a, b] += (first, tied)
+        counted[b, a] += (second, tied)
+    return counted
+
+
+def elo(judged: Sequence[Judged], anchor: str, resamples: int = preference.RESAMPLES, seed: int = 0) -> dict[str, Any]:
+    """The Elo of every method that was compared, the anchor at 1000, as plain values, best first.
+
+    Where the anchor was not compared the first method by name stands in its place. Methods that no chain of comparisons joins to
+    it have no score; `regularised` marks those that needed half a virtual win each way.
+    """
+    methods = sorted({name for one in judged if one.verdicts for name in (one.left, one.right)})
+    if not methods:
+        return {"anchor": anchor, "rows": [], "comparisons": 0, "answers": 0}
+    at = methods.index(anchor) if anchor in methods else 0
+    found = blocks(judged, methods)
+    counted = cells(found, len(methods))
+    value, fitted = preference.judge_elo(counted, at)
+    scale = preference.scale(value, preference.judge_elos(preference.resampled_blocks(found, len(methods), resamples, seed), at))
+    rows = [
+        {
+            "method": name, "elo": _plain(scale.value[n]), "low": _plain(scale.low[n]), "high": _plain(scale.high[n]),
+            "wins": int(counted[n, :, 0].sum()), "ties": int(counted[n, :, 1].sum()), "losses": int(counted[:, n, 0].sum()),
+            "regularised": bool(fitted.regularised[n]), "placed": False,
+        }
+        for n, name in enumerate(methods)
+    ]  # fmt: skip
+    rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or 0.0), row["method"]))
+    return {"anchor": methods[at], "rows": rows, "comparisons": len(found), "answers": int(found[:, 2:].sum())}
+
+
+def place(
+    judged: Sequence[Judged], newcomer: str, frozen: Mapping[str, float], resamples: int = preference.RESAMPLES, seed: int = 0
+) -> dict[str, Any]:
+    """The row of a new method among `frozen` scores, which stay as they are; comparisons with others are left out."""
+    against = sorted({name for one in judged for name in (one.left, one.right) if name != newcomer and name in frozen})
+    methods = [newcomer, *against]
+    own = [one for one in judged if newcomer in (one.left, one.right) and {one.left, one.right} <= set(methods)]
+    found = blocks(own, methods)
+    counted = cells(found, len(methods))
+    samples = preference.resampled_blocks(found, len(methods), resamples, seed)
+    scores = [frozen[name] for name in against]
+
+    def score(one: Floats) -> float:
+        w = preference.wins(one, tie=1.0)
+        met = (w[0, 1:] + w[1:, 0]) > 0
+        return preference.placed([s for s, m in zip(scores, met, strict=True) if m], w[0, 1:][met].tolist(), w[1:, 0][met].tolist())
+
+    low, high = preference.interval(np.array([[score(one)] for one in samples]).reshape(-1, 1))
+    w = preference.wins(counted, tie=1.0)
+    return {
+        "method": newcomer, "elo": _plain(score(counted)), "low": _plain(low[0]), "high": _plain(high[0]),
+        "wins": int(counted[0, :, 0].sum()), "ties": int(counted[0, :, 1].sum()), "losses": int(counted[:, 0, 0].sum()),
+        "regularised": bool(len(found)) and not (w[0].sum() and w[:, 0].sum()), "placed": True,
+        "comparisons": len(found), "answers": int(found[:, 2:].sum()),
+    }  # fmt: skip
+
+
+def elos(judged: Sequence[Judged], methods: Sequence[str], anchor: str = "") -> Floats:
+    """The Elo of these methods, float64[M]; NaN where there is none."""
+    found = {row["method"]: row["elo"] for row in elo(judged, anchor, resamples=0)["rows"]}
+    return np.array([math.nan if found.get(name) is None else found[name] for name in methods], dtype=np.float64)
+
+
+def win_rates(judged: Sequence[Judged], samples: Sequence[str], methods: Sequence[str]) -> Floats:
+    """The share of its comparisons on each sample that a method won, ties half: float64[S, M], NaN where it was not compared."""
+    every = sorted({name for one in judged for name in (one.left, one.right)} | set(methods))
+    place = [every.index(name) for name in methods]
+    rows = []
+    for sample in samples:
+        found = blocks((one for one in judged if one.sample == sample), every)
+        rows.append(preference.win_rate(preference.wins(cells(found, len(every))))[place])
+    return np.array(rows, dtype=np.float64).reshape(len(samples), len(methods))
+
+
+def left_share(judged: Iterable[Judged]) -> float | None:
+    """How often the left side was preferred, among decisive verdicts: one half for a judge that does not care where a thing stands."""
+    verdicts = [verdict for one in judged for verdict in one.verdicts if verdict]
+    return verdicts.count(-1) / len(verdicts) if verdicts else None
+
+
+def preferred(asked: Questions, samples: Sequence[str], methods: Sequence[str], judged: Iterable[Judged]) -> Floats:
+    """How far a judge prefers the first method of each of people's questions: float64[Q], 1 always, ½ undecided, 0 never, NaN not asked.
+
+    It is the share of its verdicts on that pair of that sample, ties counting half.
+    """
+    said: dict[tuple[str, str, str], list[int]] = {}
+    for one in judged:
+        turn = 1 if one.left < one.right else -1
+        said.setdefault((one.sample, *sorted((one.left, one.right))), []).extend(turn * verdict for verdict in one.verdicts)
+    found = np.full(len(asked.sample), math.nan)
+    for n, (h, a, b) in enumerate(zip(asked.sample.tolist(), asked.a.tolist(), asked.b.tolist(), strict=True)):
+        verdicts = said.get((samples[h], methods[a], methods[b]))
+        if verdicts:
+            found[n] = (1 - sum(verdicts) / len(verdicts)) / 2
+    return found
+
+
+def verdict(preferred: Floats) -> Floats:
+    """A row of verdicts [Q] as raters give them, from `preferred`: what most of the answers say, 0 where they are balanced."""
+    return np.sign(0.5 - preferred)
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

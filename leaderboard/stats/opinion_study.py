@@ -1,0 +1,240 @@
+"""Everything that is computed of a study of opinion scores: mean opinions, correlations of metrics with them, reliability.
+
+The result is plain JSON values, as that of `study`. A study whose raters are not known (published means) has the same
+form, with what only raters can tell left empty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from leaderboard.stats import judges, opinions
+from leaderboard.stats.judges import Judge
+from leaderboard.stats.preference import RESAMPLES
+from leaderboard.stats.ratings import LOWEST, Ratings
+from leaderboard.stats.study import VERSION, MetricScores, plain
+from leaderboard.stats.votes import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Mean opinions of each method that were published without the scores behind them: float64[M] each, NaN where not known.
+
+    `low` and `high` are the ends of 95 % intervals, `n` how many scores a mean is of. `raters` is how many people scored, where known.
+    """
+
+    methods: tuple[str, ...]
+    mean: Floats
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+    n: Floats = field(repr=False)
+    raters: int | None = None
+
+
+def analyse(
+    ratings: Ratings,
+    metrics: Sequence[MetricScores] = (),
+    screen: bool = False,
+    left_out: Collection[str] = (),
+    seed: int = 0,
+    step: Callable[[], None] = lambda: None,
+    models: Sequence[Judge] = (),
+) -> dict[str, Any]:
+    """The analysis of the scores on one criterion; `step` is called every few seconds of it. `models` are judges that compared
+    the methods.
+
+    `metrics` hold values float64[samples, methods] in the order of the ratings'. With `screen`, raters whose scores hardly
+    go with the mean of the others are left out. Methods `left_out` keep their means and take no part in correlations.
+    """
+    out = opinions.screened(ratings.by_rater()) if screen else []
+    counted = ratings.take(~np.isin(ratings.rater, out))
+    scales = [_scale(counted, n) for n in range(len(counted.methods))]
+    found = _head("ratings", ratings.methods, scales) | {
+        "ratings": len(ratings), "counted": len(counted), "raters": list(ratings.raters), "groups": list(ratings.groups),
+        "n_raters": len(ratings.raters), "samples": list(ratings.samples), "screening": screen,
+        "screened": [ratings.raters[k] for k in out], "left_out": sorted(set(left_out) & set(ratings.methods)),
+    }  # fmt: skip
+    takes_part = np.array([name not in left_out for name in counted.methods], dtype=bool)
+    parts = {"": counted} | {
+        name: counted.take(np.array([counted.groups[k] == name for k in counted.rater], dtype=bool))
+        for name in sorted(set(counted.groups))
+        if name
+    }
+    means = {name: _by_scene(part) for name, part in parts.items()}
+    found["metrics"] = []
+    for metric in metrics:
+        step()
+        found["metrics"].append(_metric(counted, metric, means, takes_part, seed))
+    step()
+    found["judges"] = [_judge(counted, one, means, takes_part, seed) for one in models]
+    found["reliability"] = {"raters": _reliability(ratings, out)}
+    like = [row["agreement"] for row in found["reliability"]["raters"] if row["agreement"] is not None]
+    found["like_others"] = float(np.mean(like)) if like else None
+    return plain(found)
+
+
+def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = (), seed: int = 0) -> dict[str, Any]:
+    """The same of published means; of `metrics` only `of_methods` counts."""
+    scales = [
+        {
+            "method": name, "mos": [float(means.mean[n]), float(means.low[n]), float(means.high[n])], "sd": None,
+            "n": None if np.isnan(means.n[n]) else int(means.n[n]), "normalised": (float(means.mean[n]) - LOWEST) / 4, "scenes": {},
+        }
+        for n, name in enumerate(means.methods)
+    ]  # fmt: skip
+    found = _head("means", means.methods, scales) | {
+        "ratings": 0, "counted": 0, "raters": [], "groups": [], "n_raters": means.raters, "samples": [], "screening": False, "screened": [],
+        "left_out": sorted(set(left_out) & set(means.methods)), "reliability": {"raters": []}, "like_others": None,
+    }  # fmt: skip
+    takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
+    found["metrics"] = [
+        {
+            "key": metric.key, "higher_is_better": metric.higher_is_better, "tie": metric.tie, "trained": metric.trained,
+            "values": metric.of_methods,
+            "order": _order(metric.of_methods, means.mean, takes_part, metric.higher_is_better, seed),
+            "groups": {}, "scenes": {}, "scenes_mean": asdict(opinions.Correlation(None, None, None, 0)), "contradictions": [],
+        }
+        for metric in metrics
+    ]  # fmt: skip
+    return plain(found)
+
+
+def _head(of: str, methods: Sequence[str], scales: list[dict[str, Any]]) -> dict[str, Any]:
+    def best_first(row: dict[str, Any]) -> tuple[float, str]:
+        return (math.inf if math.isnan(row["mos"][0]) else -row["mos"][0], row["method"])
+
+    return {"version": VERSION, "kind": "opinions", "of": of, "methods": list(methods), "scales": sorted(scales, key=best_first)}
+
+
+def _scale(counted: Ratings, method: int) -> dict[str, Any]:
+    """One method's mean opinion, over all and sample by sample."""
+    own = counted.method == method
+    scenes = {
+        name: asdict(opinions.mean_opinion(counted.score[own & (counted.sample == n)]))
+        for n, name in enumerate(counted.samples)
+        if (own & (counted.sample == n)).any()
+    }
+    row: dict[str, Any] = {"method": counted.methods[method], "scenes": scenes if len(counted.samples) > 1 else {}}
+    if not own.any():  # all its raters were screened
+        return row | {"mos": [math.nan] * 3, "sd": None, "n": 0, "normalised": None}
+    found = opinions.mean_opinion(counted.score[own])
+    return row | {"mos": [found.mean, found.low, found.high], "sd": found.sd, "n": found.n, "normalised": (found.mean - LOWEST) / 4}
+
+
+def _by_scene(part: Ratings) -> Floats:
+    """Mean scores float64[S + 1, M], the last row over all samples; NaN where nobody scored."""
+    s, m = len(part.samples), len(part.methods)
+    total, count = np.zeros((s + 1, m)), np.zeros((s + 1, m))
+    for row in (part.sample, np.full(len(part), s)):
+        np.add.at(total, (row, part.method), part.score)
+        np.add.at(count, (row, part.method), 1.0)
+    return np.divide(total, count, out=np.full_like(total, math.nan), where=count > 0)
+
+
+def _metric(counted: Ratings, metric: MetricScores, means: dict[str, Floats], takes_part: np.ndarray, seed: int) -> dict[str, Any]:
+    """How one metric correlates with mean opinions: over the methods, with each group of people, and within each sample."""
+    higher = metric.higher_is_better
+    overall = metric.of_methods
+    scenes = {
+        name: (np.where(takes_part, metric.values[n], math.nan), np.where(takes_part, means[""][n], math.nan))
+        for n, name in enumerate(counted.samples)
+    }
+    each, mean = opinions.by_scene(scenes, higher, RESAMPLES, seed)
+    return {
+        "key": metric.key, "higher_is_better": higher, "tie": metric.tie, "trained": metric.trained, "values": overall,
+        "order": _order(overall, means[""][-1], takes_part, higher, seed),
+        "groups": {name: _order(overall, found[-1], takes_part, higher, seed) for name, found in means.items() if name},
+        "scenes": {name: asdict(found) for name, found in each.items()}, "scenes_mean": asdict(mean),
+        "contradictions": [asdict(found) for found in contradictions(counted, metric, overall)],
+    }  # fmt: skip
+
+
+def _judge(counted: Ratings, one: Judge, means: dict[str, Floats], takes_part: np.ndarray, seed: int) -> dict[str, Any]:
+    """How one judge's scores correlate with mean opinions, as `_metric` says it of a metric: its Elo over the methods, its win
+    rates within each sample. One that is for display only has no scores."""
+    facts = {"display_only": one.display_only, "left_share": judges.left_share(one.judged), "facts": dict(one.facts)}
+    if one.display_only:
+        return {"key": one.key, "order": None, "groups": {}} | facts
+    values = judges.win_rates(one.judged, counted.samples, counted.methods)
+    scores = MetricScores(one.key, values, whole=judges.elos(one.judged, counted.methods))
+    return _metric(counted, scores, means, takes_part, seed) | facts
+
+
+def _order(values: Floats, opinion: Floats, takes_part: np.ndarray, higher_is_better: bool, seed: int) -> dict[str, Any]:
+    return asdict(opinions.correlation(np.where(takes_part, values, math.nan), opinion, higher_is_better, RESAMPLES, seed))
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Two methods that people scored differently beyond chance (the 95 % interval `low` to `high` of Welch's t for the
+    difference of their means leaves 0 out) and that the metric puts the other way round; `samples` are those in which it does."""
+
+    preferred: str
+    other: str
+    difference: float
+    low: float
+    high: float
+    samples: tuple[str, ...]
+
+
+def contradictions(counted: Ratings, metric: MetricScores, overall: Floats) -> list[Contradiction]:
+    """All such pairs, those that people are surest of first."""
+    sign = 1 if metric.higher_is_better else -1
+    scores = [counted.score[counted.method == n] for n in range(len(counted.methods))]
+    found = []
+    for i, own in enumerate(scores):
+        for j, theirs in enumerate(scores):
+            if not (overall[j] - overall[i]) * sign > metric.tie or len(own) < 2 or len(theirs) < 2:
+                continue
+            apart = float(own.mean() - theirs.mean())
+            if not apart > 0:
+                continue
+            low, high = _welch(own, theirs)
+            if low > 0:
+                samples = tuple(name for n, name in enumerate(counted.samples) if _turned(counted, metric, n, i, j))
+                found.append(Contradiction(counted.methods[i], counted.methods[j], apart, low, high, samples))
+    return sorted(found, key=lambda one: (-one.low, one.preferred, one.other))
+
+
+def _welch(own: Floats, theirs: Floats) -> tuple[float, float]:
+    """The 95 % interval of the difference of two means; scores that do not vary at all are sure of theirs."""
+    apart = float(own.mean() - theirs.mean())
+    a, b = (float(scores.var(ddof=1)) / len(scores) for scores in (own, theirs))
+    if a + b == 0:
+        return apart, apart
+    freedom = (a + b) ** 2 / (a**2 / (len(own) - 1) + b**2 / (len(theirs) - 1))
+    half = float(stats.t.ppf(0.975, freedom)) * math.sqrt(a + b)
+    return apart - half, apart + half
+
+
+def _turned(counted: Ratings, metric: MetricScores, sample: int, preferred: int, other: int) -> bool:
+    """Whether on this sample people scored `preferred` higher, and the metric the other one."""
+    here = counted.sample == sample
+    own, theirs = (counted.score[here & (counted.method == n)] for n in (preferred, other))
+    apart = (metric.values[sample, other] - metric.values[sample, preferred]) * (1 if metric.higher_is_better else -1)
+    return bool(len(own) and len(theirs) and own.mean() > theirs.mean() and apart > metric.tie)
+
+
+def _reliability(ratings: Ratings, out: Collection[int]) -> list[dict[str, Any]]:
+    """Rater by rater: how many scores, how high, how long, and how far they go with the mean of the others'."""
+    table = ratings.by_rater()
+    rows = []
+    for k, name in enumerate(ratings.raters):
+        own = ratings.rater == k
+        others = np.delete(table, k, axis=0)
+        seen = ~np.isnan(table[k]) & (~np.isnan(others)).any(axis=0)
+        like = opinions.correlation(table[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
+        known = ratings.seconds[own & ~np.isnan(ratings.seconds)]
+        rows.append(
+            {
+                "rater": name, "group": ratings.groups[k], "ratings": int(own.sum()), "mean": float(ratings.score[own].mean()),
+                "agreement": like, "seconds": float(np.median(known)) if len(known) else None, "screened": k in out,
+            }
+        )  # fmt: skip
+    return rows

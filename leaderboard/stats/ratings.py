@@ -1,0 +1,125 @@
+"""Opinion scores as arrays: who gave which entry of which sample how much, from 1 to 5.
+
+As with votes, the first score of a rater for an entry of a sample on a criterion counts; a later one is kept in the
+file and left out of the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from leaderboard.stats.votes import Floats, Ints, numbered, read_records, records
+
+COLUMNS = ("study", "rater", "group", "sample", "entry", "criterion", "score", "seconds")
+NEEDED = ("rater", "entry", "score")
+LOWEST, HIGHEST = 1, 5
+
+
+@dataclass(frozen=True)
+class Rating:
+    """One score as it was given."""
+
+    rater: str
+    entry: str
+    score: float
+    sample: str = ""
+    group: str = ""
+    criterion: str = ""
+    study: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """The scores that count, on one criterion. All arrays have one entry per score.
+
+    `rater`, `sample`, `method` index `raters`, `samples`, `methods` (sorted names); `score` lies in 1 to 5; `seconds` is NaN
+    where it is not known; `groups` gives each rater's group.
+    """
+
+    raters: tuple[str, ...]
+    samples: tuple[str, ...]
+    methods: tuple[str, ...]
+    groups: tuple[str, ...]
+    rater: Ints
+    sample: Ints
+    method: Ints
+    score: Floats
+    seconds: Floats = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def take(self, chosen: np.ndarray) -> Ratings:
+        """These scores, under the same numbering of raters, samples and methods."""
+        columns = (self.rater, self.sample, self.method, self.score, self.seconds)
+        return Ratings(self.raters, self.samples, self.methods, self.groups, *(column[chosen] for column in columns))
+
+    def by_rater(self) -> Floats:
+        """float64[K, S * M]: each rater's scores of every entry of every sample, NaN where there is none."""
+        table = np.full((len(self.raters), len(self.samples) * len(self.methods)), math.nan)
+        table[self.rater, self.sample * len(self.methods) + self.method] = self.score
+        return table
+
+
+def canonical(ratings: Iterable[Rating]) -> Ratings:
+    """The scores as arrays. ValueError for one that is not from 1 to 5."""
+    rows = list(ratings)
+    for row in rows:
+        if not LOWEST <= row.score <= HIGHEST:
+            raise ValueError(f"no score from {LOWEST} to {HIGHEST}: {row}")
+    first: dict[tuple[str, str, str], Rating] = {}
+    for row in rows:
+        first.setdefault((row.rater, row.sample, row.entry), row)
+    group = {row.rater: row.group for row in reversed(rows)}
+    rows = list(first.values())
+    raters, rater = numbered(row.rater for row in rows)
+    samples, sample = numbered(row.sample for row in rows)
+    methods, method = numbered(row.entry for row in rows)
+    score = np.array([row.score for row in rows], dtype=np.float64)
+    seconds = np.array([math.nan if row.seconds is None else row.seconds for row in rows], dtype=np.float64)
+    return Ratings(raters, samples, methods, tuple(group[name] for name in raters), rater, sample, method, score, seconds)
+
+
+def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Rating]:
+    """The scores of a CSV file with a head line; `columns` as in `votes.read`. Raises `VotesError` with every problem, by line."""
+    return read_records(path, lambda stream, name: parse(stream, name, columns))
+
+
+def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Rating]:
+    """The scores in the lines of a CSV file called `name`; see `read`."""
+    return records(lines, name, columns, COLUMNS, NEEDED, _rating, "scores")
+
+
+def write(ratings: Iterable[Rating]) -> Iterator[list[str]]:
+    """The rows of a CSV file, its head first; `parse` reads them back."""
+    yield list(COLUMNS)
+    for row in ratings:
+        values = (getattr(row, column) for column in COLUMNS)
+        yield ["" if value is None else f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value) for value in values]
+
+
+def _rating(row: Mapping[str, str]) -> Rating:
+    """ValueError, in a sentence, where the row is no score."""
+    for column in NEEDED:
+        if not row[column]:
+            raise ValueError(f"{column} is empty; no score can do without.")
+    score = _number(row["score"])
+    if not LOWEST <= score <= HIGHEST:
+        raise ValueError(f"score is {row['score']!r}; it must be a number from {LOWEST} to {HIGHEST}.")
+    seconds = _number(row["seconds"]) if row["seconds"] else None
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
+    return Rating(**{**row, "score": score, "seconds": seconds})  # type: ignore[arg-type]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

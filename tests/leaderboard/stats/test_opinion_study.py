@@ -1,0 +1,206 @@
+"""The analysis of opinion scores: worked figures, scipy as a peer, the published table, the command."""
+
+import csv
+import json
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from leaderboard.stats.__main__ import main
+from leaderboard.stats.judges import Judge, Judged
+from leaderboard.stats.judges import elo as elo_of
+from leaderboard.stats.opinion_study import Means, analyse, analyse_means
+from leaderboard.stats.opinions import by_scene, correlation
+from leaderboard.stats.ratings import Rating, canonical, write
+from leaderboard.stats.study import MetricScores
+
+TRUTH = {"a": 4.5, "b": 3.5, "c": 2.5, "d": 1.5}
+
+
+def scores(raters: int = 6, noise: float = 0.3, contrary: int = 0, samples=("barn", "house", "mill")) -> list[Rating]:
+    """Raters who see the truth with some noise; the last `contrary` of them say the opposite."""
+    rng = np.random.default_rng(4)
+    return [
+        Rating(
+            f"r{k}", name, float(np.clip(round((6 - value if k >= raters - contrary else value) + rng.normal(0, noise), 2), 1, 5)), sample,
+            "experts" if k % 2 else "others", "overall", "", 4.0,
+        )
+        for k in range(raters) for sample in samples for name, value in TRUTH.items()
+    ]  # fmt: skip
+
+
+def metric(key: str, values, higher: bool = True, samples: int = 3) -> MetricScores:
+    return MetricScores(key, np.tile(np.array(values, dtype=float), (samples, 1)), higher)
+
+
+def test_means_and_their_t_intervals_are_scipys():
+    rows = scores()
+    found = analyse(canonical(rows))
+    assert [row["method"] for row in found["scales"]] == ["a", "b", "c", "d"]
+    for line in found["scales"]:
+        own = [row.score for row in rows if row.entry == line["method"]]
+        low, high = stats.t.interval(0.95, len(own) - 1, np.mean(own), stats.sem(own))
+        assert line["mos"] == pytest.approx([np.mean(own), low, high]) and line["n"] == len(own) == 18
+        assert line["normalised"] == pytest.approx((np.mean(own) - 1) / 4)
+        here = [row.score for row in rows if row.entry == line["method"] and row.sample == "barn"]
+        assert line["scenes"]["barn"]["mean"] == pytest.approx(np.mean(here)) and line["scenes"]["barn"]["n"] == 6
+    assert (found["kind"], found["of"], found["ratings"], found["n_raters"]) == ("opinions", "ratings", 72, 6)
+
+
+def judge(noise: int = 4, **values) -> Judge:
+    """Prefers the better method, but in every so-manieth comparison the other one; once undecided."""
+    said = []
+    for sample in ("barn", "house", "mill"):
+        for left, right in combinations("abcd", 2):
+            verdict = 1 if len(said) % noise == noise - 1 else -1
+            said.append(Judged(sample, left, right, (verdict, 0, verdict)))
+    return Judge("seer", (*said, Judged("elsewhere", "a", "z", (1,))), **values)
+
+
+def test_a_judges_elo_is_held_against_means_and_its_win_rates_within_samples():
+    rows, one = scores(), judge(facts={"requests": 18})
+    (found,) = analyse(canonical(rows), models=[one])["judges"]
+    elo = {row["method"]: row["elo"] for row in elo_of(one.judged, "a", resamples=0)["rows"]}
+    means = [np.mean([row.score for row in rows if row.entry == name]) for name in "abcd"]
+    values = [elo[name] for name in "abcd"]
+    assert found["values"] == pytest.approx(values) and found["higher_is_better"] and found["left_share"] == pytest.approx(28 / 37)
+    order = found["order"]
+    peers = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+    assert [order[name] for name in ("plcc", "srocc", "krocc")] == pytest.approx([peer(values, means)[0] for peer in peers])
+    assert order["n"] == 4 and all(order[f"{name}_ci"][0] <= order[name] <= order[f"{name}_ci"][1] for name in ("plcc", "srocc", "krocc"))
+    assert set(found["groups"]) == {"experts", "others"} and found["facts"] == {"requests": 18}
+    here = [one for one in judge().judged if one.sample == "barn"]
+    won = {name: [] for name in "abcd"}
+    for it in here:
+        for verdict in it.verdicts:
+            won[it.left].append((1 - verdict) / 2)
+            won[it.right].append((1 + verdict) / 2)
+    barn = [np.mean([row.score for row in rows if row.entry == name and row.sample == "barn"]) for name in "abcd"]
+    assert found["scenes"]["barn"]["srocc"] == pytest.approx(stats.spearmanr([np.mean(won[name]) for name in "abcd"], barn)[0])
+    assert found["scenes_mean"]["n"] == 3
+
+
+def test_a_judge_for_display_only_has_no_order_and_one_left_out_entry_takes_no_part():
+    rows = canonical(scores())
+    (shown,) = analyse(rows, models=[judge(display_only=True)])["judges"]
+    assert shown["order"] is None and shown["display_only"] and shown["groups"] == {} and "values" not in shown
+    assert analyse(rows, models=[judge()], left_out=["d"])["judges"][0]["order"]["n"] == 3
+    assert analyse(rows)["judges"] == []
+
+
+def test_correlations_are_over_the_means_of_entries_with_each_group_and_within_samples():
+    rows, rng = scores(), np.random.default_rng(1)
+    values = rng.normal(size=(3, 4))
+    found = analyse(canonical(rows), [MetricScores("m", values, higher_is_better=False)])["metrics"][0]
+
+    def mos(name, keep=lambda row: True):
+        return np.mean([row.score for row in rows if row.entry == name and keep(row)])
+
+    overall = [mos(name) for name in "abcd"]
+    assert found["order"]["srocc"] == pytest.approx(stats.spearmanr(-values.mean(0), overall)[0])
+    assert found["order"]["krocc"] == pytest.approx(stats.kendalltau(-values.mean(0), overall)[0])
+    experts = [mos(name, lambda row: row.group == "experts") for name in "abcd"]
+    assert found["groups"]["experts"]["plcc"] == pytest.approx(stats.pearsonr(-values.mean(0), experts)[0])
+    within = []
+    for n, sample in enumerate(("barn", "house", "mill")):
+        here = [np.mean([row.score for row in rows if (row.entry, row.sample) == (name, sample)]) for name in "abcd"]
+        within.append(stats.pearsonr(-values[n], here)[0])
+    assert [found["scenes"][name]["plcc"] for name in ("barn", "house", "mill")] == pytest.approx(within)
+    assert found["scenes_mean"]["plcc"] == pytest.approx(np.mean(within)) and found["scenes_mean"]["n"] == 3
+
+
+def test_intervals_of_correlations_are_percentiles_of_a_plain_loop():
+    rng = np.random.default_rng(2)
+    x, y = rng.integers(0, 9, 9).astype(float), rng.normal(size=9)
+    found = correlation(x, y, resamples=300, seed=5)
+    chosen = [np.repeat(np.arange(9), counts) for counts in np.random.default_rng(5).multinomial(9, np.full(9, 1 / 9), size=300)]
+    loops = [[stats.pearsonr(x[c], y[c])[0], stats.spearmanr(x[c], y[c])[0], stats.kendalltau(x[c], y[c])[0]] for c in chosen]
+    for ends, column in zip((found.plcc_ci, found.srocc_ci, found.krocc_ci), np.array(loops).T, strict=True):
+        assert ends == pytest.approx(np.percentile(column, [2.5, 97.5]), abs=1e-12)
+    assert correlation(x[:3], y[:3], resamples=300).srocc_ci is None  # three values say nothing
+    assert correlation(x, y).srocc_ci is None
+
+
+def test_the_mean_over_scenes_draws_scenes():
+    up, down = ([1, 2, 3, 4], [1, 2, 3, 4]), ([1, 2, 3, 4], [4, 3, 2, 1])
+    _, mean = by_scene({"s": up, "t": up, "u": down}, resamples=500)
+    assert mean.srocc == pytest.approx(1 / 3) and mean.srocc_ci == pytest.approx((-1, 1))
+
+
+def test_raters_who_go_against_the_others_are_left_out_where_asked():
+    rows = canonical(scores(raters=7, contrary=1))
+    kept, screened = analyse(rows), analyse(rows, screen=True)
+    assert kept["screened"] == [] and kept["counted"] == 84 and not kept["screening"]
+    assert screened["screened"] == ["r6"] and screened["counted"] == 72
+    assert screened["scales"][0]["mos"][0] > kept["scales"][0]["mos"][0]
+    line = next(row for row in screened["reliability"]["raters"] if row["rater"] == "r6")
+    assert line["screened"] and line["agreement"] < -0.9 and line["seconds"] == 4.0
+
+
+def test_an_entry_left_out_keeps_its_mean_and_correlates_with_nothing():
+    rows, wrong = canonical(scores()), metric("m", [0, 3, 2, 1])
+    assert analyse(rows, [wrong])["metrics"][0]["order"]["srocc"] < 0.5
+    found = analyse(rows, [wrong], left_out=["a", "unheard of"])
+    assert found["metrics"][0]["order"]["srocc"] == pytest.approx(1) and found["metrics"][0]["order"]["n"] == 3
+    assert found["left_out"] == ["a"] and found["scales"][0]["method"] == "a" and found["scales"][0]["n"] == 18
+
+
+def test_entries_that_people_score_apart_and_the_metric_turns_round_are_named():
+    rows = canonical(scores())
+    found = analyse(rows, [metric("m", [2, 3, 1, 0])])["metrics"][0]["contradictions"]
+    assert [(one["preferred"], one["other"], one["samples"]) for one in found] == [("a", "b", ["barn", "house", "mill"])]
+    a, b = ([row.score for row in scores() if row.entry == name] for name in "ab")
+    ends = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    assert (found[0]["low"], found[0]["high"]) == pytest.approx((ends.low, ends.high))
+    alike = [Rating(f"r{k}", name, 3.0 + k % 2, "barn") for k in range(6) for name in "ab"]
+    assert analyse(canonical(alike), [metric("m", [0, 1], samples=1)])["metrics"][0]["contradictions"] == []
+
+
+def test_published_means_correlate_as_published(data_folder):
+    with (data_folder.parent / "published" / "osim_table4_reevaluation.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    nothing = np.full(len(rows), math.nan)
+    means = Means(tuple(row["method"] for row in rows), np.array([float(row["mos"]) for row in rows]), nothing, nothing, nothing, 23)
+    metrics = [
+        MetricScores(key, np.array([[float(row[key]) for row in rows]]), key != "lpips_alex")
+        for key in ("psnr", "ssim", "lpips_alex", "clip_sim", "osim")
+    ]
+    found = analyse_means(means, metrics, left_out=["COLMAP"])
+    rho = {line["key"]: line["order"]["srocc"] for line in found["metrics"]}
+    expected = {"psnr": 0.6575, "ssim": 0.497, "lpips_alex": 0.662, "clip_sim": 0.739, "osim": 0.797}
+    assert rho == pytest.approx(expected, abs=1e-3)
+    for line in found["metrics"]:
+        low, high = line["order"]["srocc_ci"]
+        assert low < line["order"]["srocc"] < high and line["order"]["n"] == 11 and line["contradictions"] == []
+    assert found["scales"][0]["method"] == "Mip-NeRF360" and found["scales"][-1]["mos"] == [1.71, None, None]
+    json.dumps(found, allow_nan=False)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "opinions.csv"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows(write(scores(raters=7, contrary=1)))
+    return path
+
+
+def test_the_command_knows_opinion_scores_by_their_columns(file, tmp_path, capsys):
+    table = tmp_path / "scores.csv"
+    lines = [f"{sample},{name},{value},{-value}" for sample in ("barn", "house", "mill") for name, value in TRUTH.items()]
+    table.write_text("\n".join(["sample,method,psnr:higher,error:lower", *lines]))
+    assert main([str(file), "--scores", str(table), "--screen", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["criteria"]["overall"]
+    assert found["screened"] == ["r6"] and [line["order"]["srocc"] for line in found["metrics"]] == pytest.approx([1, 1])
+    assert main([str(file), "--scores", str(table)]) == 0
+    shown = capsys.readouterr().out
+    assert "84 scores of 7 raters on 3 samples." in shown and "psnr" in shown and "MOS" in shown
+
+
+def test_what_the_command_cannot_do_with_opinion_scores_it_says(file, capsys):
+    assert main([str(file), "--gold", "a:b"]) == 2
+    assert "opinion scores, for which --gold means nothing" in capsys.readouterr().err
+    assert main([str(file), "--criterion", "semantic"]) == 1
+    assert "holds no scores on 'semantic'" in capsys.readouterr().err
