@@ -10,7 +10,7 @@ from submissions.admin import LookOnly
 
 @admin.register(models.Snapshot)
 class SnapshotAdmin(LookOnly):
-    list_display = ("short", "phase", "audience", "revision", "n_entries", "n_teams", "created_at")
+    list_display = ("short", "phase", "audience", "revision", "n_entries", "n_teams", "created_at", "opened_at")
     list_filter = ("audience",)
     search_fields = ("digest", "phase__slug", "phase__challenge__slug")
     list_select_related = ("phase__challenge",)
@@ -20,24 +20,65 @@ class SnapshotAdmin(LookOnly):
 
 @admin.register(models.Study)
 class StudyAdmin(LookOnly):
-    list_display = ("title", "phase", "slug", "made_up", "is_public", "revision", "created_at")
-    list_filter = ("is_public", "made_up")
+    list_display = ("title", "phase", "slug", "kind", "state", "made_up", "is_public", "revision", "created_at")
+    list_filter = ("state", "kind", "is_public", "made_up")
     search_fields = ("slug", "title", "phase__slug", "phase__challenge__slug")
     list_select_related = ("phase__challenge",)
 
 
 @admin.register(models.StudyEntry)
 class StudyEntryAdmin(LookOnly):
-    list_display = ("label", "study", "submission")
+    list_display = ("label", "study", "submission", "artifact", "left_out_at")
     search_fields = ("label", "study__slug")
     list_select_related = ("study__phase__challenge", "submission")
 
 
+@admin.register(models.StudySample)
+class StudySampleAdmin(LookOnly):
+    list_display = ("name", "study", "order")
+    search_fields = ("name", "study__slug")
+    list_select_related = ("study__phase__challenge",)
+
+
+@admin.register(models.StudyInvitation)
+class StudyInvitationAdmin(LookOnly):
+    list_display = ("note", "study", "group", "most_uses", "expires_at", "withdrawn_at", "made_by", "created_at")
+    search_fields = ("note", "study__slug")
+    list_select_related = ("study__phase__challenge", "made_by")
+    exclude = ("token_hash",)
+
+
+@admin.register(models.Question)
+class QuestionAdmin(LookOnly):
+    list_display = ("study", "rater", "number", "sample", "left", "right", "is_gold", "shown_at", "answered_at")
+    search_fields = ("study__slug", "rater__name", "sample__name")
+    list_select_related = ("study__phase__challenge", "rater", "sample", "left", "right")
+    exclude = ("token",)
+    show_full_result_count = False
+
+
+@admin.register(models.Opinion)
+class OpinionAdmin(LookOnly):
+    list_display = ("study", "rater", "sample", "entry", "criterion", "score")
+    search_fields = ("study__slug", "rater__name", "sample")
+    list_select_related = ("study__phase__challenge", "rater", "entry")
+    show_full_result_count = False
+
+
 @admin.register(models.Rater)
 class RaterAdmin(LookOnly):
-    list_display = ("name", "group", "study")
+    list_display = ("name", "kind", "group", "study", "joined_at", "removed_at", "is_counted")
+    list_filter = ("kind",)
     search_fields = ("name", "group", "study__slug")
+    exclude = ("key_hash",)
     list_select_related = ("study__phase__challenge",)
+
+
+@admin.register(models.Tally)
+class TallyAdmin(LookOnly):
+    list_display = ("rater",)
+    search_fields = ("rater__study__slug", "rater__name")
+    list_select_related = ("rater",)
 
 
 @admin.register(models.StudyVote)
@@ -56,3 +97,21 @@ class StudyAnalysisAdmin(LookOnly):
     search_fields = ("study__slug", "criterion")
     list_select_related = ("study__phase__challenge",)
     exclude = ("content",)
+
+
+@admin.register(models.JudgeRun)
+class JudgeRunAdmin(LookOnly):
+    list_display = ("rater", "study", "plan", "state", "n_answered", "n_planned", "requests", "budget", "cost", "worker", "created_at")
+    list_filter = ("state", "form")
+    search_fields = ("model", "study__slug", "study__title")
+    list_select_related = ("study__phase__challenge", "rater")
+    exclude = ("result",)
+
+
+@admin.register(models.JudgeAnswer)
+class JudgeAnswerAdmin(LookOnly):
+    list_display = ("run_id", "number", "sample", "left", "right", "state", "rounds", "requests", "tokens_in", "tokens_out", "cost")
+    list_filter = ("state",)
+    search_fields = ("sample", "left__label", "right__label")
+    list_select_related = ("left", "right")
+    show_full_result_count = False

@@ -1,6 +1,26 @@
 """What the world sees: immutable rankings, and what people found. One module per noun; this is the list of them."""
 
+from leaderboard.models.analysis import StudyAnalysis
+from leaderboard.models.entry import StudyEntry, StudySample
+from leaderboard.models.judge import JudgeAnswer, JudgeRun
+from leaderboard.models.question import Opinion, Question, StudyVote
+from leaderboard.models.rater import Rater, StudyInvitation, Tally
 from leaderboard.models.snapshot import Snapshot, decode
-from leaderboard.models.study import Rater, Study, StudyAnalysis, StudyEntry, StudyVote
+from leaderboard.models.study import Study
 
-__all__ = ["Rater", "Snapshot", "Study", "StudyAnalysis", "StudyEntry", "StudyVote", "decode"]
+__all__ = [
+    "JudgeAnswer",
+    "JudgeRun",
+    "Opinion",
+    "Question",
+    "Rater",
+    "Snapshot",
+    "Study",
+    "StudyAnalysis",
+    "StudyEntry",
+    "StudyInvitation",
+    "StudySample",
+    "StudyVote",
+    "Tally",
+    "decode",
+]

@@ -41,8 +41,10 @@ class Snapshot(models.Model):
     lead = models.JSONField(default=dict, help_text="Who is first, for lists of challenges; empty where nobody is.")
     payload = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
+    opened_at = models.DateTimeField(null=True, help_text="When somebody first opened it by its address; it stays for good then.")
 
     withheld: frozenset[int] = frozenset()  # entries not to be shown; set where an old ranking is read
+    hides_people = False  # whether its study is not to be shown any more; set there too
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -60,6 +62,8 @@ class Snapshot(models.Model):
     def content(self) -> dict:
         """The decoded payload, less what is `withheld`; treat it as read-only."""
         decoded = decode(self.pk, self.digest)
+        if self.hides_people:
+            decoded = decoded | {"people": None}
         return boards.withheld(decoded, self.withheld) if self.withheld else decoded
 
     @classmethod
@@ -85,6 +89,15 @@ class Snapshot(models.Model):
             found.withhold(phase)
         return found
 
+    @classmethod
+    def open(cls, phase: Phase, digest: str) -> Self | None:
+        """`get` for somebody who came by the address: whoever has that may have cited it, so it is kept from then on."""
+        found = cls.get(phase, digest)
+        if found is None or found.opened_at is not None:
+            return found
+        found.opened_at = timezone.now()
+        return found if cls.objects.filter(pk=found.pk).update(opened_at=found.opened_at) else None
+
     def withhold(self, phase: Phase) -> None:
         """Leave out of the public's ranking what may not be shown any more."""
         if self.audience == self.Audience.PUBLIC:
@@ -93,6 +106,8 @@ class Snapshot(models.Model):
             if frozen is not None:
                 barred |= Q(received_at__gt=frozen)
             self.withheld = frozenset(phase.submissions.filter(barred).values_list("pk", flat=True))
+            told = decode(self.pk, self.digest).get("people")
+            self.hides_people = bool(told) and not phase.studies.filter(pk=told["study"]["id"], is_public=True).exists()
 
     @classmethod
     def make(cls, phase: Phase, audience: str, now: datetime | None = None) -> Self | None:
@@ -130,7 +145,10 @@ class Snapshot(models.Model):
         )  # fmt: skip
         if not made:
             cls.objects.filter(pk=snapshot.pk, revision__lt=phase.board_revision).update(revision=phase.board_revision)
-            snapshot.refresh_from_db(fields=["revision"])
+            try:
+                snapshot.refresh_from_db(fields=["revision"])
+            except cls.DoesNotExist:  # an old one, which was pruned a moment ago
+                return cls._keep(phase, audience, batch, payload)
         return snapshot
 
     @classmethod

@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
 
-from django.conf import settings
 from django.db import models, transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch
-from leaderboard.stats import study as analysis
+from evaluation.models import EvaluationBatch, Reference
+from leaderboard.judge.instructions import KEYS
+from leaderboard.models.entry import StudyEntry
+from leaderboard.models.question import Opinion, StudyVote
+from leaderboard.models.rater import Rater
+from leaderboard.stats.ratings import Rating
 from leaderboard.stats.votes import Vote
 from submissions import wake
-from submissions.leases import Leased, LeasedQuerySet
+from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission, User
+
+if TYPE_CHECKING:
+    from leaderboard.models.analysis import StudyAnalysis
 
 MOST_VOTES = 500_000
 BUNDLE = 1000
 
 
+class StudyQuerySet(models.QuerySet):
+    def shown(self) -> Self:
+        """Studies that all may see who may see the board: one that has not begun is its organizers' alone."""
+        return self.filter(is_public=True).exclude(state=Study.State.DRAFT)
+
+
 class Study(models.Model):
-    """A campaign on the entries of a phase.
+    """A campaign on the entries of a phase: pairs to choose from, or single entries to score from 1 to 5.
 
     Votes are stored as they were shown. `revision` counts what changed in them; an analysis says
-    which revision it is of. `made_up` labels everything that is shown of it.
+    which revision it is of. `made_up` labels everything that is shown of it. A study whose judgements
+    were brought from elsewhere is closed from the start and has no `key`, the opaque address of its rating pages.
+    `criteria` are asked in their order: {"key", "title", "text"} each.
     """
+
+    class Kind(models.TextChoices):
+        PAIRS = "pairs", "Pairs: which of two entries is better"
+        OPINIONS = "opinions", "Opinion scores: one entry, from 1 to 5"
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "Draft"
+        OPEN = "open", "Open"
+        CLOSED = "closed", "Closed"
+
+    class Plan(models.TextChoices):
+        EXHAUSTIVE = "exhaustive", "Everything, in random order"
+        BALANCED = "balanced", "Balanced: every entry and pair equally often"
+        INFORMATIVE = "informative", "Informative: pairs whose outcome is least certain"
+
+    class Access(models.TextChoices):
+        LISTED = "listed", "Accounts on the list"
+        INVITED = "invited", "Whoever has an invitation link"
+        OPEN = "open", "Everybody"
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="studies")
     slug = models.SlugField(max_length=63)
@@ -38,6 +71,31 @@ class Study(models.Model):
     is_public = models.BooleanField(default=False, help_text="Shown to all who may see the board.")
     revision = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
+
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.PAIRS)
+    state = models.CharField(max_length=6, choices=State, default=State.CLOSED)
+    key = models.CharField(max_length=40, unique=True, null=True, blank=True, editable=False)
+    criteria = models.JSONField(default=list, blank=True)
+    plan = models.CharField(max_length=12, choices=Plan, default=Plan.EXHAUSTIVE)
+    questions_per_rater = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: all of them.")
+    repeat_share = models.FloatField(default=0.05, help_text="Questions asked again, half of them with their sides turned.")
+    gold_share = models.FloatField(default=0.0, help_text="At least this share of the questions is on pairs of known order.")
+    break_every = models.PositiveSmallIntegerField(default=350, help_text="A break is suggested after so many answers.")
+    seed = models.PositiveIntegerField(default=0)
+    access = models.CharField(max_length=8, choices=Access, default=Access.INVITED)
+    most_raters = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
+    groups = models.JSONField(default=list, blank=True)  # names that raters choose from where nobody chose for them
+    consent = models.TextField(blank=True, help_text="Markdown. What raters agree to before they begin.")
+    opens_at = models.DateTimeField(null=True, blank=True)
+    closes_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+    reference = models.ForeignKey(Reference, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")  # what raters see
+    from_results = models.BooleanField(default=False, editable=False)  # its means come with the phase's imported figures
+    screens_raters = models.BooleanField(default=False, help_text="Leave out raters whose scores hardly go with the others'.")
+    counted = models.CharField(max_length=60, blank=True, editable=False)  # the votes that `revision` is of
+    counted_at = models.DateTimeField(null=True, editable=False)
+
+    objects = StudyQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -65,13 +123,45 @@ class Study(models.Model):
             wake.after_commit("studies")
         return study
 
-    def _store(self, votes: Sequence[Vote]) -> None:
-        labels = sorted({vote.left for vote in votes} | {vote.right for vote in votes})
+    @classmethod
+    def import_ratings(cls, phase: Phase, actor: User | None, ratings: Sequence[Rating], **values: Any) -> Self:
+        """As `import_votes`, of opinion scores; these are whole numbers from 1 to 5."""
+        if len(ratings) > MOST_VOTES:
+            raise ValueError(f"The file holds {len(ratings):,} scores; a study takes at most {MOST_VOTES:,}: split it.")
+        if any(not rating.score.is_integer() for rating in ratings):
+            raise ValueError("A score is not a whole number; each is what one rater gave, from 1 to 5.")
+        with transaction.atomic():
+            if cls.objects.filter(phase=phase, slug=values["slug"]).exists():
+                raise ValueError(f"There is a study {values['slug']!r} in this phase already; choose another address.")
+            study = cls.objects.create(phase=phase, revision=1, kind=cls.Kind.OPINIONS, **values)
+            entries = study._store_entries({rating.entry for rating in ratings})
+            raters = study._store_raters({rating.rater: rating.group for rating in reversed(ratings)})
+            Opinion.objects.bulk_create(
+                (
+                    Opinion(
+                        study=study, rater=raters[one.rater], sample=one.sample, entry=entries[one.entry], criterion=one.criterion,
+                        score=int(one.score), seconds=one.seconds,
+                    )
+                    for one in ratings
+                ),
+                batch_size=BUNDLE,
+            )  # fmt: skip
+            AuditEntry.record(phase.challenge, actor, "study.import", study, phase=phase.slug, scores=len(ratings), public=study.is_public)
+            wake.after_commit("studies")
+        return study
+
+    def _store_entries(self, labels: Iterable[str]) -> dict[str, StudyEntry]:
         known = _entries_by_name(self.phase)
-        rows = [StudyEntry(study=self, label=label, submission=known.get(label)) for label in labels]
-        entries = {row.label: row for row in StudyEntry.objects.bulk_create(rows)}
-        people = {vote.rater: vote.group for vote in reversed(votes)}
-        raters = {row.name: row for row in Rater.objects.bulk_create(Rater(study=self, name=n, group=g) for n, g in sorted(people.items()))}
+        rows = [StudyEntry(study=self, label=label, submission=known.get(label)) for label in sorted(labels)]
+        return {row.label: row for row in StudyEntry.objects.bulk_create(rows)}
+
+    def _store_raters(self, groups: Mapping[str, str]) -> dict[str, Rater]:
+        rows = (Rater(study=self, name=name, group=group) for name, group in sorted(groups.items()))
+        return {row.name: row for row in Rater.objects.bulk_create(rows)}
+
+    def _store(self, votes: Sequence[Vote]) -> None:
+        entries = self._store_entries({vote.left for vote in votes} | {vote.right for vote in votes})
+        raters = self._store_raters({vote.rater: vote.group for vote in reversed(votes)})
         StudyVote.objects.bulk_create(
             (
                 StudyVote(
@@ -83,15 +173,27 @@ class Study(models.Model):
             batch_size=BUNDLE,
         )  # fmt: skip
 
-    def votes(self, criterion: str | None = None) -> Iterator[Vote]:
-        """The votes as they were given, in their order."""
-        rows = self.study_votes.order_by("id")
-        if criterion is not None:
-            rows = rows.filter(criterion=criterion)
+    def votes(self, criterion: str | None = None, counted: bool = False) -> Iterator[Vote]:
+        """The votes as they were given, in their order; only those of raters who count, where `counted`."""
+        rows = _chosen(self.study_votes, criterion, counted)
         columns = ("rater__name", "left__label", "right__label", "choice", "sample", "rater__group", "criterion")
         more = ("swapped", "seconds", "repeat_of")
         for rater, left, right, choice, sample, group, about, swapped, seconds, repeat in rows.values_list(*columns, *more).iterator():
             yield Vote(rater, left, right, choice, sample, group, about, self.slug, swapped, seconds, repeat)
+
+    def ratings(self, criterion: str | None = None, counted: bool = False) -> Iterator[Rating]:
+        """The opinion scores as they were given, in their order; `counted` as for votes."""
+        rows = _chosen(self.opinions, criterion, counted)
+        columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds")
+        for rater, entry, score, sample, group, about, seconds in rows.values_list(*columns).iterator():
+            yield Rating(rater, entry, float(score), sample, group, about, self.slug, seconds)
+
+    def judged_criteria(self) -> set[str]:
+        """The criteria that there is anything to analyse on."""
+        if self.from_results:
+            return {one["key"] for one in self.criteria}
+        rows = self.opinions if self.kind == self.Kind.OPINIONS else self.study_votes
+        return set(rows.order_by().values_list("criterion", flat=True).distinct())
 
     def publish(self, actor: User, is_public: bool) -> None:
         """Show the study, or stop showing it."""
@@ -99,164 +201,104 @@ class Study(models.Model):
             before, self.is_public = self.is_public, is_public
             self.save(update_fields=["is_public"])
             AuditEntry.record(self.phase.challenge, actor, "study.publish", self, before={"public": before}, after={"public": is_public})
+            self.phase.touch_board()
+            wake.after_commit("boards")
+
+    @property
+    def can_screen(self) -> bool:
+        """Whether its raters can be held against each other: there are single opinion scores."""
+        return self.kind == self.Kind.OPINIONS and not self.from_results
+
+    def screen(self, actor: User | None, screens: bool) -> None:
+        """Leave out of what is computed whose scores hardly go with the others', or count all; it is computed anew."""
+        if not self.can_screen:
+            raise Refused("Only raters of opinion scores can be screened; leave single raters of pairs out by hand.", "not_screened")
+        with transaction.atomic():
+            before = self.locked().screens_raters
+            if before == screens:
+                return
+            self.screens_raters = screens
+            self.save(update_fields=["screens_raters"])
+            AuditEntry.record(self.phase.challenge, actor, "study.screen", self, before={"screens": before}, after={"screens": screens})
+            wake.after_commit("studies")
 
     def remove(self, actor: User) -> None:
         """Delete it with all its votes; the audit log keeps how many there were."""
         with transaction.atomic():
             AuditEntry.record(self.phase.challenge, actor, "study.remove", self, votes=self.study_votes.count(), title=self.title)
             self.delete()
+            self.phase.touch_board()
+            wake.after_commit("boards")
+
+    def closed_sentence(self, now: datetime | None = None) -> str:
+        """Why no answer is taken at `now`; empty where answers are."""
+        now = now or timezone.now()
+        if self.state == self.State.DRAFT or (self.opens_at is not None and now < self.opens_at):
+            at = f" at {self.opens_at:%H:%M} UTC on {self.opens_at.day} {self.opens_at:%B %Y}" if self.opens_at else ""
+            return f"This study has not begun yet; come back{at or ' later'}."
+        if self.state == self.State.CLOSED or (self.closes_at is not None and now >= self.closes_at):
+            return "This study is closed; what you answered is kept. Thank you."
+        return ""
 
     @property
-    def scored_under(self) -> int:
-        """The batch whose scores answer the study's questions; 0 where no entry of the phase takes part."""
-        if not self.entries.filter(submission__isnull=False).exists():
-            return 0
-        batch = EvaluationBatch.current(self.phase)
-        return batch.pk if batch else 0
+    def main_criterion(self) -> str:
+        """The criterion that leads: the one called overall, else the first that is asked."""
+        keys = [criterion["key"] for criterion in self.criteria]
+        return "overall" if "overall" in keys or not keys else keys[0]
+
+    def locked(self) -> Self:
+        """The row as it is now, locked until the transaction ends. Whoever locks or changes a rater too does that after it: in two
+        orders they would wait for each other. Answers, which refer to the study, come meanwhile."""
+        rows = Study.objects.select_for_update(of=("self",), no_key=True)
+        return rows.select_related("phase__challenge").get(pk=self.pk)
+
+    def touch_votes(self) -> None:
+        """Say that the votes that count have changed; what follows from them is computed anew."""
+        Study.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
+        wake.after_commit("studies")
+
+    @property
+    def scored_under(self) -> str:
+        """The scores that answer the study's questions: their batch, and how many of the study's entries have them; empty where
+        no entry of the phase takes part."""
+        entries = self.entries.filter(submission__isnull=False).values("submission")
+        batch = EvaluationBatch.current(self.phase) if entries.exists() else None
+        if batch is None:
+            return ""
+        return f"{batch.pk}x{batch.evaluations.filter(state='done', submission__in=entries).count()}"
+
+    def in_order(self, criteria: Iterable[str]) -> list[str]:
+        """Keys of criteria as everything lists them: those that the study asks in its order, then those that judge models are asked in
+        theirs, then others by name. Objects of JSON come from the database in no order that means anything."""
+        asked = [one["key"] for one in self.criteria]
+        known = {name: n for n, name in enumerate(dict.fromkeys([*asked, *KEYS]))}
+        return sorted(criteria, key=lambda name: (known.get(name, len(known)), name))
+
+    def leading(self, criteria: Iterable[str]) -> str:
+        """Of some criteria, at least one, the one that leads: that called overall, else the first that is asked."""
+        names = self.in_order(criteria)
+        return "overall" if "overall" in names else names[0]
 
     @property
     def main_analysis(self) -> StudyAnalysis | None:
-        """What boards show of it: the criterion called overall, else the first by name, once it is there."""
+        """What boards show of it: the leading criterion of those that are computed."""
         found = {row.criterion: row for row in self.analyses.filter(content__isnull=False)}
-        return found.get("overall") or (found[min(found)] if found else None)
+        return found[self.leading(found)] if found else None
 
 
-class StudyEntry(models.Model):
-    """What was compared: a label, and the submission it stands for where it is one of the phase's."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entries")
-    label = models.CharField(max_length=200)
-    submission = models.ForeignKey(Submission, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "label"], name="study_entry_once")]
-
-    def __str__(self) -> str:
-        return self.label
-
-
-class Rater(models.Model):
-    """Who judged. Names are for organizers; pages show numbers."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="raters")
-    name = models.CharField(max_length=120)
-    group = models.CharField(max_length=60, blank=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "name"], name="study_rater_once")]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class StudyVote(models.Model):
-    """One answer, as it was shown: `choice` is left, right or tie of the two entries."""
-
-    class Choice(models.TextChoices):
-        LEFT = "left", "Left"
-        RIGHT = "right", "Right"
-        TIE = "tie", "Equal"
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="study_votes")
-    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="votes")
-    sample = models.CharField(max_length=240, blank=True)
-    left = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
-    right = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
-    choice = models.CharField(max_length=5, choices=Choice)
-    swapped = models.CharField(max_length=8, blank=True)
-    seconds = models.FloatField(null=True)
-    repeat_of = models.CharField(max_length=40, blank=True)
-    criterion = models.CharField(max_length=60, blank=True)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(condition=~Q(left=F("right")), name="study_vote_between_two"),
-            models.CheckConstraint(condition=Q(choice__in=["left", "right", "tie"]), name="study_vote_choice"),
-        ]
-        indexes = [models.Index(fields=["study", "criterion"])]
-
-    def __str__(self) -> str:
-        return f"{self.left} {self.choice} {self.right}"
-
-
-class StudyAnalysisQuerySet(LeasedQuerySet):
-    def waiting(self) -> Self:
-        return self.filter(state=StudyAnalysis.State.WAITING).order_by("id")
-
-
-class StudyAnalysis(Leased):
-    """Everything computed of a study's votes on one criterion; the row is the request for it.
-
-    `content` is that of `leaderboard.stats.study.analyse`, of `revision` of the votes and `board` of
-    the phase's scores; the old one stays until the new one is there.
-    """
-
-    class State(models.TextChoices):
-        WAITING = "waiting", "Being computed"
-        DONE = "done", "Computed"
-        FAILED = "failed", "Failed"
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="analyses")
-    criterion = models.CharField(max_length=60, blank=True)
-    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
-    wanted = models.CharField(max_length=80)  # what it is to be of: votes, batch of scores, and the code's version
-    made_of = models.CharField(max_length=80, blank=True)  # what `content` is of
-    content = models.JSONField(null=True)
-    failure = models.CharField(max_length=400, blank=True)
-    failure_detail = models.TextField(blank=True)
-    finished_at = models.DateTimeField(null=True)
-
-    objects = StudyAnalysisQuerySet.as_manager()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "criterion"], name="study_analysis_once")]
-        verbose_name_plural = "study analyses"
-
-    def __str__(self) -> str:
-        return f"{self.study} {self.criterion or 'all'} ({self.state})"
-
-    @classmethod
-    def request_missing(cls) -> int:
-        """Ask for every analysis that is not there, or not of the votes and scores as they are now; how many."""
-        asked = 0
-        for study in Study.objects.select_related("phase"):
-            wanted = f"{study.revision}/{study.scored_under}/{analysis.VERSION}"
-            criteria = set(study.study_votes.order_by().values_list("criterion", flat=True).distinct())
-            known = {row.criterion: row for row in cls.objects.filter(study=study).defer("content")}
-            cls.objects.bulk_create(
-                (cls(study=study, criterion=name, wanted=wanted) for name in criteria - set(known)), ignore_conflicts=True
-            )
-            stale = [row.pk for name, row in known.items() if name in criteria and row.wanted != wanted]
-            fresh = {"wanted": wanted, "state": cls.State.WAITING, "attempts": 0, "failure": "", "failure_detail": ""}
-            asked += len(criteria - set(known)) + cls.objects.filter(pk__in=stale).unleased().update(
-                **fresh, lease_token=None, lease_until=None
-            )
-            cls.objects.filter(study=study).exclude(criterion__in=criteria).unleased().delete()
-        return asked
-
-    def finish(self, content: dict[str, Any]) -> bool:
-        """Keep the content, under the current token only; False where that was lost."""
-        return bool(
-            self.under_lease().filter(state=self.State.WAITING).update(
-                state=self.State.DONE, content=content, made_of=self.wanted, failure="", failure_detail="", finished_at=timezone.now(),
-                lease_token=None, lease_until=None,
-            )
-        )  # fmt: skip
-
-    def give_up_or_retry(self, sentence: str, detail: str) -> None:
-        """It failed: leave it to the next worker, or fail after the last attempt."""
-        values = {"failure": sentence[:400], "failure_detail": detail, "lease_token": None}
-        if self.attempts >= settings.MAX_ATTEMPTS:
-            self.under_lease().update(state=self.State.FAILED, lease_until=None, finished_at=timezone.now(), **values)
-        else:
-            self.under_lease().update(lease_until=timezone.now() + timedelta(seconds=self.attempts), **values)
+def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> models.QuerySet:
+    """Answers on a criterion, or on all of them; only those of raters who count, where `counted`."""
+    rows = answers.order_by("id")
+    if counted:
+        rows = rows.filter(rater__is_counted=True)
+    return rows if criterion is None else rows.filter(criterion=criterion)
 
 
 def _entries_by_name(phase: Phase) -> dict[str, Submission]:
     """The phase's scored entries whose name no other one has."""
     found: dict[str, list[Submission]] = {}
-    rows: Iterable[Submission] = Submission.objects.filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True).only(
-        "pk", "method_name"
+    rows: Iterable[Submission] = (
+        Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True).only("pk", "method_name")
     )
     for row in rows:
         found.setdefault(row.method_name, []).append(row)

@@ -1,0 +1,94 @@
+"""What follows from a study's votes, computed in the background: a row for each criterion, which is also the request for it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from leaderboard.models.judge import JudgeRun
+from leaderboard.models.study import Study
+from leaderboard.stats import study as analysis
+from submissions import wake
+from submissions.leases import Leased, LeasedQuerySet
+
+
+class StudyAnalysisQuerySet(LeasedQuerySet):
+    def waiting(self) -> Self:
+        return self.filter(state=StudyAnalysis.State.WAITING).order_by("id")
+
+
+class StudyAnalysis(Leased):
+    """Everything computed of a study's judgements on one criterion; the row is the request for it.
+
+    `content` is that of `leaderboard.stats.study.analyse` or `opinion_study.analyse`, of `revision` of the votes and `board` of
+    the phase's scores; the old one stays until the new one is there.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Being computed"
+        DONE = "done", "Computed"
+        FAILED = "failed", "Failed"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="analyses")
+    criterion = models.CharField(max_length=60, blank=True)
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
+    wanted = models.CharField(max_length=80)  # what it is to be of: votes, batch of scores, and the code's version
+    made_of = models.CharField(max_length=80, blank=True)  # what `content` is of
+    content = models.JSONField(null=True)
+    failure = models.CharField(max_length=400, blank=True)
+    failure_detail = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = StudyAnalysisQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "criterion"], name="study_analysis_once")]
+        verbose_name_plural = "study analyses"
+
+    def __str__(self) -> str:
+        return f"{self.study} {self.criterion or 'all'} ({self.state})"
+
+    @classmethod
+    def request_missing(cls) -> int:
+        """Ask for every analysis that is not there, or not of the votes and scores as they are now; how many."""
+        asked = 0
+        for study in Study.objects.select_related("phase"):
+            judged = JudgeRun.stamp(study)
+            wanted = f"{study.revision}/{study.scored_under}/{analysis.VERSION}{'s' if study.screens_raters else ''}{judged}"
+            criteria = study.judged_criteria()
+            known = {row.criterion: row for row in cls.objects.filter(study=study).defer("content")}
+            cls.objects.bulk_create(
+                (cls(study=study, criterion=name, wanted=wanted) for name in criteria - set(known)), ignore_conflicts=True
+            )
+            stale = [row.pk for name, row in known.items() if name in criteria and row.wanted != wanted]
+            fresh = {"wanted": wanted, "state": cls.State.WAITING, "attempts": 0, "failure": "", "failure_detail": ""}
+            asked += len(criteria - set(known)) + cls.objects.filter(pk__in=stale).unleased().update(
+                **fresh, lease_token=None, lease_until=None
+            )
+            cls.objects.filter(study=study).exclude(criterion__in=criteria).unleased().delete()
+        return asked
+
+    def finish(self, content: dict[str, Any]) -> bool:
+        """Keep the content, under the current token only, and have the phase ranked with it; False where the lease was lost."""
+        kept = bool(
+            self.under_lease().filter(state=self.State.WAITING).update(
+                state=self.State.DONE, content=content, made_of=self.wanted, failure="", failure_detail="", finished_at=timezone.now(),
+                lease_token=None, lease_until=None,
+            )
+        )  # fmt: skip
+        if kept:
+            self.study.phase.touch_board()
+            wake.after_commit("boards")
+        return kept
+
+    def give_up_or_retry(self, sentence: str, detail: str) -> None:
+        """It failed: leave it to the next worker, or fail after the last attempt."""
+        values = {"failure": sentence[:400], "failure_detail": detail, "lease_token": None}
+        if self.attempts >= settings.MAX_ATTEMPTS:
+            self.under_lease().update(state=self.State.FAILED, lease_until=None, finished_at=timezone.now(), **values)
+        else:
+            self.under_lease().update(lease_until=timezone.now() + timedelta(seconds=self.attempts), **values)

@@ -1,0 +1,70 @@
+"""What a study compares, and on which samples."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Case, Q, Value, When
+
+from submissions.models import Status, Submission
+
+# Not left out, and neither withdrawn, hidden, disqualified nor unscored.
+LIVE = Q(
+    left_out_at=None, submission__status=Status.SCORED, submission__withdrawn_at=None, submission__hidden_at=None,
+    submission__disqualified_at=None,
+)  # fmt: skip
+
+
+class StudyEntryQuerySet(models.QuerySet):
+    def live(self) -> Self:
+        """Entries that questions are asked about."""
+        return self.filter(LIVE)
+
+    def own_of(self, user_id: int) -> Self:
+        """Entries of a team that the person is in, or that they have uploaded for one: they are never asked about those."""
+        return self.filter(Q(submission__team__memberships__user=user_id) | Q(submission__uploaded_by=user_id)).distinct()
+
+    def marked(self) -> Self:
+        """All, each with `is_live`."""
+        return self.annotate(is_live=Case(When(LIVE, then=Value(True)), default=Value(False)))
+
+
+class StudyEntry(models.Model):
+    """What was compared: a label, and the submission it stands for where it is one of the phase's.
+
+    `artifact` names what the service makes for the study ("perturb:low", "empty"); the submission it makes of
+    it is there once a worker has made it. Entries of one `gold_kind` have a known order: a smaller `gold_order`
+    is better.
+    """
+
+    study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="entries")
+    label = models.CharField(max_length=200)
+    submission = models.ForeignKey(Submission, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    artifact = models.CharField(max_length=40, blank=True)
+    gold_kind = models.CharField(max_length=40, blank=True)
+    gold_order = models.PositiveSmallIntegerField(null=True, blank=True)
+    left_out_at = models.DateTimeField(null=True, blank=True)  # by an organizer; withdrawn entries drop out by themselves
+
+    objects = StudyEntryQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "label"], name="study_entry_once")]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class StudySample(models.Model):
+    """A group of the reference that raters are shown."""
+
+    study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="samples")
+    name = models.CharField(max_length=240)
+    order = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["order", "id"]
+        constraints = [models.UniqueConstraint(fields=["study", "name"], name="study_sample_once")]
+
+    def __str__(self) -> str:
+        return self.name

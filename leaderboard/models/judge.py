@@ -1,0 +1,292 @@
+"""What a judge model was asked about a study's entries, and what it said: a run of planned questions, each asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from leaderboard.judge import instructions
+from leaderboard.judge.instructions import Row
+from leaderboard.judge.schedule import Schedule
+from leaderboard.models.entry import StudyEntry
+from leaderboard.models.rater import Rater
+from leaderboard.models.study import Study
+from submissions import wake
+from submissions.leases import Leased, LeasedQuerySet
+from submissions.models import AuditEntry, User
+
+MOST_ROUNDS = 10  # of a question whose every text is worth nothing
+MOST_FAULTS = 10  # of a question that the endpoint fails at while it answers others
+MOST_FRUITLESS = 6  # turns without any answer before the run says that it failed
+BUNDLE = 1000
+
+
+class JudgeRunQuerySet(LeasedQuerySet):
+    def waiting(self) -> Self:
+        return self.filter(state=JudgeRun.State.ASKING).order_by("id")
+
+
+class JudgeRun(Leased):
+    """A plan of questions for one judge, and how far it is. The row is the request; a worker takes it turn by turn.
+
+    The judge is a rater of the study with the kind `judge`. `rows` are the plan's kinds of question as they are asked, so
+    that a later change of the plans changes nothing here. `budget` counts requests. With a `newcomer` only questions on that
+    entry are asked, and it is placed among the scores of `base`, which stay. `result` is that of `leaderboard.stats.judges`.
+    """
+
+    class State(models.TextChoices):
+        PLANNED = "planned", "Planned"
+        ASKING = "asking", "Asking"
+        PAUSED = "paused", "Paused"
+        DONE = "done", "Done"
+        SPENT = "spent", "Budget used up"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    class Form(models.TextChoices):
+        OBJECTS = "objects", "Objects side by side"
+        WIREFRAMES = "wireframes", "Wireframes over their reference"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="judge_runs")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="judge_runs")
+    model = models.CharField(max_length=120)
+    endpoint = models.CharField(max_length=300, blank=True)  # its address, without anything secret
+    form = models.CharField(max_length=10, choices=Form)
+    plan = models.CharField(max_length=40)
+    rows = models.JSONField()
+    seed = models.PositiveIntegerField(default=0)
+    choices = models.PositiveSmallIntegerField(default=3)  # texts wanted of each request
+    budget = models.PositiveIntegerField()
+    most_cost = models.FloatField(null=True, blank=True)
+    version = models.PositiveSmallIntegerField()  # of the instructions and images
+    newcomer = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    base = models.ForeignKey("self", on_delete=models.RESTRICT, null=True, blank=True, related_name="newcomers")
+    anchor = models.CharField(max_length=200, blank=True)
+    state = models.CharField(max_length=9, choices=State, default=State.PLANNED, db_index=True)
+    n_planned = models.PositiveIntegerField(default=0)
+    n_skipped = models.PositiveIntegerField(default=0)  # for want of a sample that both entries have
+    n_answered = models.PositiveIntegerField(default=0)
+    n_failed = models.PositiveIntegerField(default=0)
+    n_unparsed = models.PositiveIntegerField(default=0)  # texts
+    requests = models.PositiveIntegerField(default=0)
+    images = models.PositiveIntegerField(default=0)
+    tokens_in = models.PositiveBigIntegerField(default=0)
+    tokens_out = models.PositiveBigIntegerField(default=0)
+    cost = models.FloatField(default=0.0)
+    n_uncosted = models.PositiveIntegerField(default=0)  # requests of which no cost is known
+    result = models.JSONField(null=True)
+    failure = models.CharField(max_length=400, blank=True)
+    failure_detail = models.TextField(blank=True)
+    fruitless = models.PositiveSmallIntegerField(default=0)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = JudgeRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.rater} on {self.study} ({self.state})"
+
+    @classmethod
+    def make(
+        cls, study: Study, actor: User | None, *, model: str, plan: str, rows: Sequence[Row], schedule: Schedule, form: str, **values: Any
+    ) -> Self:
+        """A planned run with all its questions, in one transaction; nothing is asked until it is started.
+
+        ValueError, in a sentence, where there is nothing to ask.
+        """
+        if not schedule.comparisons:
+            raise ValueError("No two entries of the study have a sample in common that can be shown, so there is nothing to ask.")
+        base = values.get("base")
+        entries = {entry.label: entry for entry in study.entries.all()}
+        with transaction.atomic():
+            name = f"{model} · {plan}"
+            rater = base.rater if base else Rater.objects.get_or_create(study=study, name=name, defaults={"kind": Rater.Kind.JUDGE})[0]
+            if rater.kind != Rater.Kind.JUDGE:
+                raise ValueError(f"A person of this study is called {name!r}; rename that rater first.")
+            run = cls.objects.create(
+                study=study, rater=rater, model=model, plan=plan, rows=[asdict(row) for row in rows], form=form, made_by=actor,
+                n_planned=len(schedule.comparisons), n_skipped=schedule.skipped, version=instructions.VERSION, **values,
+            )  # fmt: skip
+            JudgeAnswer.objects.bulk_create(
+                (
+                    JudgeAnswer(
+                        run=run, number=number, row=one.row, sample=one.sample, left=entries[one.left], right=entries[one.right],
+                        repeats=one.repeats,
+                    )
+                    for number, one in enumerate(schedule.comparisons, 1)
+                ),
+                batch_size=BUNDLE,
+            )  # fmt: skip
+            AuditEntry.record(study.phase.challenge, actor, "judge.plan", run, study=study.slug, questions=run.n_planned, budget=run.budget)
+        return run
+
+    @classmethod
+    def ended(cls, study: Study) -> JudgeRunQuerySet:
+        """Runs that have come to an end or a halt with answers, the first first."""
+        open_ = [cls.State.PLANNED, cls.State.ASKING]
+        return cls.objects.filter(study=study, n_answered__gt=0).exclude(state__in=open_).order_by("id")
+
+    @classmethod
+    def stamp(cls, study: Study) -> str:
+        """Says which answers of judges an analysis has seen; empty without any."""
+        counts = list(cls.ended(study).values_list("n_answered", flat=True))
+        return f"/j{len(counts)}.{sum(counts)}" if counts else ""
+
+    # --- what an organizer does
+
+    def start(self, actor: User | None, budget: int | None = None) -> None:
+        """Begin, or go on where it stopped. ValueError, in a sentence, where it cannot."""
+        if self.state in (self.State.DONE, self.State.CANCELLED):
+            raise ValueError(f"This run is {self.get_state_display().lower()}; plan a new one.")
+        budget = self.budget if budget is None else budget
+        if budget <= self.requests:
+            raise ValueError(f"{self.requests:,} requests were made already; give a budget above that.")
+        values = {"state": self.State.ASKING, "budget": budget, "failure": "", "failure_detail": "", "fruitless": 0, "finished_at": None}
+        with transaction.atomic():
+            type(self).objects.filter(pk=self.pk).update(**values, started_at=self.started_at or timezone.now())
+            # A run that waits for its endpoint need not wait any longer; one that is worked on keeps its worker.
+            type(self).objects.filter(pk=self.pk, lease_token__isnull=True).update(lease_until=None)
+            AuditEntry.record(self.study.phase.challenge, actor, "judge.start", self, study=self.study.slug, budget=budget)
+            wake.after_commit("judges")
+        self.refresh_from_db()
+
+    def pause(self, actor: User | None) -> None:
+        """Ask nothing more for now; what is on its way is still kept."""
+        self._stop(actor, self.State.PAUSED, "judge.pause")
+
+    def cancel(self, actor: User | None) -> None:
+        """Ask nothing more, ever; the answers stay."""
+        self._stop(actor, self.State.CANCELLED, "judge.cancel")
+
+    def _stop(self, actor: User | None, state: str, act: str) -> None:
+        stoppable = [self.State.ASKING, self.State.PAUSED, self.State.SPENT, self.State.FAILED, self.State.PLANNED]
+        with transaction.atomic():
+            rows = type(self).objects.filter(pk=self.pk, state__in=stoppable)
+            if rows.update(state=state, finished_at=timezone.now()):
+                AuditEntry.record(self.study.phase.challenge, actor, act, self, study=self.study.slug)
+        self.refresh_from_db()
+
+    def remove(self, actor: User | None) -> None:
+        """Delete the run with its answers, and its rater where that has no other run. ValueError where another is placed by it."""
+        if self.newcomers.exists():
+            raise ValueError("Other runs are placed among this one's scores; remove those first.")
+        with transaction.atomic():
+            AuditEntry.record(self.study.phase.challenge, actor, "judge.remove", self, study=self.study.slug, answers=self.n_answered)
+            rater = self.rater
+            self.delete()
+            if not rater.judge_runs.exists():
+                rater.delete()
+
+    # --- what a worker does, under the lease
+
+    def keep(self, answer: JudgeAnswer, values: dict[str, Any], counts: dict[str, float]) -> bool:
+        """Write what came of a question together with the run's counts; False where the lease was lost, and then nothing is written.
+
+        A run that was paused meanwhile keeps it all the same: it has been paid for.
+        """
+        with transaction.atomic():
+            if not self.under_lease().select_for_update().exists():
+                return False
+            JudgeAnswer.objects.filter(pk=answer.pk).update(**values)
+            self.under_lease().update(**{name: F(name) + n for name, n in counts.items()}, fruitless=0)
+        for name, value in values.items():
+            setattr(answer, name, value)
+        for name, n in counts.items():
+            setattr(self, name, getattr(self, name) + n)
+        return True
+
+    def is_wanted(self) -> bool:
+        """Whether to go on asking: the lease renewed, and nobody has stopped the run."""
+        return self.heartbeat() and self.under_lease().filter(state=self.State.ASKING).exists()
+
+    def let_go(self, state: str | None = None, **values: Any) -> bool:
+        """Give the run back; with a state, it ends there unless somebody has stopped it otherwise."""
+        free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0} | values
+        if state is None:
+            return bool(self.under_lease().update(**free))
+        ended = self.under_lease().filter(state=self.State.ASKING).update(state=state, finished_at=timezone.now(), **free)
+        return bool(ended or self.under_lease().update(**free))
+
+    def put_back(self, sentence: str, seconds: float, detail: str = "") -> None:
+        """Nothing was answered this time: try again later, or fail after several such turns."""
+        values = {"failure": sentence[:400], "failure_detail": detail, "fruitless": self.fruitless + 1}
+        if self.fruitless + 1 >= MOST_FRUITLESS:
+            self.let_go(self.State.FAILED, **values)
+        else:
+            self.let_go(**values | {"lease_until": timezone.now() + timedelta(seconds=seconds)})
+
+    @property
+    def questions(self) -> list[Row]:
+        """The plan's kinds of question."""
+        return [Row(**row | {"criteria": tuple(row["criteria"])}) for row in self.rows]
+
+    @property
+    def left(self) -> int:
+        return self.n_planned - self.n_answered - self.n_failed
+
+    @property
+    def is_for_display_only(self) -> bool:
+        """A wireframe judge was found hardly better than chance: it is shown beside people and ranks nothing."""
+        return self.form == self.Form.WIREFRAMES
+
+
+class JudgeAnswer(models.Model):
+    """One planned question, and what came of it. The judge is never told which method is which.
+
+    `said` holds every text as it came: {"text", "verdicts" (in the order of the row's criteria, or null), "refused", "cut"}.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "To be asked"
+        ANSWERED = "answered", "Answered"
+        FAILED = "failed", "No answer"
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.CASCADE, related_name="answers")
+    number = models.PositiveIntegerField()
+    row = models.PositiveSmallIntegerField()
+    sample = models.CharField(max_length=240)
+    left = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
+    right = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
+    repeats = models.PositiveSmallIntegerField(default=1)
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    said = models.JSONField(default=list)
+    in_round = models.PositiveSmallIntegerField(default=0)  # texts of the round that is under way
+    rounds = models.PositiveSmallIntegerField(default=0)  # that ended without a text that could be read
+    faults = models.PositiveSmallIntegerField(default=0)  # times that the endpoint failed at it
+    n_unparsed = models.PositiveIntegerField(default=0)
+    requests = models.PositiveIntegerField(default=0)
+    images = models.PositiveIntegerField(default=0)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost = models.FloatField(null=True)
+    seconds = models.FloatField(default=0.0)
+    failure = models.CharField(max_length=400, blank=True)
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="judge_answer_once"),
+            models.CheckConstraint(condition=~Q(left=F("right")), name="judge_answer_between_two"),
+        ]
+        indexes = [models.Index(fields=["run", "state", "faults", "number"])]
+
+    def __str__(self) -> str:
+        return f"{self.number} of {self.run_id} ({self.state})"
+
+    @property
+    def verdicts(self) -> list[list[int]]:
+        """Those of every text that could be read."""
+        return [one["verdicts"] for one in self.said if one["verdicts"] is not None]

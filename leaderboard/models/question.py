@@ -1,0 +1,111 @@
+"""What raters were asked, and what they answered."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.db import models
+from django.db.models import F, Q
+
+from leaderboard.models.entry import StudyEntry, StudySample
+from leaderboard.models.rater import Rater
+
+
+def new_token() -> str:
+    """An opaque name, of a question or a study's rating pages, that nobody can guess."""
+    return secrets.token_urlsafe(18)
+
+
+class Question(models.Model):
+    """One thing a rater is asked: a pair of entries on a sample as it is shown, or one entry (`right` is none).
+
+    Rows are made a few at a time, ahead of the rater, see `leaderboard.rating.ask`. `swapped` says that the sides
+    were turned against the order of the entries; `repeat_of` is the earlier question that is asked again.
+    """
+
+    study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="questions")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="questions")
+    number = models.PositiveIntegerField()
+    sample = models.ForeignKey(StudySample, on_delete=models.CASCADE, related_name="+")
+    left = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
+    right = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, null=True, related_name="+")
+    swapped = models.BooleanField(default=False)
+    repeat_of = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
+    is_gold = models.BooleanField(default=False)
+    token = models.CharField(max_length=40, unique=True, default=new_token)
+    shown_at = models.DateTimeField(null=True)
+    answered_at = models.DateTimeField(null=True)
+    reopened_at = models.DateTimeField(null=True)  # its answer was taken back
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["rater", "number"], name="question_number_once"),
+            models.CheckConstraint(condition=Q(right__isnull=True) | ~Q(left=F("right")), name="question_between_two"),
+        ]
+        indexes = [
+            models.Index(fields=["rater", "number"], condition=Q(answered_at__isnull=True), name="question_open"),
+            models.Index(fields=["rater", "answered_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"question {self.number} of {self.rater}"
+
+
+class StudyVote(models.Model):
+    """One answer, as it was shown: `choice` is left, right or tie of the two entries.
+
+    `question` is none where the vote was brought from elsewhere. A question has one vote on each criterion.
+    """
+
+    class Choice(models.TextChoices):
+        LEFT = "left", "Left"
+        RIGHT = "right", "Right"
+        TIE = "tie", "Equal"
+
+    study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="study_votes")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="votes")
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, null=True, blank=True, related_name="votes")
+    sample = models.CharField(max_length=240, blank=True)
+    left = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
+    right = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
+    choice = models.CharField(max_length=5, choices=Choice)
+    swapped = models.CharField(max_length=8, blank=True)
+    seconds = models.FloatField(null=True)
+    repeat_of = models.CharField(max_length=40, blank=True)
+    criterion = models.CharField(max_length=60, blank=True)
+    given_at = models.DateTimeField(null=True)  # not known of what was brought from elsewhere
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(left=F("right")), name="study_vote_between_two"),
+            models.CheckConstraint(condition=Q(choice__in=["left", "right", "tie"]), name="study_vote_choice"),
+            models.UniqueConstraint(fields=["question", "criterion"], name="study_vote_once"),
+        ]
+        indexes = [models.Index(fields=["study", "criterion"])]
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.choice} {self.right}"
+
+
+class Opinion(models.Model):
+    """A score from 1 to 5 that a rater gave one entry on one sample, on one criterion."""
+
+    study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="opinions")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="opinions")
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, null=True, blank=True, related_name="opinions")
+    sample = models.CharField(max_length=240, blank=True)
+    entry = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
+    criterion = models.CharField(max_length=60, blank=True)
+    score = models.PositiveSmallIntegerField()
+    seconds = models.FloatField(null=True)
+    given_at = models.DateTimeField(null=True)  # not known of what was brought from elsewhere
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(score__gte=1, score__lte=5), name="opinion_from_1_to_5"),
+            models.UniqueConstraint(fields=["question", "criterion"], name="opinion_once"),
+        ]
+        indexes = [models.Index(fields=["study", "criterion", "entry"])]
+
+    def __str__(self) -> str:
+        return f"{self.entry} {self.score}"

@@ -1,0 +1,83 @@
+"""Who judges, and the links that invite them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class StudyInvitation(models.Model):
+    """A link that lets people into a study; its token is kept hashed."""
+
+    study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="invitations")
+    token_hash = models.CharField(max_length=64, unique=True)
+    note = models.CharField(max_length=120, blank=True, help_text="Whom it is for; organizers see it.")
+    group = models.CharField(max_length=60, blank=True)
+    most_uses = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
+    expires_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.note or 'invitation'} to {self.study}"
+
+
+class Rater(models.Model):
+    """Who judged. Names are for organizers; pages show numbers.
+
+    A person is known by their account, or by a key that only their browser and their own link have (kept hashed).
+    One whom an organizer has listed has not joined until they say so. The votes of a rater who was removed count
+    unless an organizer says otherwise (`is_counted`).
+    """
+
+    class Kind(models.TextChoices):
+        PERSON = "person", "Person"
+        JUDGE = "judge", "Judge model"
+
+    study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="raters")
+    name = models.CharField(max_length=120)
+    group = models.CharField(max_length=60, blank=True)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.PERSON)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    key_hash = models.CharField(max_length=64, blank=True)
+    invitation = models.ForeignKey(StudyInvitation, on_delete=models.SET_NULL, null=True, blank=True, related_name="raters")
+    joined_at = models.DateTimeField(null=True, blank=True)
+    removed_at = models.DateTimeField(null=True, blank=True)  # takes no more part, whoever decided that
+    left_at = models.DateTimeField(null=True, blank=True)  # left for good, with what they said: nobody brings that back
+    is_counted = models.BooleanField(default=True)
+    # The sitting ends with a pause; see `leaderboard/rating/pace.py`.
+    sitting_from = models.DateTimeField(null=True, blank=True)
+    sitting_answers = models.PositiveIntegerField(default=0)
+    answered_last = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name"], name="study_rater_once"),
+            models.UniqueConstraint(fields=["study", "user"], name="study_rater_of_account_once"),
+            models.UniqueConstraint(fields=["key_hash"], condition=~Q(key_hash=""), name="study_rater_key_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Tally(models.Model):
+    """What a rater was asked and said in brief, see `leaderboard.rating.past`: to plan a question, those of all raters are read,
+    and not their questions and votes. It is written under the rater's lock, with the rows that it is of.
+    """
+
+    rater = models.OneToOneField(Rater, on_delete=models.CASCADE, related_name="tally")
+    asked = models.BinaryField(default=bytes)
+    said = models.BinaryField(default=bytes)  # on the study's main criterion; of opinions nothing is kept here
+
+    class Meta:
+        verbose_name_plural = "tallies"
+
+    def __str__(self) -> str:
+        return f"tally of {self.rater}"
