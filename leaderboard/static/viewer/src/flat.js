@@ -20,7 +20,16 @@ export class FlatStage {
 
   highlight(pick) { this.spot = pick; }
 
-  draw(lens) {
+  draw(lens, radius, [width, height] = [lens.width, lens.height], panels = null) {
+    this.element.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    if (!panels) this.element.replaceChildren(...this.drawn(lens));
+    else this.element.replaceChildren(...panels.map(({ models, ...frame }) => {
+      this.visible = (model) => models.includes(model.number);
+      return svg("svg", { ...frame, viewBox: `0 0 ${frame.width} ${frame.height}` }, ...this.drawn(lens));
+    }));
+  }
+
+  drawn(lens) {
     const place = (model, index) => project(lens, Array.from(at(model, index), (value, axis) => value + this.shift[axis]));
     const drawn = [];
     for (const model of this.data.models) {
@@ -39,8 +48,7 @@ export class FlatStage {
       }
     }
     drawn.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    this.element.setAttribute("viewBox", `0 0 ${lens.width} ${lens.height}`);
-    this.element.replaceChildren(...drawn.map(([, , element]) => element), ...this.spotted(place));
+    return [...drawn.map(([, , element]) => element), ...this.spotted(place)];
   }
 
   spotted(place) {

@@ -2,7 +2,7 @@
    told to and never by itself. */
 
 import {
-  BufferAttribute, BufferGeometry, CanvasTexture, Fog, Group, Matrix4, OrthographicCamera, PerspectiveCamera, Points, PointsMaterial, Scene, WebGLRenderer,
+  BufferAttribute, BufferGeometry, CanvasTexture, Fog, Group, Matrix4, OrthographicCamera, PerspectiveCamera, Points, PointsMaterial, Scene, WebGLRenderer, WebGLRenderTarget,
 } from "three";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
@@ -23,11 +23,57 @@ function markerTexture(kind) {
   return new CanvasTexture(canvas);
 }
 
+export function makeRenderer(host) {
+  const renderer = new WebGLRenderer({ antialias: true, alpha: true, powerPreference: "low-power" });
+  renderer.autoClear = false;
+  host.append(renderer.domElement);
+  return renderer;
+}
+
+/* Gives the picture its size in CSS pixels, once it changes, and empties it: how many pixels of the screen one of these is. */
+export function cleared(renderer, width, height) {
+  const ratio = Math.min(2, window.devicePixelRatio || 1);
+  const size = `${width} ${height} ${ratio}`;
+  if (renderer.domElement.dataset.size !== size) {
+    renderer.domElement.dataset.size = size;
+    renderer.setPixelRatio(ratio);
+    renderer.setSize(width, height, false);
+  }
+  renderer.setScissorTest(false);
+  renderer.setViewport(0, 0, width, height);
+  renderer.clear();
+  return ratio;
+}
+
+/* What is drawn next goes into this part of the picture; y is down. */
+export function within(renderer, { x, y, width, height }, whole) {
+  const place = [x, whole - y - height, width, height];
+  renderer.setScissorTest(true);
+  renderer.setViewport(...place);
+  renderer.setScissor(...place);
+}
+
+/* Brings everything of a scene to the graphics card, so that its first picture is as quick as the next. */
+export function warm(renderer, scene) {
+  const target = new WebGLRenderTarget(1, 1);
+  renderer.setRenderTarget(target);
+  renderer.render(scene, new PerspectiveCamera());
+  renderer.setRenderTarget(null);
+  target.dispose();
+}
+
+export function dispose(scene) {
+  scene.traverse((object) => {
+    object.geometry?.dispose();
+    object.material?.dispose();
+  });
+}
+
+/* A renderer may be shared by stages that are drawn in turn. */
 export class GlStage {
-  constructor(host, data, shift) {
-    this.renderer = new WebGLRenderer({ antialias: true, alpha: true, powerPreference: "low-power" });
-    this.element = this.renderer.domElement;
-    host.append(this.element);
+  constructor(host, data, shift, renderer = makeRenderer(host)) {
+    this.renderer = renderer;
+    this.element = renderer.domElement;
     this.scene = new Scene();
     this.root = new Group();
     this.root.position.set(...shift);
@@ -104,14 +150,9 @@ export class GlStage {
     this.root.add(this.spot);
   }
 
-  draw(lens, radius) {
-    const { width, height } = lens;
-    const ratio = Math.min(2, window.devicePixelRatio || 1);
-    if (this.width !== width || this.height !== height || this.ratio !== ratio) {
-      Object.assign(this, { width, height, ratio });
-      this.renderer.setPixelRatio(ratio);
-      this.renderer.setSize(width, height, false);
-    }
+  /* `panels`: [{x, y, width, height, models: [number…]}] in CSS pixels, y down, all of the lens's size; without them one picture. */
+  draw(lens, radius, [width, height] = [lens.width, lens.height], panels = null) {
+    const ratio = cleared(this.renderer, width, height);
     const camera = pose(lens, radius, this.perspective, this.orthographic);
     this.scene.fog.near = lens.distance - radius;
     this.scene.fog.far = lens.distance + 3.5 * radius; // the far side keeps more than half of its ink
@@ -119,7 +160,12 @@ export class GlStage {
       if (object.material.isLineMaterial) { if (style.dash) object.material.dashScale = lens.scale; } else object.material.size = style.size * ratio;
     }
     if (this.spot && !this.spot.material.isLineMaterial) this.spot.material.size = 15 * ratio;
-    this.renderer.render(this.scene, camera);
+    if (!panels) this.renderer.render(this.scene, camera);
+    for (const panel of panels || []) {
+      this.show((model) => panel.models.includes(model.number));
+      within(this.renderer, panel, height);
+      this.renderer.render(this.scene, camera);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 import { parse } from "./data.js";
 import { merged, unpack } from "./mesh_data.js";
 import { MeshViewer } from "./meshes.js";
+import { RateModels } from "./rate_models.js";
 import { Viewer } from "./wireframes.js";
 
 const viewers = new Set();
@@ -60,3 +61,6 @@ document.addEventListener("htmx:load", (event) => watch(event.target.parentEleme
 const recolour = () => viewers.forEach((viewer) => viewer.themed());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
 new MutationObserver(recolour).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+
+/* The rating page shows questions with it: see static/rate/page.js. */
+window.plumblineModels = RateModels;

@@ -2,10 +2,10 @@
    it is flat, has one colour of its material, and knows its sides. It draws when told to and never by itself. */
 
 import {
-  BufferAttribute, BufferGeometry, Color, DataTexture, DoubleSide, GLSL3, LinearFilter, Mesh, OrthographicCamera, PerspectiveCamera, RGBAFormat, Scene, ShaderMaterial, Vector3, WebGLRenderer,
+  BufferAttribute, BufferGeometry, Color, DataTexture, DoubleSide, GLSL3, LinearFilter, Mesh, OrthographicCamera, PerspectiveCamera, RGBAFormat, Scene, ShaderMaterial, Vector3,
 } from "three";
 import { table } from "./colours.js";
-import { pose } from "./gl.js";
+import { cleared, makeRenderer, pose, within } from "./gl.js";
 import { distancesOf, faceNormals } from "./mesh_data.js";
 
 export const MODES = ["shaded", "distance", "normals"];
@@ -70,11 +70,9 @@ function geometryOf(model) {
 }
 
 export class MeshStage {
-  constructor(host, data, shift) {
-    this.renderer = new WebGLRenderer({ antialias: true, alpha: true, powerPreference: "low-power" });
-    this.renderer.autoClear = false;
-    this.element = this.renderer.domElement;
-    host.append(this.element);
+  constructor(host, data, shift, renderer = makeRenderer(host)) {
+    this.renderer = renderer;
+    this.element = renderer.domElement;
     this.scene = new Scene();
     this.perspective = new PerspectiveCamera();
     this.orthographic = new OrthographicCamera();
@@ -113,13 +111,7 @@ export class MeshStage {
 
   /* `panels`: [{x, y, width, height, models: [number…]}] in CSS pixels, y down; several models in one are laid over each other. */
   draw(lens, radius, extent, panels, look) {
-    const ratio = Math.min(2, window.devicePixelRatio || 1);
-    const [width, height] = extent;
-    if (this.width !== width || this.height !== height || this.ratio !== ratio) {
-      Object.assign(this, { width, height, ratio });
-      this.renderer.setPixelRatio(ratio);
-      this.renderer.setSize(width, height, false);
-    }
+    cleared(this.renderer, ...extent);
     const camera = pose(lens, radius, this.perspective, this.orthographic);
     const { shared } = this;
     shared.mode.value = MODES.indexOf(look.mode);
@@ -128,16 +120,13 @@ export class MeshStage {
     shared.light.value.set(...[0, 1, 2].map((k) => 0.35 * lens.up[k] - 0.3 * lens.right[k] + lens.back[k])).normalize();
     plainColour(shared.ink.value, this.colour("--ink"));
     this.parts.forEach((part) => this.measure(part, look.versus));
-    this.renderer.setScissorTest(false);
-    this.renderer.clear();
-    this.renderer.setScissorTest(true);
-    for (const panel of panels) this.panel(panel, camera, look);
+    for (const panel of panels) {
+      within(this.renderer, panel, extent[1]);
+      this.panel(panel, camera, look);
+    }
   }
 
-  panel({ x, y, width, height, models }, camera, look) {
-    const bottom = this.height - y - height;
-    this.renderer.setViewport(x, bottom, width, height);
-    this.renderer.setScissor(x, bottom, width, height);
+  panel({ models }, camera, look) {
     const laid = models.length > 1;
     const solid = models.filter((number) => !laid || this.parts[number].model.role !== "reference");
     this.only(solid, laid, look);

@@ -1,5 +1,6 @@
 /* The view of meshes: the reference and one or two predictions, each in a panel, or laid over each other. */
 
+import { arrange } from "./arrange.js";
 import { BaseViewer } from "./base.js";
 import { outline, vertexAt } from "./mesh_data.js";
 import { FlatMeshStage } from "./mesh_flat.js";
@@ -9,7 +10,6 @@ import { corner, describe, hit, ray, worst } from "./mesh_pick.js";
 import { make, Overlay, toolbar } from "./panel.js";
 
 const HINT = "Drag to turn, right-drag or two fingers to move, scroll to zoom; point at a mesh to read the distance there.";
-const GAP = 2; // pixels between panels
 
 export class MeshViewer extends BaseViewer {
   constructor(element, data) {
@@ -64,18 +64,12 @@ export class MeshViewer extends BaseViewer {
 
   /* [{x, y, width, height, models}]: side by side where the stage is wide, else below each other. */
   panels() {
-    const [width, height] = [Math.max(1, this.stageElement.clientWidth), Math.max(1, this.stageElement.clientHeight)];
+    const size = [Math.max(1, this.stageElement.clientWidth), Math.max(1, this.stageElement.clientHeight)];
     const numbers = this.data.models.map((model) => model.number);
-    if (this.settings.overlay || numbers.length < 2) return [{ x: 0, y: 0, width, height, models: numbers }];
-    const n = numbers.length;
-    const across = Math.min((width - GAP * (n - 1)) / n, height) >= Math.min(width, (height - GAP * (n - 1)) / n);
-    const size = Math.floor(((across ? width : height) - GAP * (n - 1)) / n);
+    if (this.settings.overlay) return arrange(...size, [numbers]);
     // A prediction stands to either side of its reference.
-    const order = n === 3 ? [1, 0, 2] : numbers;
-    return order.map((number, place) => {
-      const from = place * (size + GAP);
-      return across ? { x: from, y: 0, width: size, height, models: [number] } : { x: 0, y: from, width, height: size, models: [number] };
-    });
+    const order = numbers.length === 3 ? [1, 0, 2] : numbers;
+    return arrange(...size, order.map((number) => [number]));
   }
 
   extent() {

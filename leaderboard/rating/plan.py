@@ -1,0 +1,226 @@
+"""Which questions a rater is asked next. Arrays in, arrays out; rows never appear here.
+
+A unit is what is shown on a sample: a pair of entries (first < second), or one entry (second = -1) where opinions
+are asked. A cell is a unit on a sample, numbered unit * samples + sample. A rater is asked a cell once, repeats apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.stats.preference import fit
+from leaderboard.stats.votes import Floats, Ints
+
+EXPLORED = 0.15  # the share of informative questions that are chosen as balanced ones are
+PRIOR = 0.1  # virtual wins in both directions of every pair: nobody is certain of what was never asked
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """All that can be asked: units int64[U] each, over a number of entries and of samples."""
+
+    first: Ints
+    second: Ints
+    entries: int
+    samples: int
+
+    @classmethod
+    def pairs(cls, entries: int, samples: int) -> Grid:
+        first, second = np.triu_indices(entries, 1)
+        return cls(first.astype(np.int64), second.astype(np.int64), entries, samples)
+
+    @classmethod
+    def singles(cls, entries: int, samples: int) -> Grid:
+        return cls(np.arange(entries), np.full(entries, -1), entries, samples)
+
+    @property
+    def units(self) -> int:
+        return len(self.first)
+
+    def unit(self, one: Ints, other: Ints) -> Ints:
+        """The numbers of the units of these entries, in either order; `other` is -1 where one entry is all."""
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        return np.where(low < 0, high, low * self.entries - low * (low + 1) // 2 + high - low - 1)
+
+    def live(self, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which units [U] have no entry that dropped out; `entries` bool[M] are those that did not."""
+        return entries[self.first] & ((self.second < 0) | entries[self.second])
+
+    def per_entry(self, counts: Ints) -> Ints:
+        """How often each entry [M] appears in units that appear `counts` [U] times."""
+        found = np.bincount(self.first, counts, self.entries)
+        pairs = self.second >= 0
+        return (found + np.bincount(self.second[pairs], counts[pairs], self.entries)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What has been asked so far.
+
+    `free` bool[U, S] are the cells this rater may still be asked. `asked` int64[U, S] counts each cell over all
+    raters, `wins` float64[M, M] how often an entry was preferred to another (a tie is half a win of both), `gold` bool[U]
+    marks units of known order; `own` and `own_gold` count this rater's questions and those of them that were gold.
+    """
+
+    free: NDArray[np.bool_]
+    asked: Ints
+    wins: Floats
+    gold: NDArray[np.bool_]
+    own: int = 0
+    own_gold: int = 0
+
+
+def exhaustive(grid: Grid, known: Known, count: int, seed: Sequence[int]) -> list[int]:
+    """The next `count` cells of a random order of all cells; `seed` fixes that order for a rater."""
+    order = np.random.default_rng(seed).permutation(grid.units * grid.samples)
+    return order[known.free.ravel()[order]][:count].tolist()
+
+
+def balanced(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> list[int]:
+    """Cells that keep appearances equal: the least asked unit, of those the one whose entries appeared least, on its least asked sample."""
+    free, asked = known.free.copy(), known.asked.copy()
+    units = asked.sum(axis=1)
+    found = []
+    for _ in range(count):
+        among = _least_asked(grid, units, free)
+        if not len(among):
+            break
+        found.append(_take(grid, among, free, asked, rng))
+        units[found[-1] // grid.samples] += 1
+    return found
+
+
+def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> list[int]:
+    """Pairs that tell most under the Bradley-Terry fit of what was answered, some (`EXPLORED`) chosen as balanced ones are.
+
+    A pair tells log(1 + p (1 - p) v): p is its predicted outcome, as uncertain as the fit itself is (sigma of the difference
+    over sqrt(1 + pi v / 8)), and v the variance of the difference of the two abilities, by the curvature of the likelihood
+    at the fit. Each chosen pair is counted as asked before the next one is chosen.
+    """
+    free, asked = known.free.copy(), known.asked.copy()
+    units = asked.sum(axis=1)
+    n = np.zeros((grid.entries, grid.entries))
+    n[grid.first, grid.second] = units
+    n = np.maximum(n + n.T, known.wins + known.wins.T) + 2 * PRIOR
+    ability = fit(known.wins + PRIOR).ability
+    gap = ability[grid.first] - ability[grid.second]
+    covariance = _covariance(n, ability)
+    found = []
+    for _ in range(count):
+        open_units = free.any(axis=1)
+        if not open_units.any():
+            break
+        if rng.random() < EXPLORED:
+            among = _least_asked(grid, units, free)
+        else:
+            diagonal = np.diag(covariance)
+            v = np.maximum(diagonal[grid.first] + diagonal[grid.second] - 2 * covariance[grid.first, grid.second], 0.0)
+            p = 1 / (1 + np.exp(-gap / np.sqrt(1 + math.pi * v / 8)))
+            tells = np.where(open_units, np.log1p(p * (1 - p) * v), -1.0)
+            among = np.flatnonzero(tells >= tells.max() * (1 - 1e-9))
+        found.append(_take(grid, among, free, asked, rng))
+        unit = found[-1] // grid.samples
+        units[unit] += 1
+        covariance = _told(covariance, int(grid.first[unit]), int(grid.second[unit]), float(gap[unit]))
+    return found
+
+
+def questions(grid: Grid, known: Known, way: str, count: int, gold_share: float, seed: int, rater: int) -> list[int]:
+    """The next cells of a rater in the study's way of planning, with at least `gold_share` of all they are asked on gold units.
+
+    `way` is "exhaustive", "balanced" or "informative"; opinions have no pairs to be informed about and are balanced.
+    """
+    rng = np.random.default_rng([seed, rater, known.own])
+    want = _gold_wanted(known, count, gold_share)
+    found: list[int] = []
+    if want:
+        gold = replace(known, free=known.free & known.gold[:, None])
+        found = balanced(grid, gold, want, rng)
+        known = _without(known, grid, found)
+    rest = count - len(found)
+    if way == "exhaustive":
+        found += exhaustive(grid, known, rest, [seed, rater])
+    elif way == "balanced" or (grid.second < 0).any():
+        found += balanced(grid, known, rest, rng)
+    else:
+        found += informative(grid, known, rest, rng)
+    return rng.permutation(found).tolist() if want and found else found
+
+
+def repeats_due(fresh: int, share: float, seed: int, rater: int, done: int) -> bool:
+    """Whether the repeat after `done` earlier ones is due once `fresh` questions were asked: one for each 1 / share of them,
+    at a moment of that stretch that the rater cannot foresee."""
+    if share <= 0:
+        return False
+    jitter = np.random.default_rng([seed, rater, 7, done]).uniform(0.5, 1.0)
+    return fresh >= (done + jitter) / share
+
+
+def turned(seed: int, rater: int, number: int) -> bool:
+    """Whether the sides of a rater's question are turned: a fair coin."""
+    return bool(np.random.default_rng([seed, rater, 11, number]).random() < 0.5)
+
+
+def repeats_of(fresh: int, share: float) -> int:
+    """How many repeats go with so many fresh questions."""
+    return math.floor(share * fresh + 0.5)
+
+
+def _gold_wanted(known: Known, count: int, share: float) -> int:
+    if share <= 0 or not known.gold.any():
+        return 0
+    return min(count, max(0, math.ceil(share * (known.own + count) - 1e-9) - known.own_gold))
+
+
+def _without(known: Known, grid: Grid, cells: Sequence[int]) -> Known:
+    """The same once these cells have been asked."""
+    free, asked = known.free.copy(), known.asked.copy()
+    at = np.unravel_index(np.asarray(cells, dtype=np.int64), (grid.units, grid.samples))
+    free[at] = False
+    np.add.at(asked, at, 1)
+    return replace(known, free=free, asked=asked)
+
+
+def _least_asked(grid: Grid, units: Ints, free: NDArray[np.bool_]) -> Ints:
+    """The units that were asked least, and of them those whose entries appeared least; none where nothing is free."""
+    among = np.flatnonzero(free.any(axis=1))
+    if not len(among):
+        return among
+    among = among[units[among] == units[among].min()]
+    seen = grid.per_entry(units)
+    appeared = seen[grid.first[among]] + np.where(grid.second[among] >= 0, seen[grid.second[among]], 0)
+    return among[appeared == appeared.min()]
+
+
+def _take(grid: Grid, among: Ints, free: NDArray[np.bool_], asked: Ints, rng: np.random.Generator) -> int:
+    """The cell of one of these units, taken: one asked least of its unit, on a sample that was shown least."""
+    counts = np.where(free[among], asked[among], np.iinfo(np.int64).max)
+    least = counts == counts.min(axis=1, keepdims=True)
+    shown = np.where(least & free[among], asked.sum(axis=0)[None, :], np.iinfo(np.int64).max)
+    rows, samples = np.nonzero(shown == shown.min())
+    one = int(rng.integers(len(rows)))
+    unit, sample = int(among[rows[one]]), int(samples[one])
+    free[unit, sample] = False
+    asked[unit, sample] += 1
+    return unit * grid.samples + sample
+
+
+def _covariance(n: Floats, ability: Floats) -> Floats:
+    """Of the abilities up to a shift: the inverse of the likelihood's curvature, n (symmetric) comparisons being made."""
+    p = 1 / (1 + np.exp(ability[None, :] - ability[:, None]))
+    bend = n * p * (1 - p)
+    np.fill_diagonal(bend, 0.0)
+    m = len(ability)
+    return np.linalg.inv(np.diag(bend.sum(axis=1)) - bend + np.full((m, m), 1 / m))
+
+
+def _told(covariance: Floats, i: int, j: int, gap: float) -> Floats:
+    """The covariance once i and j have met once more (Sherman and Morrison's update)."""
+    p = 1 / (1 + math.exp(-gap))
+    column = covariance[:, i] - covariance[:, j]
+    return covariance - np.outer(column, column) * (p * (1 - p) / (1 + p * (1 - p) * (column[i] - column[j])))
