@@ -1,0 +1,210 @@
+"""What a judge is asked: criteria, the plan of perturbed questions, and the texts that go with an image. PURE.
+
+Objects made from a text are compared in one image, object 1 on the left and object 2 on the right, each as a grid of
+views in colour and of its normals. The order of the criteria is part of the protocol: answers come in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+VERSION = 1  # of all texts and images; kept with each run, raised whenever one of them can change
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One thing to judge by: its key, what it is called, and what to look at."""
+
+    key: str
+    title: str
+    text: str
+
+
+CRITERIA = (
+    Criterion(
+        "text_asset_alignment", "Text and object",
+        "How well does the object match the text it was made from? First describe each of the two objects in a sentence, without "
+        "looking at the text. Then go through the text word by word: every object, number, colour, material and relation it names "
+        "must be there. What the text does not mention counts neither for nor against.",
+    ),
+    Criterion(
+        "plausibility_3d", "3D plausibility",
+        "Could this be a real, solid thing? Use the colours and the normals together: a shape that is sound in both is sound. Look for "
+        "parts that occur twice or on several sides (faces, limbs, handles), for wrong proportions, for pieces that float in the air, "
+        "and for noise, holes or sheets where a surface should be.",
+    ),
+    Criterion(
+        "texture_geometry_coherency", "Texture fits geometry",
+        "Do the colours belong to the shape? Borders between colours should lie where the normals show an edge or a change of part. "
+        "A detail that is only painted on, or a relief that the colours ignore, is a fault. Whether texture or shape is good by itself "
+        "does not matter here.",
+    ),
+    Criterion(
+        "texture_details", "Texture details",
+        "How good are the colours and their details by themselves? Prefer textures that are sharp, rich and realistic for the material. "
+        "Blur, smears, visible seams, noise and colours that are too strong or burnt in are faults. Leave the shape out of account.",
+    ),
+    Criterion(
+        "geometry_details", "Geometry details",
+        "How much true detail has the shape by itself? Look at the normals only and compare small regions: fine, meaningful structure is "
+        "good, a smooth blob is poor. Noise, ripples and random bumps are no detail.",
+    ),
+    Criterion(
+        "overall", "Overall",
+        "All in all, which of the two is the better object? Weigh everything, shape, surface and what was asked for, as a person would who "
+        "has to choose one of them to use.",
+    ),
+)  # fmt: skip
+KEYS = tuple(one.key for one in CRITERIA)
+ALIGNMENT, OVERALL = 0, 5
+WIREFRAME_CRITERION = "overall"  # what the wireframe judge's one answer is about
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind of question: so many views a side, in colour and/or as normals, the criteria asked in this order, and how often.
+
+    The perturbations: `turned` asks with the sides that were drawn exchanged, `normals_first` puts the normals on top, `watermark` writes
+    Left and Right over the two halves.
+    """
+
+    views: int
+    rgb: bool
+    normal: bool
+    criteria: tuple[int, ...]
+    comparisons: int
+    turned: bool = False
+    normals_first: bool = False
+    watermark: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(KEYS[number] for number in self.criteria)
+
+    @property
+    def images(self) -> int:
+        """Views that one question shows."""
+        return 2 * self.views * (self.rgb + self.normal)
+
+
+ENSEMBLE = (
+    Row(4, True, True, (0, 1, 2, 3, 4, 5), 200),
+    Row(4, True, True, (0,), 100),
+    Row(4, True, False, (0, 1, 3), 200),
+    Row(1, True, True, (0, 3, 4, 2), 200),
+    Row(4, True, True, (0,), 100),
+    Row(9, True, True, (1,), 150),
+    Row(1, True, True, (2,), 150),
+    Row(1, True, True, (3,), 150),
+    Row(1, True, True, (4,), 150),
+    Row(1, True, False, (0, 1, 3), 100),
+)
+ALL, GEOMETRY_FIRST = (0, 1, 2, 3, 4, 5), (4, 1, 2, 0, 3, 5)
+_JOINT = Row(4, True, True, ALL, 0)
+PLANS: dict[str, tuple[str, tuple[Row, ...]]] = {
+    "ensemble": ("Ten kinds of question, 1,500 comparisons", ENSEMBLE),
+    "joint": ("All criteria in one question, four views", (_JOINT,)),
+    "separate": ("Each criterion by itself, four views", tuple(Row(4, True, True, (number,), 0) for number in ALL)),
+    "one-view": ("All criteria, one view", (Row(1, True, True, ALL, 0),)),
+    "nine-views": ("All criteria, nine views", (Row(9, True, True, ALL, 0),)),
+    "colour": ("The criteria that colour alone can answer, without normals", (Row(4, True, False, (0, 1, 3), 0),)),
+    "normals": ("The criteria that normals alone can answer, without colour", (Row(4, False, True, (0, 1, 4), 0),)),
+    "geometry-first": ("All criteria, those of shape first", (Row(4, True, True, GEOMETRY_FIRST, 0),)),
+    "both-ways": ("All criteria, each comparison also with its sides exchanged", (_JOINT, replace(_JOINT, turned=True))),
+    "normals-on-top": ("All criteria, normals above colours", (replace(_JOINT, normals_first=True),)),
+    "watermark": ("All criteria, Left and Right written over the halves", (replace(_JOINT, watermark=True),)),
+}
+WIREFRAME_ROW = Row(1, True, False, (OVERALL,), 0)
+_GRIDS = {1: "one view", 4: "four views, 90 degrees apart, in a grid of two rows", 9: "nine views from all around, in a grid of three rows"}
+
+
+def without(row: Row, number: int) -> Row | None:
+    """The row without one criterion; None where nothing is left to ask."""
+    left = tuple(one for one in row.criteria if one != number)
+    return replace(row, criteria=left) if left else None
+
+
+def instruction(row: Row, prompt: str) -> str:
+    """The text of one question about two objects made from `prompt`; without a prompt, about two models of one thing.
+
+    ValueError where the alignment with a text is asked and there is none.
+    """
+    text = " ".join(prompt.split())
+    if ALIGNMENT in row.criteria and not text:
+        raise ValueError("alignment with a text cannot be judged without the text; leave that criterion out or give prompts.json")
+    asked = [CRITERIA[number] for number in row.criteria]
+    return "\n\n".join([_task(row, bool(text)), _criteria(asked), _manner(asked), _form(asked), _example(asked), _request(text)])
+
+
+def wireframe_instruction() -> str:
+    """The text of one question about two wireframes over the same reference."""
+    return (
+        "The image shows the same building twice, side by side. Black lines are the true wireframe: the edges of its roof and walls as "
+        "they were measured. Blue lines are a reconstruction by a program, drawn over it; the left half shows one program's, the right "
+        "half another's.\n\n"
+        "Where a black line has no blue line on it, the reconstruction has missed that edge: many such lines mean that it is incomplete. "
+        "A blue line where there is no black one is an edge that does not exist, and a blue line that runs beside a black one is out of "
+        "place.\n\n"
+        "First describe the left reconstruction: what it has, what is missing, what is wrong. Then describe the right one in the same "
+        "way. Then say which of the two is closer to the true wireframe as a whole. You must choose one.\n\n"
+        "End your answer with one word in capitals on a line of its own: LEFT or RIGHT."
+    )
+
+
+def _task(row: Row, has_text: bool) -> str:
+    origin = "were made by two programs from the same text" if has_text else "were made by two programs of the same thing"
+    kinds = " and ".join(["colour"] * row.rgb + ["the surface's normals"] * row.normal)
+    shown = f"Object 1 is the left half, object 2 the right half; each half shows {_GRIDS[row.views]}, in {kinds}."
+    if row.rgb and row.normal:
+        shown += " The normals are above the colours." if row.normals_first else " The colours are above the normals."
+    if row.normal:
+        shown += " In the normals, colour stands for the direction that a surface faces, so shape is seen without any texture."
+    if row.watermark:
+        shown += " The words Left and Right are written over the halves and belong to neither object."
+    return f"Two 3D objects {origin}. Decide which of them is better. {shown}"
+
+
+def _criteria(asked: Sequence[Criterion]) -> str:
+    head = "Judge them by these criteria:" if len(asked) > 1 else "Judge them by one criterion alone:"
+    return "\n".join([head, *(f"{n}. {one.title}. {one.text}" for n, one in enumerate(asked, 1))])
+
+
+def _manner(asked: Sequence[Criterion]) -> str:
+    if len(asked) == 1:
+        return "Take your time and look closely at every view before you decide."
+    return (
+        "Take your time and look closely at every view. Take one criterion at a time, and decide on each independently of the others: "
+        "the object that wins one may well lose the next."
+    )
+
+
+def _form(asked: Sequence[Criterion]) -> str:
+    each = "each criterion" if len(asked) > 1 else "the criterion"
+    line = (
+        f"The last line of your answer must hold nothing but these {len(asked)} numbers in the order of the criteria above, with single "
+        "spaces between them."
+        if len(asked) > 1
+        else "The last line of your answer must hold nothing but this number."
+    )
+    return (
+        f"For {each}, write a short analysis of both objects and then decide on one number:\n"
+        "1 = the left object (object 1) is better\n2 = the right object (object 2) is better\n"
+        f"3 = cannot decide; use it sparingly, only where no difference is to be seen\n\n{line}"
+    )
+
+
+def _example(asked: Sequence[Criterion]) -> str:
+    options = [("2", "the right one is better"), ("1", "the left one is better"), ("3", "they cannot be told apart")]
+    chosen = [options[n % 3] for n in range(len(asked))]
+    lines = [
+        f"{n}. {one.title}: the left object …; the right object …; {words}."
+        for n, (one, (_, words)) in enumerate(zip(asked, chosen, strict=True), 1)
+    ]
+    return "\n".join(["An answer has this form:", "Analysis:", *lines, "Final answer:", " ".join(number for number, _ in chosen)])
+
+
+def _request(text: str) -> str:
+    if text:
+        return f'The text is: "{text}"\nPlease compare the two objects in the image as described.'
+    return "Please compare the two objects in the image as described."

@@ -1,0 +1,69 @@
+"""What a study's page shows of judge models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+from leaderboard import plots_judge
+from leaderboard.judge.instructions import CRITERIA, KEYS, OVERALL
+from leaderboard.judge.scores import facts
+from leaderboard.models import JudgeRun, Study
+
+TITLES = {one.key: one.title for one in CRITERIA}
+OVERALL_KEY = KEYS[OVERALL]
+
+
+def costs(cost: float | None, n_uncosted: int = 0) -> str:
+    """A sum of money in words; what of it is not known is said."""
+    if cost is None or (n_uncosted and not cost):
+        return "not counted"
+    return f"{cost:.2f} {settings.JUDGE_CURRENCY}{' and more' if n_uncosted else ''}"
+
+
+def of_study(study: Study, content: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Each judge of a study: its scores as a radar chart and a table, what they took, and how far it agrees with people.
+
+    `content` is the study's analysis on the criterion that is shown, where there is one.
+    """
+    found = []
+    beside = {line["key"]: line for line in (content or {}).get("judges", [])}
+    runs: dict[int, list[JudgeRun]] = {}
+    for run in JudgeRun.ended(study).select_related("rater", "newcomer"):
+        run.study = study
+        runs.setdefault(run.rater_id, []).append(run)
+    for own in runs.values():
+        newest = own[-1]
+        criteria = scores_of(newest)
+        took = facts(own)
+        titles = [TITLES[key] for key in criteria]
+        radar = None if newest.is_for_display_only else plots_judge.radar(titles, _scores(criteria)).to_dict()
+        found.append(
+            {
+                "name": newest.rater.name, "run": newest, "display_only": newest.is_for_display_only, "radar": radar,
+                "agreement": beside.get(newest.rater.name), "took": took, "cost": costs(took["cost"]),
+                "table": _table(criteria), "criteria": titles, "newcomer": newest.newcomer,
+                "anchor": next((one["anchor"] for one in criteria.values()), ""),
+            }
+        )  # fmt: skip
+    return found
+
+
+def scores_of(run: JudgeRun) -> dict[str, Any]:
+    """The run's scores by criterion, in the study's order of criteria."""
+    found = (run.result or {}).get("criteria", {})
+    return {key: found[key] for key in run.study.in_order(found)}
+
+
+def _scores(criteria: dict[str, Any]) -> dict[str, list[float | None]]:
+    """The Elo of each method on each criterion, the best overall, or on the last criterion where that was not asked, first."""
+    rows = {key: {row["method"]: row["elo"] for row in one["rows"]} for key, one in criteria.items()}
+    lead = [OVERALL_KEY, *reversed(rows)] if OVERALL_KEY in rows else [*reversed(rows)]
+    names = list(dict.fromkeys(name for key in lead for name in rows[key]))
+    return {name: [rows[key].get(name) for key in rows] for name in names}
+
+
+def _table(criteria: dict[str, Any]) -> list[dict[str, Any]]:
+    by_key = {key: {row["method"]: row for row in one["rows"]} for key, one in criteria.items()}
+    return [{"method": name, "cells": [by_key[key].get(name) for key in by_key]} for name in _scores(criteria)]

@@ -1,0 +1,123 @@
+"""`judge CHALLENGE/PHASE/STUDY`: have a judge model compare a study's entries, here and now, or write down what it would be shown."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from leaderboard.judge import planning, setup
+from leaderboard.judge.materials import Materials
+from leaderboard.judge.planning import Wish
+from leaderboard.judge.run import work_on
+from leaderboard.judge.shown import scores_of
+from leaderboard.models import JudgeRun, Study
+
+SHOWN = 3  # of each kind of question, in a dry run
+
+
+class Command(BaseCommand):
+    help = "Have a judge model compare the entries of a study, until all is answered or the budget is used up."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", metavar="CHALLENGE/PHASE/STUDY")
+        parser.add_argument("--model", default="", help="default: PLUMBLINE_JUDGE_MODEL")
+        parser.add_argument("--plan", default="", help="default: ensemble, or wireframe where entries are wireframes")
+        parser.add_argument("--budget", type=int, default=2000, help="most requests (default: 2000)")
+        parser.add_argument("--most-cost", type=float, help="stop when the answers have cost so much")
+        parser.add_argument("--choices", type=int, default=3, help="texts asked for in each request (default: 3)")
+        parser.add_argument("--repeats", type=int, default=1, help="requests a comparison, of plans without fixed counts")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--anchor", default="", metavar="ENTRY", help="whose Elo is 1000; default: the first by name")
+        parser.add_argument("--newcomer", default="", metavar="ENTRY", help="ask about this entry only; with --base")
+        parser.add_argument("--base", type=int, metavar="RUN", help="the run among whose scores the newcomer is placed")
+        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with that run, under --budget")
+        parser.add_argument("--dry-run", type=Path, metavar="DIR", help="ask nothing; write the first images and texts of each kind there")
+
+    def handle(self, *, study: str, **options) -> None:
+        found = self._study(study)
+        try:
+            if options["dry_run"]:
+                self._dry_run(found, options)
+            else:
+                self._ask(found, options)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+
+    def _study(self, name: str) -> Study:
+        challenge, _, rest = name.partition("/")
+        phase, _, slug = rest.partition("/")
+        rows = Study.objects.select_related("phase__challenge")
+        found = rows.filter(phase__challenge__slug=challenge, phase__slug=phase, slug=slug).first()
+        if found is None:
+            raise CommandError(f"There is no study {name!r}; name it as CHALLENGE/PHASE/STUDY, by the words in its address.")
+        return found
+
+    def _wish(self, study: Study, options: dict) -> Wish:
+        newcomer = study.entries.filter(label=options["newcomer"]).first() if options["newcomer"] else None
+        if options["newcomer"] and newcomer is None:
+            raise ValueError(f"There is no entry {options['newcomer']!r} in the study.")
+        base = study.judge_runs.filter(pk=options["base"]).first() if options["base"] else None
+        if options["base"] and base is None:
+            raise ValueError(f"There is no run {options['base']} of this study.")
+        known = planning.plans(study.phase.challenge.family)
+        return Wish(
+            options["plan"] or next(iter(known)), options["budget"], options["seed"], options["choices"], options["repeats"],
+            options["most_cost"], base, newcomer, options["anchor"],
+        )  # fmt: skip
+
+    def _dry_run(self, study: Study, options: dict) -> None:
+        materials = Materials(study)
+        rows, schedule = planning.plan(study, self._wish(study, options), materials)
+        entries = {entry.label: entry for entry in study.entries.select_related("submission")}
+        folder: Path = options["dry_run"]
+        folder.mkdir(parents=True, exist_ok=True)
+        written = 0
+        for number, row in enumerate(rows):
+            for n, one in enumerate([one for one in schedule.comparisons if one.row == number][:SHOWN], 1):
+                name = f"{number:02}-{n}"
+                (folder / f"{name}.png").write_bytes(materials.image(row, one.sample, entries[one.left], entries[one.right]))
+                (folder / f"{name}.txt").write_text(materials.instruction(row, one.sample) + "\n")
+                written += 1
+        self.stdout.write(
+            f"{len(schedule.comparisons):,} comparisons in {schedule.requests:,} requests, {schedule.skipped:,} skipped for want of a "
+            f"sample; {written} images and texts are in {folder}. Nothing was asked."
+        )
+
+    def _ask(self, study: Study, options: dict) -> None:
+        model = options["model"] or settings.JUDGE_MODEL
+        if setup.endpoint(model) is None:
+            raise CommandError(setup.MISSING)
+        if options["resume"]:
+            run = study.judge_runs.filter(pk=options["resume"]).first()
+            if run is None:
+                raise CommandError(f"There is no run {options['resume']} of this study.")
+        else:
+            run = planning.make(study, None, model, self._wish(study, options))
+        run.start(None, max(options["budget"], run.budget))
+        with tqdm(total=run.n_planned, initial=run.n_planned - run.left, unit="question", disable=None) as bar:
+            self._go(run, bar)
+        run.refresh_from_db()
+        cost = f", {run.cost:.2f} {settings.JUDGE_CURRENCY}" if not run.n_uncosted else ""
+        self.stdout.write(
+            f"Run {run.pk}: {run.get_state_display().lower()}. {run.n_answered:,} of {run.n_planned:,} questions are answered, "
+            f"{run.n_failed:,} failed; {run.requests:,} requests{cost}. {run.failure}".rstrip()
+        )
+        for criterion, scores in scores_of(run).items():
+            for row in scores["rows"]:
+                elo = "no score" if row["elo"] is None else f"{row['elo']:.1f}"
+                self.stdout.write(f"{criterion:28} {row['method'][:40]:40} {elo:>8}")
+        if run.state != JudgeRun.State.DONE:
+            raise CommandError(f"Not all is answered; `--resume {run.pk}` goes on, with a larger --budget if that was used up.")
+
+    def _go(self, run: JudgeRun, bar: tqdm) -> None:
+        """Turn after turn until the run is not wanted any more; a run that another worker has is waited for."""
+        while JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.ASKING).exists():
+            claimed = JudgeRun.objects.waiting().filter(pk=run.pk).claim("manage.py judge")
+            if claimed is None:
+                time.sleep(0.5)
+                continue
+            work_on(claimed, progress=lambda: bar.update(1))

@@ -1,0 +1,49 @@
+"""`prompts`: texts to make 3D objects from, drawn by chance or asked of the judge model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from leaderboard.judge import prompts, setup
+from leaderboard.judge.asking import AskError, ask_for
+from leaderboard.judge.prompts import LEVELS, PromptError, Wanted
+
+
+class Command(BaseCommand):
+    help = "Write prompts.json: texts to make 3D objects from, as a reference of generated objects has it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--count", type=int, default=110)
+        parser.add_argument("--complexity", choices=LEVELS, default="medium")
+        parser.add_argument("--creativity", choices=LEVELS, default="medium")
+        parser.add_argument("--max-words", type=int, default=25)
+        parser.add_argument("--subject", action="append", default=[], help="only this kind of subject; may be given again")
+        parser.add_argument("--example", action="append", default=[], help="a text to show the model; may be given again")
+        parser.add_argument("--seed", type=int, default=0, help="of the offline draw")
+        parser.add_argument(
+            "--model", nargs="?", const="", default=None, metavar="NAME", help="ask the judge's endpoint instead of drawing"
+        )
+        parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+
+    def handle(self, **options) -> None:
+        try:
+            examples = {"examples": tuple(options["example"])} if options["example"] else {}
+            wanted = Wanted(
+                options["count"], options["complexity"], options["creativity"], options["max_words"], tuple(options["subject"]), **examples
+            )
+            if options["model"] is None:
+                texts = prompts.offline(wanted, options["seed"])
+            else:
+                endpoint = setup.endpoint(options["model"])
+                if endpoint is None:
+                    raise CommandError(setup.MISSING)
+                texts = ask_for(wanted, endpoint)
+        except (PromptError, AskError) as error:
+            raise CommandError(str(error)) from None
+        if options["out"] is None:
+            self.stdout.write(prompts.as_json(texts), ending="")
+            return
+        options["out"].write_text(prompts.as_json(texts), encoding="utf-8")
+        self.stdout.write(f"{len(texts)} texts are in {options['out']}.")
