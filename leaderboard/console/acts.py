@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import atexit
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference
+from evaluation.rendering.objects import Drawing
 from evaluation.sandbox import JobFailed, Sandbox, job_folder
 from leaderboard.bundle.apply import drop_bytes, remove_phase
 from leaderboard.bundle.folder import reference_faults
@@ -19,6 +21,8 @@ from submissions.errors import Refused
 from submissions.formats.families import Family
 from submissions.models import AuditEntry, Challenge, Phase, Submission
 from submissions.models.entered import checked_file_name
+
+DOUBTING = 6  # looking for objects in a reference may take this part of the time of reading it
 
 log = logging.getLogger(__name__)
 
@@ -66,9 +70,18 @@ def _record_member(evaluation: Evaluation, actor, action: str, state: str) -> No
     )
 
 
-def read_reference(name: str, chunks: Iterable[bytes], family: Family, background: str = "#ffffff") -> dict[str, Any]:
-    """The items of an uploaded file (images laid on `background`), parsed in a limited child process, soon or not at
-    all, for a web process waits. Raises `Refused` with every fault."""
+def read_reference(
+    name: str,
+    chunks: Iterable[bytes],
+    family: Family,
+    background: str = "#ffffff",
+    drawing: Drawing | None = None,
+    columns: Iterable[tuple[str, Mapping[str, Any]]] = (),
+    doubted: Callable[[str], None] = lambda doubt: None,
+) -> dict[str, Any]:
+    """The items of an uploaded file (images laid on `background`; views of its meshes, with `drawing`), parsed in a limited
+    child process, soon or not at all, for a web process waits. `doubted` gets what speaks against them for these `columns`
+    (metrics and their parameters). Raises `Refused` with every fault."""
     name = checked_file_name(name)
     child = Sandbox()
     try:
@@ -78,6 +91,9 @@ def read_reference(name: str, chunks: Iterable[bytes], family: Family, backgroun
             with file.open("wb") as target:
                 target.writelines(chunks)
             job = {"kind": "reference", "family": family.key, "file": f"upload/{name}", "reading": family.reading(background)}
+            if drawing is not None:
+                job["drawing"] = asdict(drawing)
+            job |= {"columns": [[key, dict(params)] for key, params in columns], "doubting": settings.READ_SECONDS / DOUBTING}
             found = child.run(folder, job, lambda: True, settings.READ_SECONDS)
             items = {} if found["faults"] else family.load(folder / "artifact")
     except JobFailed as failed:
@@ -89,6 +105,8 @@ def read_reference(name: str, chunks: Iterable[bytes], family: Family, backgroun
     faults = found["faults"] or reference_faults(items, family)
     if faults:
         raise Refused(" · ".join(faults[:20]), "bad_reference")
+    for doubt in found["doubts"]:
+        doubted(doubt)
     return items
 
 

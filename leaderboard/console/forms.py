@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
+from evaluation.rendering.objects import MOST_SEEDS, SIDES, UPS, Drawing
 from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
 from leaderboard.console.fields import Lines, LongText, MomentField
@@ -193,7 +194,8 @@ class NewsForm(forms.ModelForm):
 class StudyForm(forms.Form):
     """Votes that were collected elsewhere, and what is to be said of them."""
 
-    file = forms.FileField(label="Votes", help_text="CSV in UTF-8 with a head line.")
+    kind = forms.ChoiceField(choices=(("pairs", "Votes on pairs"), ("opinions", "Opinion scores from 1 to 5")), label="What it holds")
+    file = forms.FileField(label="File", help_text="CSV in UTF-8 with a head line.")
     title = forms.CharField(max_length=120)
     slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
     question = forms.CharField(max_length=400, help_text="What the raters were asked.")
@@ -256,6 +258,18 @@ class ReferenceForm(forms.Form):
     groups = Lines(
         required=False, rows=4, help_text="Only where items belong together: one item and its group a line, such as “house_01 north”."
     )
+    views = forms.ChoiceField(
+        required=False,
+        choices=(("", "The file holds the views"), ("turntable", "Draw 24 views around each mesh"), ("266", "Draw 266 views of each mesh")),
+        help_text="Of meshes of generated objects. 266 views (every 15 degrees, above and below) take minutes: use challenge.yaml.",
+    )
+    size = forms.IntegerField(
+        initial=Drawing.size, min_value=SIDES[0], max_value=SIDES[1], help_text="Side of the drawn views in pixels.", required=False
+    )
+    up = forms.ChoiceField(choices=[(axis, axis) for axis in UPS], required=False, help_text="The axis of the meshes that points up.")
+    seeds = forms.IntegerField(
+        initial=Drawing.seeds, min_value=1, max_value=MOST_SEEDS, help_text="How many seeds of each prompt an entry sends.", required=False
+    )
 
     def __init__(self, family: Family, *args: object) -> None:
         super().__init__(*args)
@@ -265,7 +279,16 @@ class ReferenceForm(forms.Form):
         if family.grouped:
             file.help_text = "A .zip with a folder per scene: its views, and where there are any masks/, clean/, rois.json and views.json."
             del self.fields["groups"]
+            file.help_text += " Or, to have the views drawn, a mesh for each prompt of generated objects, and prompts.json."
+        else:
+            for name in ("views", "size", "up", "seeds"):
+                del self.fields[name]
         file.widget.attrs["accept"] = family.accept
+
+    def drawing(self) -> Drawing | None:
+        """How views of meshes are to be drawn; None where the file has the views itself."""
+        given = {name: self.cleaned_data.get(name) for name in ("views", "size", "up", "seeds")}
+        return Drawing(**{name: value for name, value in given.items() if value}) if given["views"] else None
 
     def clean_file(self) -> object:
         file = self.cleaned_data["file"]

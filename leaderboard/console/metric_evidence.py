@@ -74,8 +74,24 @@ class MetricEvidence:
 
     @property
     def seconds_per_entry(self) -> float | None:
-        """What an entry of the phase will take, for this metric alone."""
+        """What an entry of the phase will take, for this metric alone: as measured, or more where it declares more for such references."""
+        return max(filter(None, (self._measured, self._declared)), default=None)
+
+    @property
+    def is_larger_here(self) -> bool:
+        """Whether the phase's models are so large that what the metric costs on others says nothing."""
+        return self._declared > (self._measured or 0.0)
+
+    @property
+    def _measured(self) -> float | None:
         return self.cost.of(self.n_items) if self.cost and self.n_items else None
+
+    @cached_property
+    def _declared(self) -> float:
+        batch = EvaluationBatch.latest(self.phase)
+        if batch is None or self.spec.effort is None:
+            return 0.0
+        return sum(self.spec.effort.of(tuple(size), self.params) for size in batch.reference.bounds)
 
     @property
     def refusal(self) -> str:
@@ -84,7 +100,8 @@ class MetricEvidence:
     @cached_property
     def warnings(self) -> list[str]:
         """What matters about this metric in this phase, a sentence each."""
-        return [*self._of_columns(), *self._of_units(), *self._of_cost()]
+        own = [self.spec.warning] if self.spec.warning else []
+        return [*own, *self._of_columns(), *self._of_units(), *self._of_cost()]
 
     def _of_columns(self) -> Iterator[str]:
         others = [metric for metric in self.phase.metrics.all() if metric.slug != self.slug]
@@ -112,10 +129,8 @@ class MetricEvidence:
             )
 
     def _of_cost(self) -> Iterator[str]:
-        if self.cost is None:
-            return
-        part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES))
-        if part > settings.CHILD_SECONDS / 2:
+        part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES)) if self.cost else 0.0
+        if self.spec.effort is None and part > settings.CHILD_SECONDS / 2:
             yield (
                 f"A part of {settings.PART_SAMPLES} samples takes about {part:.0f} s, and the service stops a part after "
                 f"{settings.CHILD_SECONDS} s: entries may fail. Choose cheaper parameters, or ask the operator for smaller parts."

@@ -99,7 +99,7 @@ def field_of(param: Param) -> forms.Field:
     """The form field of a parameter; its help names the range, the unit and the default."""
     options: dict[str, object] = {"label": param.name, "help_text": f"{param.doc} {range_of(param)}", "required": param.default is not None}
     if param.kind == "choice":
-        return forms.ChoiceField(choices=[(choice, choice) for choice in param.choices], **options)
+        return forms.ChoiceField(choices=[(choice, choice) for choice in param.options], **options)
     if param.kind == "bool":
         return forms.BooleanField(**{**options, "required": False})
     kind = forms.IntegerField if param.kind == "int" else forms.FloatField

@@ -56,6 +56,19 @@ def organizer_of_phase(view: Callable[..., HttpResponse]) -> Callable[..., HttpR
     return wrapped
 
 
+def organizer_of_measured_phase(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """As `organizer_of_phase`; a phase of imported figures has no metrics, no reference and nothing to score."""
+
+    @organizer_of_phase
+    @wraps(view)
+    def wrapped(request: HttpRequest, phase: Phase, **places: object) -> HttpResponse:
+        if phase.is_imported:
+            raise Http404
+        return view(request, phase, **places)
+
+    return wrapped
+
+
 def page(
     request: HttpRequest, template: str, challenge: Challenge, here: str, phase: Phase | None = None, **context: object
 ) -> HttpResponse:

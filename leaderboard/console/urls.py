@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from django.urls import path
 
-from leaderboard.console.views import audit, challenge, entries, files, metrics, news, people, phases, reference, scoring, studies, teams
+from leaderboard.console.views import (
+    audit,
+    challenge,
+    entries,
+    files,
+    judges,
+    live,
+    metrics,
+    news,
+    people,
+    phases,
+    reference,
+    scoring,
+    studies,
+    teams,
+)
 
 CHALLENGE = "challenges/<slug:challenge>"
 PHASE = f"{CHALLENGE}/phases/<slug:phase>"
@@ -12,6 +27,7 @@ PHASE = f"{CHALLENGE}/phases/<slug:phase>"
 urlpatterns = [
     path("", challenge.index, name="console"),
     path("new/", challenge.new, name="console_new"),
+    path("prompts/", judges.prompt_texts, name="console_prompts"),
     path(f"{CHALLENGE}/", challenge.overview, name="console_challenge"),
     path(f"{CHALLENGE}/settings/", challenge.settings, name="console_settings"),
     path(f"{CHALLENGE}/access/", challenge.access, name="console_access"),
@@ -25,6 +41,13 @@ urlpatterns = [
     path(f"{PHASE}/metrics/edit/<str:metric>/", metrics.edit, name="console_metric"),
     path(f"{PHASE}/reference/", reference.reference, name="console_reference"),
     path(f"{PHASE}/studies/", studies.studies, name="console_studies"),
+    path(f"{PHASE}/studies/new/", live.new, name="console_study_new"),
+    path(f"{PHASE}/studies/<slug:study>/", live.study, name="console_study"),
+    path(f"{PHASE}/studies/<slug:study>/judges/", judges.judges, name="console_judges"),
+    path(f"{PHASE}/studies/<slug:study>/judges/<int:pk>/", judges.judge, name="console_judge"),
+    path(f"{PHASE}/studies/<slug:study>/judges/<int:pk>/progress/", judges.judge_progress, name="console_judge_progress"),
+    path(f"{PHASE}/studies/<slug:study>/judges/<int:pk>/answers.csv", judges.judge_answers, name="console_judge_answers"),
+    path(f"{PHASE}/studies/<slug:study>/judges/<int:pk>/<int:answer>.png", judges.judge_image, name="console_judge_image"),
     path(f"{PHASE}/scoring/", scoring.scoring, name="console_scoring"),
     path(f"{PHASE}/scoring/progress/", scoring.progress, name="console_scoring_progress"),
     path(f"{CHALLENGE}/files/", files.files, name="console_files"),

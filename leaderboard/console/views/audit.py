@@ -33,7 +33,7 @@ def details(entry: AuditEntry) -> list[tuple[str, str, str]]:
     before, after = entry.detail.get("before") or {}, entry.detail.get("after") or {}
     rows = [
         (name.replace("_", " "), shown(before[name]) if before.get(name) not in NOTHING else "", shown(after.get(name)))
-        for name in {**before, **after}
+        for name in sorted({**before, **after})
     ]
-    besides = [(name, "", shown(value)) for name, value in entry.detail.items() if name in ("reason", "note") and value]
+    besides = [(name, "", shown(entry.detail[name])) for name in ("reason", "note") if entry.detail.get(name)]
     return rows + besides

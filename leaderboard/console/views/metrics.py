@@ -14,12 +14,12 @@ from leaderboard.bundle.state import read
 from leaderboard.console.edits import moved, with_phase
 from leaderboard.console.metric_evidence import MetricEvidence
 from leaderboard.console.metric_form import MetricForm
-from leaderboard.console.place import chosen_act, organizer_of_phase, page
+from leaderboard.console.place import chosen_act, organizer_of_measured_phase, page
 from leaderboard.console.settle import settle
 from submissions.models import Phase
 
 
-@organizer_of_phase
+@organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The columns as they stand, and the metrics that can be added."""
@@ -29,7 +29,7 @@ def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
     return page(request, "metrics", phase.challenge, "metrics", phase, columns=phase.metrics.all(), specs=family)
 
 
-@organizer_of_phase
+@organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     spec = REGISTRY.get(key)
@@ -43,7 +43,7 @@ def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, evidence=_evidence(form, phase))
 
 
-@organizer_of_phase
+@organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
     metrics = read(phase.challenge).phase(phase.slug).metrics
@@ -59,7 +59,7 @@ def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
     return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, column=column, evidence=_evidence(form, phase))
 
 
-@organizer_of_phase
+@organizer_of_measured_phase
 @require_safe
 def evidence(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     """The part of the form's page that follows the parameters as they are typed."""

@@ -14,13 +14,13 @@ from leaderboard.bundle.state import read, reference_definition, reference_in_fo
 from leaderboard.console import acts
 from leaderboard.console.edits import with_phase
 from leaderboard.console.forms import ReferenceForm
-from leaderboard.console.place import number, organizer_of_phase, page
+from leaderboard.console.place import number, organizer_of_measured_phase, page
 from leaderboard.console.settle import settle
 from submissions import limits
 from submissions.models import Phase
 
 
-@organizer_of_phase
+@organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
     """Versions and the form for a new one. A new version is kept first; putting it in force is a
@@ -48,7 +48,9 @@ def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpRespo
     limits.limit_references(request)
     file = form.cleaned_data["file"]
     family = phase.challenge.kind
-    items = acts.read_reference(file.name, file.chunks(), family, phase.background)
+    columns = [(metric.key, metric.params) for metric in phase.metrics.all()]
+    doubts: list[str] = []
+    items = acts.read_reference(file.name, file.chunks(), family, phase.background, form.drawing(), columns, doubts.append)
     row = acts.store_reference(phase, items, form.cleaned_data.get("groups", {}), form.cleaned_data["note"], request.user)
     words = f"Version {row.version} is kept, with {len(row.item_ids)} items."
     if EvaluationBatch.latest(phase) is None:
@@ -56,7 +58,7 @@ def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpRespo
         messages.success(request, words)
     else:
         messages.success(request, f"{words} Nothing is scored under it before you put it in force.")
-    for doubt in family.doubts(items)[:5]:
+    for doubt in [*family.doubts(items), *doubts][:5]:
         messages.warning(request, doubt)
     return redirect(request.path)
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.console import acts
-from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
+from leaderboard.console.place import chosen_act, number, organizer_of_measured_phase, page
 from leaderboard.console.settle import scored_anew
 from submissions.models import Phase
 from submissions.permissions import allowed
@@ -19,7 +19,7 @@ MOST_SHOWN = 100
 HELD = (Evaluation.State.FAILED, Evaluation.State.EXCLUDED)  # members without scores
 
 
-@organizer_of_phase
+@organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
     if request.method == "POST":
@@ -28,7 +28,7 @@ def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
     return page(request, "scoring", phase.challenge, "scoring", phase, **_standing(request, phase))
 
 
-@organizer_of_phase
+@organizer_of_measured_phase
 @require_safe
 def progress(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The part of the page that moves."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 import io
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.console.forms import StudyForm
 from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
-from leaderboard.models import Study
+from leaderboard.models import Rater, Study
+from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.votes import Vote, VotesError
+from leaderboard.stats.opinions import SCREENED
+from leaderboard.stats.votes import VotesError
 from submissions.models import Phase
 
 
@@ -23,40 +27,49 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
     form = StudyForm(phase)
     if request.method == "POST":
         if request.POST.get("act") != "import":
-            return chosen_act(request, {"publish": _publish, "hide": _hide, "remove": _remove})(request, phase)
+            return chosen_act(request, ACTS)(request, phase)
         form = StudyForm(phase, request.POST, request.FILES)
         if form.is_valid() and _import(request, phase, form):
             return redirect(request.path)
-    rows = [(study, study.study_votes.count(), study.raters.count()) for study in phase.studies.all()]
+    rows = [(study, _given(study), study.raters.filter(_has_come(study), kind=Rater.Kind.PERSON).count()) for study in phase.studies.all()]
     return page(request, "studies", phase.challenge, "studies", phase, form=form, studies=rows)
+
+
+def _given(study: Study) -> int:
+    return (study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions).count()
+
+
+def _has_come(study: Study) -> Q:
+    """Raters of a live study who have joined; all of one that was brought in."""
+    return Q(joined_at__isnull=False) if study.key else Q()
 
 
 def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
     """Whether the votes came in; what is wrong with the file is put beside its field."""
     data = form.cleaned_data
     try:
-        votes = _votes(data)
         about = {name: data[name] for name in ("slug", "title", "question", "source", "is_public")}
-        study = Study.import_votes(phase, request.user, votes, **about)
+        opinions = data["kind"] == Study.Kind.OPINIONS
+        parse, keep = (rating.parse, Study.import_ratings) if opinions else (voting.parse, Study.import_votes)
+        rows = parse(_lines(data["file"]), data["file"].name, data["columns"])
+        study = keep(phase, request.user, rows, **about)
     except VotesError as error:
         form.add_error("file", list(error.problems))
         return False
     except ValueError as error:
         form.add_error("slug" if "address" in str(error) else "file", str(error))
         return False
-    messages.success(
-        request, f"{len(votes):,} votes are in; what follows from them is computed now and stands on the page of “{study.title}”."
-    )
+    count = f"{len(rows):,} {'scores' if opinions else 'votes'}"
+    messages.success(request, f"{count} are in; what follows from them is computed now and stands on the page of “{study.title}”.")
     return True
 
 
-def _votes(data: dict) -> list[Vote]:
-    file = data["file"]
+def _lines(file: UploadedFile) -> io.StringIO:
     try:
         text = file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise VotesError([f"{file.name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
-    return voting.parse(io.StringIO(text, newline=""), file.name, data["columns"])
+    return io.StringIO(text, newline="")
 
 
 def _study(request: HttpRequest, phase: Phase) -> Study:
@@ -80,9 +93,20 @@ def _hide(request: HttpRequest, phase: Phase) -> HttpResponse:
     return redirect(request.path)
 
 
+def _screen(request: HttpRequest, phase: Phase) -> HttpResponse:
+    found, screens = _study(request, phase), request.POST["act"] == "screen"
+    found.screen(request.user, screens)
+    said = f"raters whose scores correlate with the others’ by less than {SCREENED} are left out" if screens else "all raters count"
+    messages.success(request, f"“{found.title}” is computed anew: {said}.")
+    return redirect(request.path)
+
+
 def _remove(request: HttpRequest, phase: Phase) -> HttpResponse:
     found = _study(request, phase)
     title = found.title
     found.remove(request.user)
     messages.success(request, f"“{title}” is removed with all its votes.")
     return redirect(request.path)
+
+
+ACTS = {"publish": _publish, "hide": _hide, "screen": _screen, "unscreen": _screen, "remove": _remove}

@@ -8,10 +8,11 @@ import pytest
 
 from evaluation import weights
 from evaluation.metrics import registry
-from evaluation.models import PhaseMetric
+from evaluation.models import PhaseMetric, Reference
 from leaderboard.console.metric_evidence import MetricEvidence
 from leaderboard.console.metric_form import MetricForm
 from submissions.models import Phase
+from tests.evaluation.networks import random_weights
 from tests.leaderboard.property_tables import measured, table
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +40,15 @@ class TestPage:
         text = page("new/corner_offset/")
         assert "12 of 16 properties on 128 procedural houses" in text and "Agreement with people: no study yet" in text
         assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "Known weaknesses" in text
+        assert text.count("In the monotonic tests the distance to the original must not fall at any step") == 1
         assert "50 ms a sample × 4 items ≈ under 1 s an entry" in text
+
+    def test_a_learned_metric_warns_and_is_refused_without_weights(self, page, monkeypatch, tmp_path):
+        random_weights.shelf(monkeypatch, tmp_path)
+        text = page("new/wf_learned/")
+        assert "Never let it decide alone" in text and "There are no weights 'study' of wf_learned; there are: none." in text
+        random_weights.put_learned(tmp_path)
+        assert "drawn" in page("new/wf_learned/")
 
     def test_without_javascript_it_is_the_default_parameters(self, page, ships):
         ships(table("corner_f1", {}, 12))
@@ -101,6 +110,14 @@ class TestWarnings:
         assert "entries may fail" in " ".join(known(phase, "corner_offset").warnings)  # 4 items of 90 s, 600 s at most
         settings.CHILD_SECONDS = 10_000
         assert "about 6 min an entry" in " ".join(known(phase, "corner_offset").warnings)
+
+    def test_a_metric_that_declares_its_time_is_slow_and_not_in_danger(self, phase, ships, page):
+        ships(table("hss_exact", {}, 12, ms=500.0))
+        Reference.objects.filter(phase=phase).update(bounds=[[200, 600]] * 4)
+        evidence = known(phase, "hss_exact")
+        assert evidence.seconds_per_entry == pytest.approx(4 * 0.6 * 20**2) and evidence.is_larger_here
+        assert "about 16 min an entry" in " ".join(evidence.warnings) and "may fail" not in " ".join(evidence.warnings)
+        assert "an entry, because this phase's models are larger than those measured" in page("new/hss_exact/")
 
     def test_the_cost_of_an_entry_is_that_of_its_items(self, phase, ships):
         ships(table("corner_offset", {}, 12, ms=500.0))

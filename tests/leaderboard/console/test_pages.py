@@ -6,18 +6,25 @@ import pytest
 from django.urls import reverse
 
 from leaderboard.console.urls import urlpatterns
+from leaderboard.judge import planning
+from leaderboard.judge.planning import Wish
 from submissions.models import Announcement, Submission
 from tests.factories import archive, gables, received
+from tests.leaderboard.judge.studies import entry as stored
+from tests.leaderboard.judge.studies import study_of
 
-OF_NOBODY = ("console", "console_new")
+OF_NOBODY = ("console", "console_new", "console_prompts")
 
 
 def addresses(phase, people) -> dict[str, str]:
     """Every route of the console with real places in it."""
     entry = Submission.objects.first() or received(phase, people.team, archive(gables()))
     news, _ = Announcement.objects.get_or_create(challenge=phase.challenge, title="News")
-    places = {"challenge": phase.challenge.slug, "phase": phase.slug, "key": "hss", "metric": "edge_f1"}
+    study = study_of(phase, {str(n): stored(phase, str(n), dict(gables())) for n in range(2)}, key="key", criteria=[])
+    run = planning.make(study, None, "seer", Wish("wireframe", 4))
+    places = {"challenge": phase.challenge.slug, "phase": phase.slug, "key": "hss", "metric": "edge_f1", "study": study.slug, "answer": 1}
     rows = {"console_team": people.team.pk, "console_entry": entry.pk, "console_news_edit": news.pk}
+    rows |= dict.fromkeys(("console_judge", "console_judge_progress", "console_judge_image", "console_judge_answers"), run.pk)
     found = {}
     for pattern in urlpatterns:
         names = pattern.pattern.converters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.urls import reverse
 
 from leaderboard.models import Study
@@ -21,7 +22,7 @@ def address(phase, people, client) -> str:
 
 def filled(text: str = THEIRS, **more) -> dict:
     columns = "choice=winner\nrater=worker\nsample=prompt"
-    about = {"title": "Which is better?", "slug": "theirs", "question": "Which of the two is better?", "columns": columns}
+    about = {"kind": "pairs", "title": "Which is better?", "slug": "theirs", "question": "Which of the two is better?", "columns": columns}
     return about | {"act": "import", "file": SimpleUploadedFile("theirs.csv", text.encode())} | more
 
 
@@ -76,3 +77,27 @@ def test_an_address_is_taken_once(address, client):
 def test_a_study_of_another_phase_is_not_found(address, client):
     assert client.post(address, {"act": "remove", "study": 12345}).status_code == 404
     assert client.post(address, {"act": "anything"}).status_code == 404
+
+
+def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp_path):
+    text = "study,rater,group,sample,entry,criterion,score,seconds\ntheirs,1,a,h,A,overall,5,2.5\ntheirs,2,b,h,B,overall,1,\n"
+    page = client.post(address, filled(text, kind="opinions", columns=""), follow=True).content.decode()
+    assert "2 scores are in" in page
+    study = Study.objects.get()
+    assert (study.kind, study.opinions.count(), study.study_votes.count()) == ("opinions", 2, 0)
+    sent = client.get(reverse("study_votes", args=[phase.challenge.slug, phase.slug, "theirs"]))
+    assert b"".join(sent.streaming_content).decode().replace("\r\n", "\n") == text
+    target = tmp_path / "scores.csv"
+    place = f"{phase.challenge.slug}/{phase.slug}"
+    call_command("study", "export", place, "theirs", str(target))
+    call_command("study", "import", place, "again", str(target), "--opinions", "--title", "T", "--question", "Q?")
+    again = Study.objects.get(slug="again")
+    assert [(r.rater, r.entry, r.score) for r in again.ratings()] == [("1", "A", 5.0), ("2", "B", 1.0)]
+
+
+def test_a_score_that_nobody_can_give_is_not_taken(address, client):
+    head = "rater,entry,score\n"
+    for score in ("6", "4.5"):
+        found = client.post(address, filled(f"{head}1,A,{score}\n", kind="opinions", columns="")).content.decode()
+        assert "from 1 to 5" in found
+    assert not Study.objects.exists()

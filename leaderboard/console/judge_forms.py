@@ -1,0 +1,79 @@
+"""Forms of judge models: the plan of a run, and texts to make objects from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from leaderboard.judge import planning
+from leaderboard.judge.prompts import EXAMPLES, LEVELS, MOST_PROMPTS, MOST_WORDS, SUBJECTS, PromptError, Wanted
+from leaderboard.models import JudgeRun, Study
+
+MOST_BUDGET = 1_000_000
+
+
+class JudgeForm(forms.Form):
+    """What a judge is to be asked about a study's entries. Nothing is asked before the plan has been looked at."""
+
+    model = forms.CharField(max_length=120, help_text="As the endpoint calls it.")
+    plan = forms.ChoiceField()
+    budget = forms.IntegerField(
+        min_value=1, max_value=MOST_BUDGET, initial=2000, help_text="Most requests, those included that are asked again."
+    )
+    most_cost = forms.FloatField(min_value=0, required=False, label="Most cost", help_text="Empty: no limit but the budget.")
+    choices = forms.IntegerField(min_value=1, max_value=10, initial=3, label="Texts a request")
+    repeats = forms.IntegerField(
+        min_value=1, max_value=10, initial=1, label="Requests a comparison", help_text="Not of the ensemble, whose counts are fixed."
+    )
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
+    anchor = forms.ChoiceField(required=False, help_text="Whose Elo is 1000.")
+    newcomer = forms.ModelChoiceField(
+        None, required=False, label="New entry", help_text="Ask about this entry only, and place it among the scores of a run."
+    )
+    base = forms.ModelChoiceField(None, required=False, label="Placed among", help_text="The run whose scores stay as they are.")
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data, initial={"model": settings.JUDGE_MODEL})
+        self.fields["plan"].choices = planning.plans(study.phase.challenge.family).items()
+        labels = [entry.label for entry in study.entries.order_by("label")]
+        self.fields["anchor"].choices = [("", "the first by name"), *((label, label) for label in labels)]
+        self.fields["newcomer"].queryset = study.entries.order_by("label")
+        self.fields["base"].queryset = JudgeRun.ended(study).filter(base__isnull=True, form=JudgeRun.Form.OBJECTS)
+        self.fields["most_cost"].help_text += f" In {settings.JUDGE_CURRENCY}."
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if bool(data.get("newcomer")) != bool(data.get("base")):
+            raise ValidationError("A new entry is placed among the scores of a run: choose both, or neither.")
+        return data
+
+
+class PromptsForm(forms.Form):
+    """What texts are wanted; `wanted` is that once the form is valid."""
+
+    count = forms.IntegerField(min_value=1, max_value=MOST_PROMPTS, initial=20, label="How many")
+    complexity = forms.ChoiceField(choices=[(level, level) for level in LEVELS], initial="medium")
+    creativity = forms.ChoiceField(choices=[(level, level) for level in LEVELS], initial="medium")
+    max_words = forms.IntegerField(min_value=5, max_value=MOST_WORDS, initial=25, label="Most words of a text")
+    subjects = forms.MultipleChoiceField(
+        choices=[(name, name) for name in SUBJECTS],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None ticked: all of them.",
+    )
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0, help_text="The same seed draws the same texts.")
+    wanted: Wanted
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if not self.errors:
+            try:
+                self.wanted = Wanted(
+                    data["count"], data["complexity"], data["creativity"], data["max_words"], tuple(data["subjects"]), EXAMPLES
+                )
+            except PromptError as error:
+                raise ValidationError(str(error)) from None
+        return data

@@ -1,0 +1,251 @@
+"""Judge models on a study: what is planned, what it would be shown, how far it is, and every text as it came."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from leaderboard.console.judge_forms import JudgeForm, PromptsForm
+from leaderboard.console.numbers import paged
+from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
+from leaderboard.judge import answers, planning, prompts, setup
+from leaderboard.judge.asking import AskError, ask_for
+from leaderboard.judge.materials import Materials, image_of
+from leaderboard.judge.planning import Wish
+from leaderboard.judge.prompts import PromptError
+from leaderboard.judge.shown import costs
+from leaderboard.models import JudgeAnswer, JudgeRun, Study
+from leaderboard.views.studies import csv_response
+from submissions.limits import limit_model
+from submissions.models import Challenge, Phase
+
+EXAMPLES = 2  # of each kind of question, of a run that is planned
+PER_PAGE = 20
+WEB_TIMEOUT = 60.0  # of a request to the model while a browser waits
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
+    """A study's runs, and the plan of another."""
+    found = _study(phase, study)
+    form = JudgeForm(found, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        names = ("plan", "budget", "seed", "choices", "repeats", "most_cost", "base", "newcomer", "anchor")
+        try:
+            run = planning.make(found, request.user, data["model"], Wish(**{name: data[name] for name in names}))
+        except ValueError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{run.n_planned:,} questions are planned; nothing has been asked yet.")
+            return redirect("console_judge", phase.challenge.slug, phase.slug, found.slug, run.pk)
+    context = {"study": found, "runs": found.judge_runs.select_related("rater"), "form": form, "endpoint": setup.endpoint()}
+    context |= {"currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "why_not": _why_not(found)}
+    return page(request, "judges", phase.challenge, "studies", phase, **context)
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
+    """One run: before it starts what it would ask, then how far it is and what was said."""
+    found = _study(phase, study)
+    run = _run(found, pk)
+    if request.method == "POST":
+        return chosen_act(request, {"start": _start, "pause": _pause, "cancel": _cancel, "remove": _remove})(request, run)
+    context = _progress(run) | {"study": found, "rows": list(enumerate(run.questions))}
+    rows = run.answers.select_related("left", "right")
+    if run.state == JudgeRun.State.PLANNED:
+        shown = [answer for kind in range(len(run.rows)) for answer in rows.filter(row=kind)[:EXAMPLES]]
+        context["answers"] = _with_texts(run, shown)
+    else:
+        state = request.GET.get("state", "")
+        if state in JudgeAnswer.State.values:
+            rows = rows.filter(state=state)
+        elif state == "unread":
+            rows = rows.filter(n_unparsed__gt=0)
+        numbers, at, some = paged(request, rows, PER_PAGE)
+        context |= {"answers": _with_texts(run, some), "pages": numbers, "page_number": at, "state": state}
+    return page(request, "judge", phase.challenge, "studies", phase, **context)
+
+
+@organizer_of_phase
+@require_safe
+def judge_progress(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
+    """The part of a run's page that changes while it asks."""
+    found = _study(phase, study)
+    run = _run(found, pk)
+    context = {"challenge": phase.challenge, "phase": phase, "study": found} | _progress(run)
+    response = render(request, "console/parts/judge_run.html", context)
+    if run.state != JudgeRun.State.ASKING:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@organizer_of_phase
+@require_safe
+def judge_answers(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
+    """What the judge of a run said, as CSV."""
+    found = _study(phase, study)
+    run = _run(found, pk)
+    return csv_response(answers.table([run]), f"{found.slug}-judge-{run.pk}.csv")
+
+
+@organizer_of_phase
+@require_safe
+def judge_image(request: HttpRequest, phase: Phase, study: str, pk: int, answer: int) -> HttpResponse:
+    """The image that goes with a question."""
+    run = _run(_study(phase, study), pk)
+    row = run.answers.select_related("left__submission", "right__submission").filter(number=answer).first()
+    if row is None:
+        raise Http404
+    row.run = run
+    try:
+        data = image_of(row)
+    except (ValueError, KeyError, FileNotFoundError):
+        raise Http404 from None
+    response = HttpResponse(data, content_type="image/png")
+    response["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def prompt_texts(request: HttpRequest) -> HttpResponse:
+    """Texts to make objects from: drawn by chance (the address says all, so that a file can be had of it), or asked of the model."""
+    may_ask = request.user.is_staff or Challenge.objects.filter(organizers=request.user).exists()
+    asks = request.method == "POST" and request.POST.get("act") == "ask"
+    if asks and not may_ask:
+        raise PermissionDenied
+    form = PromptsForm(request.POST or request.GET or None)
+    texts: list[str] = []
+    if form.is_bound and form.is_valid():
+        if request.method == "POST" and not asks:
+            given = {name: request.POST.getlist(name) for name in form.fields}
+            return redirect(f"{request.path}?{urlencode(given, doseq=True)}")
+        try:
+            texts = _from_model(request, form) if asks else prompts.offline(form.wanted, form.cleaned_data["seed"])
+        except (PromptError, AskError) as error:
+            form.add_error(None, str(error))
+    if texts and "download" in request.GET:
+        response = HttpResponse(prompts.as_json(texts), content_type="application/json")
+        response["Content-Disposition"] = 'attachment; filename="prompts.json"'
+        return response
+    context = {"form": form, "texts": texts, "file": prompts.as_json(texts), "asked": asks}
+    context["endpoint"] = setup.endpoint() if may_ask else None
+    return render(request, "console/prompts.html", context)
+
+
+def _from_model(request: HttpRequest, form: forms.Form) -> list[str]:
+    endpoint = setup.endpoint()
+    if endpoint is None:
+        raise AskError(setup.MISSING)
+    limit_model(request)
+    return ask_for(form.wanted, endpoint, WEB_TIMEOUT / 3)
+
+
+# --- inside
+
+
+def _study(phase: Phase, slug: str) -> Study:
+    found = phase.studies.filter(slug=slug).first()
+    if found is None:
+        raise Http404
+    found.phase = phase
+    return found
+
+
+def _run(study: Study, pk: int) -> JudgeRun:
+    found = study.judge_runs.select_related("rater", "base", "newcomer", "made_by").filter(pk=pk).first()
+    if found is None:
+        raise Http404
+    found.study = study
+    return found
+
+
+def _why_not(study: Study) -> str:
+    """Why nothing of this study can be shown to a judge; empty where something can."""
+    try:
+        entries = Materials(study).entries
+    except ValueError as error:
+        return str(error)
+    if len(entries) < 2:
+        return "Fewer than two of the study's entries are scored entries of this phase, so there is nothing to show side by side."
+    return ""
+
+
+def _progress(run: JudgeRun) -> dict[str, Any]:
+    endpoint = setup.endpoint(run.model)
+    settled = run.n_answered + run.n_failed
+    return {
+        "run": run, "settled": settled, "expected": planning.expected(run, endpoint) if run.left else None, "endpoint": endpoint,
+        "currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "cost": costs(run.cost, run.n_uncosted),
+        "is_asking": run.state == JudgeRun.State.ASKING,
+        "may_start": run.state in ("planned", "paused", "spent", "failed"), "may_pause": run.state == JudgeRun.State.ASKING,
+        "may_cancel": run.state in ("asking", "paused", "spent", "failed"),
+    }  # fmt: skip
+
+
+def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[dict[str, Any]]:
+    """Answers with the question's text, and the verdicts in words."""
+    try:
+        materials = Materials(run.study)
+    except ValueError:
+        materials = None
+    rows = run.questions
+    words = {-1: "left", 0: "neither", 1: "right"}
+    found = []
+    for answer in answers:
+        row = rows[answer.row]
+        try:
+            text = materials.instruction(row, answer.sample) if materials else ""
+        except (ValueError, KeyError):
+            text = ""
+        said = [one | {"words": [words[v] for v in one["verdicts"] or ()]} for one in answer.said]
+        found.append({"it": answer, "row": row, "text": text, "said": said})
+    return found
+
+
+def _start(request: HttpRequest, run: JudgeRun) -> HttpResponse:
+    if setup.endpoint(run.model) is None:
+        messages.error(request, setup.MISSING)
+        return redirect(request.path)
+    try:
+        run.start(request.user, number(request.POST.get("budget")) or None)
+    except ValueError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "The judge is being asked.")
+    return redirect(request.path)
+
+
+def _pause(request: HttpRequest, run: JudgeRun) -> HttpResponse:
+    run.pause(request.user)
+    messages.success(request, "Paused; what is on its way is still kept.")
+    return redirect(request.path)
+
+
+def _cancel(request: HttpRequest, run: JudgeRun) -> HttpResponse:
+    run.cancel(request.user)
+    messages.success(request, "Cancelled; the answers so far stay.")
+    return redirect(request.path)
+
+
+def _remove(request: HttpRequest, run: JudgeRun) -> HttpResponse:
+    try:
+        run.remove(request.user)
+    except ValueError as error:
+        messages.error(request, str(error))
+        return redirect(request.path)
+    messages.success(request, "The run is removed with its answers.")
+    phase = run.study.phase
+    return redirect("console_judges", phase.challenge.slug, phase.slug, run.study.slug)

@@ -1,0 +1,188 @@
+"""Live studies: one is made, opened, watched and closed, and people are let in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Avg, Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from leaderboard.bundle.accounts import find_account
+from leaderboard.console.forms import ReasonForm
+from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
+from leaderboard.console.screening import screening
+from leaderboard.console.study_forms import InvitationForm, NewStudyForm, RunningStudyForm
+from leaderboard.models import Rater, Study
+from leaderboard.rating import campaign
+from leaderboard.rating.ask import expected
+from submissions.errors import Refused
+from submissions.models import Phase, Submission, User
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, phase: Phase) -> HttpResponse:
+    """The form of a live study; it begins as a draft."""
+    campaign.groups_of(phase)  # says that there is nothing to show, before anybody fills in a form
+    form = NewStudyForm(phase, request.POST) if request.method == "POST" else NewStudyForm(phase)
+    if request.method == "POST" and form.is_valid():
+        try:
+            study = campaign.make(phase, request.user, form.design())
+        except Refused as refused:
+            form.add_error("discloses" if refused.code == "not_disclosed" else None, refused.sentence)
+        else:
+            messages.success(request, "The study is a draft: look at it here, then open it.")
+            return redirect("console_study", phase.challenge.slug, phase.slug, study.slug)
+    return page(request, "study_new", phase.challenge, "studies", phase, form=form)
+
+
+@organizer_of_phase
+@require_http_methods(["GET", "HEAD", "POST"])
+def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
+    """One live study: where it stands, who rates, who may, and what is asked about."""
+    found = phase.studies.filter(slug=study, key__isnull=False).first()
+    if found is None:
+        raise Http404
+    found.phase = phase
+    invitation, settings = InvitationForm(phase), RunningStudyForm(instance=found)
+    if request.method == "POST":
+        act = request.POST.get("act")
+        if act == "invite":
+            invitation = InvitationForm(phase, request.POST)
+            if invitation.is_valid():
+                return _invite(request, found, invitation.cleaned_data)
+        elif act == "edit":
+            settings = RunningStudyForm(request.POST, instance=found)
+            if settings.is_valid():
+                campaign.edit(found, request.user, {name: settings.cleaned_data[name] for name in settings.Meta.fields})
+                messages.success(request, "Saved.")
+                return redirect(request.path)
+            found.refresh_from_db()
+        else:
+            chosen_act(request, ACTS)(request, found)
+            return redirect(request.path)
+    return page(request, "study", phase.challenge, "studies", phase, **_context(request, found, invitation, settings))
+
+
+def _context(request: HttpRequest, study: Study, invitation: InvitationForm, settings: RunningStudyForm) -> dict[str, Any]:
+    total = expected(study)
+    rows = study.raters.filter(kind=Rater.Kind.PERSON).select_related("user", "invitation").order_by("id")
+    rows = list(rows.annotate(answered=Count("questions", filter=Q(questions__answered_at__isnull=False))))
+    given = (study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions).filter(rater__kind=Rater.Kind.PERSON)
+    seconds = dict(given.order_by().values_list("rater").annotate(Avg("seconds")))
+    per_question = max(1, len(study.criteria))
+    own = _with_own_entries(study)
+    for row in rows:
+        row.has_own = row.user_id in own
+        row.total = expected(study, row) if row.has_own else total
+        row.percent = min(100.0, 100 * row.answered / row.total) if row.total else 0.0
+        row.seconds = seconds[row.pk] * per_question if seconds.get(row.pk) is not None else None
+    live = set(study.entries.live().values_list("pk", flat=True))
+    entries = list(study.entries.select_related("submission").order_by("id"))
+    for entry in entries:
+        entry.is_live = entry.pk in live
+    return {
+        "study": study, "raters": [row for row in rows if row.joined_at], "listed": [row for row in rows if not row.joined_at],
+        "total": total, "answered": sum(row.answered for row in rows), "entries": entries, "samples": study.samples.count(),
+        "waits": campaign.waits_for(study), "invitations": study.invitations.annotate(used=Count("raters")),
+        "screening": screening(study), "invitation": invitation, "settings": settings, "votes": given.count(),
+        "closed": study.closed_sentence(), "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
+    }  # fmt: skip
+
+
+def _with_own_entries(study: Study) -> set[int]:
+    """The accounts of those raters who are asked less than others, because entries of the study are their own."""
+    shown = Submission.objects.filter(pk__in=study.entries.filter(submission__isnull=False).values("submission"))
+    is_own = Q(memberships__team__submissions__in=shown) | Q(pk__in=shown.filter(uploaded_by__isnull=False).values("uploaded_by"))
+    return set(User.objects.filter(is_own, pk__in=study.raters.filter(user__isnull=False).values("user")).values_list("pk", flat=True))
+
+
+def _invite(request: HttpRequest, study: Study, data: dict[str, Any]) -> HttpResponse:
+    _, token = campaign.invite(study, request.user, data["note"], data["group"], data["most_uses"], data["expires_at"])
+    link = request.build_absolute_uri(reverse("rate_join_link", args=[token]))
+    messages.success(request, f"Send this link; it is shown this once: {link}")
+    return redirect(request.path)
+
+
+def _open(request: HttpRequest, study: Study) -> None:
+    campaign.open_study(study, request.user)
+    messages.success(request, "The study is open to its raters.")
+
+
+def _close(request: HttpRequest, study: Study) -> None:
+    campaign.close(study, request.user)
+    messages.success(request, "The study is closed; no more answers are taken.")
+
+
+def _publish(request: HttpRequest, study: Study) -> None:
+    study.publish(request.user, request.POST["act"] == "publish")
+
+
+def _screen(request: HttpRequest, study: Study) -> None:
+    study.screen(request.user, request.POST["act"] == "screen")
+    messages.success(request, "The results are computed anew, and stand here in a minute.")
+
+
+def _list(request: HttpRequest, study: Study) -> None:
+    name = request.POST.get("name", "").strip()
+    user = find_account(name)
+    if user is None:
+        raise Refused(f"“{name[:80]}” has no account here; write a user name or an e-mail address that its owner has confirmed.", "unknown")
+    campaign.list_account(study, request.user, user, request.POST.get("group", "").strip()[:60])
+    messages.success(request, f"{user} may rate: they log in and open {request.build_absolute_uri(reverse('rate', args=[study.key]))}")
+
+
+def _end_invitation(request: HttpRequest, study: Study) -> None:
+    campaign.end_invitation(_one(study.invitations, request.POST.get("invitation")), request.user)
+    messages.success(request, "Nobody joins by that link any more.")
+
+
+def _entry(request: HttpRequest, study: Study) -> None:
+    entry = _one(study.entries, request.POST.get("entry"))
+    out = request.POST["act"] == "leave_out"
+    campaign.leave_out(entry, request.user, out)
+    messages.success(request, f"{entry} is {'asked about no more; what was said of it stays' if out else 'asked about again'}.")
+
+
+def _remove(request: HttpRequest, study: Study) -> None:
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        raise Refused("Say why, in at most 240 characters: other organizers read it.", "no_reason")
+    rater = _rater(request, study)
+    campaign.remove_rater(rater, request.user, form.cleaned_data["reason"])
+    messages.success(request, f"{rater} answers no more. Their votes count until you say otherwise.")
+
+
+def _readmit(request: HttpRequest, study: Study) -> None:
+    rater = _rater(request, study)
+    campaign.readmit_rater(rater, request.user)
+    messages.success(request, f"{rater} may go on.")
+
+
+def _count(request: HttpRequest, study: Study) -> None:
+    rater, counts = _rater(request, study), request.POST["act"] == "count"
+    campaign.count_rater(rater, request.user, counts)
+    messages.success(request, f"The votes of {rater} {'count' if counts else 'are kept, and count no more'}.")
+
+
+def _rater(request: HttpRequest, study: Study) -> Rater:
+    return _one(study.raters, request.POST.get("rater"))
+
+
+def _one(rows: Any, text: str | None) -> Any:
+    found = rows.filter(pk=number(text)).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+ACTS: dict[str, Callable[[HttpRequest, Study], None]] = {
+    "open": _open, "close": _close, "publish": _publish, "hide": _publish, "screen": _screen, "unscreen": _screen, "list": _list,
+    "end_invitation": _end_invitation,
+    "leave_out": _entry, "take_in": _entry, "remove_rater": _remove, "readmit": _readmit, "count": _count, "uncount": _count,
+}  # fmt: skip

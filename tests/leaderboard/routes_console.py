@@ -1,0 +1,100 @@
+"""Who may do what in the organizers' console; how a line is read stands in `routes_table.py`."""
+
+from __future__ import annotations
+
+CONSOLE = """
+GET    /console/                                    lyyyyyyy
+GET    /console/prompts/                            lyyyyyyy
+POST   /console/prompts/                            lnnnnyyy
+GET    /console/new/                                lnnnnnny
+POST   /console/new/                                lnnnnnny
+GET    /console/challenges/{c}/                     lnnnnyny
+POST   /console/challenges/{c}/                     lnnnnyny
+GET    /console/challenges/{private}/               lxxxxyxy
+GET    /console/challenges/{draft}/                 lxxxxyxy
+GET    /console/challenges/nothing/                 lxxxxxxx
+GET    /console/challenges/{c}/settings/            lnnnnyny
+POST   /console/challenges/{c}/settings/            lnnnnyny
+GET    /console/challenges/{private}/settings/      lxxxxyxy
+GET    /console/challenges/{c}/access/              lnnnnyny
+POST   /console/challenges/{c}/access/              lnnnnyny
+GET    /console/challenges/{private}/access/        lxxxxyxy
+GET    /console/challenges/{c}/delete/              lnnnnyny
+POST   /console/challenges/{c}/delete/              lnnnnyny
+POST   /console/challenges/{draft}/delete/          lxxxxyxy
+GET    /console/challenges/{c}/bundle.zip           lnnnnyny
+GET    /console/challenges/{c}/new-phase/           lnnnnyny
+POST   /console/challenges/{c}/new-phase/           lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/          lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/          lnnnnyny
+GET    /console/challenges/{private}/phases/{p}/    lxxxxxxx
+GET    /console/challenges/{c}/phases/{p}/metrics/  lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/metrics/  lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/metrics/new/hss/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/metrics/new/hss/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/metrics/new/hss/evidence/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/reference/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/reference/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/new/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/new/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/live/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/live/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/inner/ lnnnnxnx
+GET    /console/challenges/{private}/phases/{pp}/studies/live/ lxxxxxxx
+GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/inner/judges/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/nothing/judges/ lnnnnxnx
+GET    /console/challenges/{private}/phases/{pp}/studies/open/judges/ lxxxxyxy
+GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/{judge}/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/inner/judges/{judge}/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/{judge}/progress/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/{judge}/answers.csv lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/{judge}/1.png lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/{judge}/99.png lnnnnxnx
+GET    /console/challenges/{c}/phases/{p}/studies/open/judges/{judge}/ lnnnnxnx
+GET    /console/challenges/{c}/phases/{p}/studies/open/judges/{judge}/answers.csv lnnnnxnx
+GET    /console/challenges/{c}/phases/{p}/scoring/  lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/scoring/  lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/scoring/progress/ lnnnnyny
+GET    /console/challenges/{c}/files/               lnnnnyny
+POST   /console/challenges/{c}/files/               lnnnnyny
+GET    /console/challenges/{c}/news/                lnnnnyny
+POST   /console/challenges/{c}/news/                lnnnnyny
+GET    /console/challenges/{c}/news/{news}/         lnnnnyny
+POST   /console/challenges/{c}/news/{news}/         lnnnnyny
+GET    /console/challenges/{private}/news/{news}/   lxxxxxxx
+GET    /console/challenges/{c}/organizers/          lnnnnyny
+POST   /console/challenges/{c}/organizers/          lnnnnyny
+GET    /console/challenges/{c}/participants/        lnnnnyny
+POST   /console/challenges/{c}/participants/        lnnnnyny
+GET    /console/challenges/{c}/teams/               lnnnnyny
+GET    /console/challenges/{c}/teams/{team}/        lnnnnyny
+POST   /console/challenges/{c}/teams/{team}/        lnnnnyny
+GET    /console/challenges/{private}/teams/{team}/  lxxxxxxx
+GET    /console/challenges/{c}/entries/             lnnnnyny
+GET    /console/challenges/{c}/entries/{e}/         lnnnnyny
+POST   /console/challenges/{c}/entries/{e}/         lnnnnyny
+GET    /console/challenges/{private}/entries/{e}/   lxxxxxxx
+POST   /console/challenges/{private}/entries/{e}/   lxxxxxxx
+GET    /console/challenges/{c}/audit/               lnnnnyny
+GET    /console/challenges/{private}/audit/         lxxxxyxy
+"""
+
+# What its forms send.
+BODIES: dict[str, dict] = {
+    "/console/prompts/": {"act": "ask"},
+    "/console/challenges/{c}/phases/{p}/studies/inner/judges/{judge}/": {"act": "cancel"},
+    "/console/challenges/{c}/": {"act": "move", "slug": "{p}", "to": "later"},
+    "/console/challenges/{c}/phases/{p}/metrics/": {"act": "primary", "slug": "hss"},
+    "/console/challenges/{c}/phases/{p}/scoring/": {"act": "reevaluate"},
+    "/console/challenges/{c}/phases/{p}/studies/": {"act": "hide", "study": "{study}"},
+    "/console/challenges/{c}/phases/{p}/studies/live/": {"act": "close"},
+    "/console/challenges/{c}/files/": {"act": "remove", "file": "{file}"},
+    "/console/challenges/{c}/organizers/": {"act": "add", "name": "stranger"},
+    "/console/challenges/{c}/participants/": {"act": "declined", "participation": "{participation}"},
+    "/console/challenges/{c}/entries/{e}/": {"act": "hide", "reason": "looked at again"},
+}
