@@ -1,7 +1,8 @@
 """The REST API, /api/v1/: the one instance, its errors, and its documentation.
 
 Routers live with their nouns: `submissions/api/` (taking part, uploading), `entry_api.py`
-(entries and their scores), `board_api.py` (boards, snapshots, metrics) and `agreement_api.py`.
+(entries and their scores), `board_api.py` (boards, snapshots, metrics), `agreement_api.py`
+and `study_api.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ninja import NinjaAPI, Router
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.responses import Response
 
-from leaderboard import agreement_api, board_api, entry_api
+from leaderboard import agreement_api, board_api, entry_api, study_api
 from submissions.api import challenges, teams
 from submissions.errors import Refused
 from submissions.limits import TooOften
@@ -72,6 +73,7 @@ api.add_router("", teams.account)
 api.add_router("", entry_api.router)  # with those of submissions/api/entries.py
 api.add_router("", board_api.router)
 api.add_router("", agreement_api.router)
+api.add_router("", study_api.router)
 
 
 def problem(status: int, detail: str, code: str, **more: Any) -> HttpResponse:

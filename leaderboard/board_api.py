@@ -55,9 +55,50 @@ class PropertyCount(Schema):
     of: int | None = Field(description="The tests that apply to such a metric.")
 
 
+class Figure(Schema):
+    """A figure with its 95 % interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int = Field(description="What it is of: answers for pairs, entries for correlations.")
+
+
+class PeopleOut(Schema):
+    """How far a column agrees with the people of the board's study."""
+
+    pairs: Figure | None = Field(description="Share of answers on pairs that the column gives too, ties included; null of opinion scores.")
+    srocc: Figure = Field(description="Spearman's rho with the people's order of the entries, or with their mean opinion scores.")
+    krocc: Figure = Field(description="Kendall's tau-b.")
+    plcc: Figure = Field(description="Pearson's r.")
+    groups: dict[str, Figure] = Field(description="By group of raters: pairs, or rho of opinion scores.")
+    trained: str = Field(
+        "",
+        description="Of a learned metric: 'these' where it was trained on these very judgements, so that its agreement is no evidence; "
+        "'entries' on others about entries of this phase; 'unknown' where its weights do not say; else empty.",
+    )
+
+
+class StudyOut(Schema):
+    """The study that a ranking's agreement with people is of, as it stood when the ranking was made."""
+
+    slug: str
+    title: str
+    question: str
+    kind: str = Field(description="pairs or opinions.")
+    of: str = Field(description="votes, ratings or means (published ones, of which nothing else is known).")
+    made_up: bool
+    raters: int | None
+    judgements: int
+    questions: int = Field(description="Pairs of a sample that were judged; 0 of opinion scores.")
+    at: datetime
+    note: str
+    left_out: list[str] = Field(description="Entries that take no part in correlations.")
+
+
 class Column(Schema):
     slug: str
-    key: str
+    key: str = Field(description="The service's metric; empty of an imported figure.")
     title: str
     params: dict[str, Any]
     fingerprint: str = Field(description="Values of different fingerprints must not be compared.")
@@ -67,16 +108,20 @@ class Column(Schema):
     in_ranking: bool
     weight: float
     properties: PropertyCount
+    people: PeopleOut | None = Field(None, description="Null where the ranking knows of no study, or it says nothing of this column.")
 
 
 class SnapshotFull(SnapshotBrief):
     challenge: str
     phase: str
     made_up: bool
-    reference: int = Field(description="The reference's version.")
+    reference: int = Field(description="The reference's version, or that of the table of imported figures.")
+    imported_from: str = Field(description="Where the figures were published; empty where they were measured here.")
+    imported_url: str
     rule: str = Field(description="What the overall rank goes by.")
     problem: str = Field(description="Why there is no overall rank; empty where there is one.")
     frozen_at: datetime | None
+    study: StudyOut | None
     columns: list[Column]
     rows_url: str
 
@@ -106,9 +151,11 @@ class Row(Schema):
     baseline: bool
     verified: bool
     late: bool
+    detail: str = Field("", description="What a table of imported figures says beside the name.")
     state: str = Field(description="hidden or disqualified, told to organizers only; else empty.")
     paper: str
     code: str
+    people: Figure | None = Field(None, description="What people found of it: its win rate, or its mean opinion score.")
     scores: dict[str, CellOut]
 
 
@@ -157,14 +204,37 @@ def _brief(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, 
 
 def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
     content = snapshot.content
+    imported = content.get("imported") or {"source": "", "url": ""}
     counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"])
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
     return _brief(request, snapshot, phase) | {
         "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": content["challenge"]["made_up"],
-        "reference": content["reference"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
-        "frozen_at": content["frozen_at"], "columns": [m | {"properties": counts[m["fingerprint"]]} for m in content["metrics"]],
+        "reference": content["reference"], "imported_from": imported["source"],
+        "imported_url": imported["url"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
+        "frozen_at": content["frozen_at"], "study": _study(content),
+        "columns": [m | {"properties": counts[m["fingerprint"]], "people": _people(content, m["slug"])} for m in content["metrics"]],
         "rows_url": rows,
     }  # fmt: skip
+
+
+def _study(content: dict[str, Any]) -> dict[str, Any] | None:
+    told = content.get("people")
+    names = ("kind", "of", "raters", "judgements", "questions", "at", "note", "left_out")
+    return {name: told[name] for name in names} | told["study"] if told else None
+
+
+def _people(content: dict[str, Any], slug: str) -> dict[str, Any] | None:
+    lines = (content.get("people") or {}).get("metrics", [])
+    line = next((line for line in lines if line["slug"] == slug), None)
+    if line is None:
+        return None
+    order = line["order"]
+    ends = {name: order.get(f"{name}_ci") or (None, None) for name in ("srocc", "krocc", "plcc")}
+    found = {name: {"value": order[name], "low": low, "high": high, "n": order["n"]} for name, (low, high) in ends.items()}
+    by = dict(line["by"])
+    whole = by.pop("")
+    pairs = whole if content["people"]["kind"] == "pairs" else None
+    return found | {"pairs": pairs, "groups": by, "trained": line.get("trained", "")}
 
 
 def viewer_audience(request: HttpRequest, phase: Phase) -> str:
@@ -179,7 +249,7 @@ def board_phase(request: HttpRequest, challenge: str, phase: str) -> Phase:
 
 
 def _snapshot(request: HttpRequest, phase: Phase, digest: str) -> Snapshot:
-    found = Snapshot.get(phase, digest)
+    found = Snapshot.open(phase, digest)
     if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and viewer_audience(request, phase) != found.audience):
         raise Http404
     return found
@@ -239,8 +309,15 @@ def _row(content: dict, index: int) -> dict[str, Any]:
         }
         for metric in content["metrics"]
     }  # fmt: skip
+    told = content.get("people")
+    if told:
+        ends = {name: told[name][index] for name in ("value", "low", "high")}
+        people = ends | {"n": told["judgements"]} if ends["value"] is not None else None
+    else:
+        people = None
     standing = {"rank": overall["rank"][index], "value": overall["value"][index], "group": overall["group"][index]}
-    return content["entries"][index] | standing | {"ranks": _pair(overall, "rank_low", "rank_high", index), "scores": scores}
+    ranks = _pair(overall, "rank_low", "rank_high", index)
+    return content["entries"][index] | standing | {"ranks": ranks, "scores": scores, "people": people}
 
 
 def _pair(column: dict, low: str, high: str, index: int) -> tuple | None:

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, Score
+from evaluation.results import spec_of
+from leaderboard import people
 from leaderboard.stats import overall as whole
 from leaderboard.stats import ranking, uncertainty
 from submissions.models import Phase, Status, Submission
@@ -37,6 +38,7 @@ class Row:
     submission: Submission
     counted: bool
     late: bool = False
+    detail: str = ""  # what a table of results says beside the name
 
     @property
     def received(self) -> datetime:
@@ -59,6 +61,7 @@ class Row:
             "received_at": self.received.isoformat(), "counted": self.counted, "baseline": it.is_baseline,
             "verified": it.is_verified, "paper": it.paper_url, "code": it.code_url,
             "state": self.shown_as if self.shown_as != "baseline" else "", "late": self.late,
+            "detail": self.detail,
             "reason": it.disqualified_reason if it.disqualified_at else it.hidden_reason if it.hidden_at else "",
         }  # fmt: skip
 
@@ -92,24 +95,31 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
     metrics, matrices = [], {}
     for metric in batch.metrics:
         values = scores[metric["slug"]]
-        level = registry.get(metric["key"]).level
-        matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.reference.groups, level)
+        matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level)
         metrics.append(_metric(metric, values, matrices[metric["slug"]], counted))
     participants = [row for row in eligible if row.shown_as == ""]
+    shown = [row.to_dict() for row in rows]
     return {
         "format": FORMAT,
         "audience": audience,
         "batch": batch.pk,
         "challenge": {"slug": phase.challenge.slug, "title": phase.challenge.title, "made_up": phase.challenge.made_up},
-        "phase": {"slug": phase.slug, "title": phase.title, "entries": phase.entries, "rule": phase.ranking},
-        "reference": batch.reference.version,
+        "phase": {
+            "slug": phase.slug,
+            "title": phase.title,
+            "entries": Phase.Entries.ALL if batch.is_imported else phase.entries,
+            "rule": phase.ranking,
+        },
+        "reference": batch.version,
+        "imported": {"source": phase.results_source, "url": phase.results_url} if batch.is_imported else None,
         "frozen_at": _frozen_at(phase, audience, now),
         "n_teams": len({row.submission.team_id for row in participants}),
         "n_entries": len(participants),
-        "n_items": len(batch.reference.item_ids),
-        "resampled": "item" if len(set(batch.reference.groups)) in (1, len(batch.reference.item_ids)) else "group",
+        "n_items": len(batch.item_ids),
+        "resampled": "item" if len(set(batch.groups)) in (1, len(batch.item_ids)) else "group",
         "rank_resamples": resamples_for(len(rows)),
-        "entries": [row.to_dict() for row in rows],
+        "people": people.told(phase, audience == PUBLIC, shown),
+        "entries": shown,
         "metrics": metrics,
         "overall": _overall(phase.ranking, primary, metrics, matrices, counted),
     }
@@ -117,8 +127,10 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
 
 def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
     """Whether organizers would see the very ranking the public sees."""
-    held_back = Submission.objects.filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
-    return phase.frozen_since(now) is None and held_back.count() == held_back.eligible().count()
+    held_back = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
+    if phase.frozen_since(now) is not None or phase.studies.filter(is_public=False).exists():
+        return False
+    return held_back.count() == held_back.eligible().count()
 
 
 def primary_slug(metrics: Sequence[dict]) -> str | None:
@@ -143,12 +155,15 @@ def _frozen_at(phase: Phase, audience: str, now: datetime | None) -> str | None:
 def _entries(phase: Phase, audience: str, now: datetime) -> Iterator[Row]:
     """Scored entries this audience may see, in the order they were received."""
     frozen = phase.frozen_since(now)
-    entries = Submission.objects.filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
+    entries = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
     if audience == PUBLIC:
         entries = entries.eligible()
-    left_out = ("description", "problems", "warnings", "failure_detail", "upload_data", "missing_items")
+    left_out = ["problems", "warnings", "failure_detail", "upload_data", "missing_items"]
+    if not phase.is_imported:
+        left_out.append("description")
     rows = [Row(submission, counted=False) for submission in entries.select_related("team").defer(*left_out)]
     for row in sorted(rows, key=lambda row: (row.received, row.submission.pk)):
+        row.detail = row.submission.description if phase.is_imported else ""
         row.late = frozen is not None and row.received > frozen
         row.counted = row.shown_as == ""
         if audience == ORGANIZERS or not row.late:
@@ -158,7 +173,7 @@ def _entries(phase: Phase, audience: str, now: datetime) -> Iterator[Row]:
 def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None) -> list[Row]:
     """Of each team's entries those the phase counts; baselines, hidden and disqualified ones stay."""
     rule = phase.entries
-    if rule == Phase.Entries.ALL:
+    if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
         return eligible
     if rule == Phase.Entries.CHOSEN:
         return [row for row in eligible if not row.counted or row.submission.is_chosen]
@@ -177,7 +192,7 @@ def _by_primary(batch: EvaluationBatch, rows: list[Row], primary: str | None) ->
         return rows
     scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
     values = dict(scores.values_list("evaluation__submission_id", "value"))
-    higher = registry.get(next(m["key"] for m in batch.metrics if m["slug"] == primary)).higher_is_better
+    higher = spec_of(next(m for m in batch.metrics if m["slug"] == primary)).higher_is_better
     return [rows[i] for i in ranking.order([values.get(row.submission.pk) for row in rows], higher)]
 
 
@@ -186,7 +201,7 @@ def _by_primary(batch: EvaluationBatch, rows: list[Row], primary: str | None) ->
 
 def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
     """Every metric's scores under the batch, by slug."""
-    n_items = len(batch.reference.item_ids)
+    n_items = len(batch.item_ids)
     place = {row.submission.pk: index for index, row in enumerate(rows)}
     found = {metric["slug"]: Values.empty(len(rows), n_items) for metric in batch.metrics}
     columns = ("evaluation__submission_id", "slug", "value", "ci_low", "ci_high", "n", "vector")
@@ -210,7 +225,7 @@ def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
 
 def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool]) -> dict[str, Any]:
     """One column of the board. Ranks, intervals and groups are of counted entries only."""
-    spec = registry.get(metric["key"])
+    spec = spec_of(metric)
     higher = spec.higher_is_better
     ranked = [value if part else None for value, part in zip(values.value, counted, strict=True)]
     intervals = uncertainty.rank_intervals(matrix, higher, resamples=resamples_for(len(ranked)), values=ranked)
@@ -219,7 +234,7 @@ def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool
         "slug": metric["slug"], "key": metric["key"], "title": metric["title"], "fingerprint": metric["fingerprint"],
         "params": metric["params"], "higher_is_better": higher, "unit": spec.unit, "is_primary": metric["is_primary"],
         "in_ranking": metric["in_ranking"], "weight": metric["weight"],
-        "scale": scale(values, spec.bounds), "decimals": decimals(values),
+        "scale": scale(values, spec.bounds), "decimals": metric["imported"]["decimals"] if "imported" in metric else decimals(values),
         "value": values.value, "ci_low": values.ci_low, "ci_high": values.ci_high, "n": values.n,
         "rank": ranks, "rank_low": _ends(intervals, 0), "rank_high": _ends(intervals, 1),
         "group": uncertainty.tie_groups(matrix, ranked, higher), "order": ranking.order(values.value, higher),
@@ -264,7 +279,7 @@ def scale(values: Values, bounds: tuple[float, float | None]) -> list[float]:
     holds, except values so far out that they would press the others together."""
     ends = [v for v in (*values.value, *values.ci_low, *values.ci_high) if v is not None and math.isfinite(v)]
     if not ends:
-        return [bounds[0], 1.0 if bounds[1] is None else bounds[1]]
+        return [max(bounds[0], 0.0), 1.0 if bounds[1] is None else bounds[1]]
     first, third = (float(q) for q in np.quantile(ends, (0.25, 0.75)))
     reach = 3 * (third - first)
     kept = [v for v in ends if first - reach <= v <= third + reach] or ends
@@ -308,7 +323,8 @@ def withheld(content: dict[str, Any], ids: frozenset[int]) -> dict[str, Any]:
     metrics = [_blanked(metric, at) | {"n": _with(metric["n"], at, 0)} for metric in content["metrics"]]
     overall = _blanked(content["overall"], at)
     overall["explanation"] = _with(overall["explanation"], at, "")
-    return content | {"entries": entries, "metrics": metrics, "overall": overall}
+    told = people.withheld(content["people"], at, ids) if content.get("people") else None
+    return content | {"entries": entries, "metrics": metrics, "overall": overall, "people": told}
 
 
 def _blanked(column: dict[str, Any], at: list[int]) -> dict[str, Any]:

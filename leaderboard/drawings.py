@@ -35,14 +35,14 @@ def draw(reference: Any, prediction: Any) -> Drawing:
     """Both models (wireframes or meshes, or None for nothing) in one frame."""
     models = [model for model in (reference, prediction) if model is not None and len(model.vertices)]
     points = np.concatenate([model.vertices for model in models]) if models else np.zeros((1, 3))
-    flat = np.ptp(points[:, 2]) <= 1e-9 * max(1.0, float(np.ptp(points)))
-    flattened = _seen(points, flat)
+    flat = is_flat(points)
+    flattened = seen(points, flat)
     low, span = flattened.min(axis=0), np.ptp(flattened, axis=0)
     scale = float(min((WIDTH - 2 * MARGIN) / max(span[0], 1e-9), (HEIGHT - 2 * MARGIN) / max(span[1], 1e-9)))
     shift = (np.array([WIDTH, HEIGHT]) - scale * span) / 2
 
     def placed(model: Any) -> np.ndarray:
-        at = (_seen(model.vertices, flat) - low) * scale + shift
+        at = (seen(model.vertices, flat) - low) * scale + shift
         return np.column_stack([at[:, 0], HEIGHT - at[:, 1]])
 
     lines = [(placed(model), _lines(model)) if model is not None and len(model.vertices) else None for model in (reference, prediction)]
@@ -51,8 +51,13 @@ def draw(reference: Any, prediction: Any) -> Drawing:
     return Drawing(_path(lines[0]), _path(lines[1]), tuple((round(float(x), 1), round(float(y), 1)) for x, y in dots), fine)
 
 
-def _seen(points: np.ndarray, from_above: bool) -> np.ndarray:
-    """float64[N, 2]: to the right and up, in the models' unit."""
+def is_flat(points: np.ndarray) -> bool:
+    """Whether the points float64[N, 3] lie at one height: then one looks from above."""
+    return bool(np.ptp(points[:, 2]) <= 1e-9 * max(1.0, float(np.ptp(points))))
+
+
+def seen(points: np.ndarray, from_above: bool) -> np.ndarray:
+    """float64[N, 2]: to the right and up, in the models' unit, of points float64[N, 3]."""
     if from_above:
         return points[:, :2]
     x, y, z = points.T

@@ -20,6 +20,7 @@ from pydantic import Field
 from evaluation import queue
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, Score
+from evaluation.results import spec_of
 from leaderboard.scorecard import current_evaluation
 from submissions.api.common import (
     ANYBODY,
@@ -141,13 +142,17 @@ def _standing(standing: queue.Standing | None) -> dict[str, Any]:
 
 
 def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    titles = {metric["slug"]: metric["title"] for metric in evaluation.batch.metrics}
+    columns = {metric["slug"]: metric for metric in evaluation.batch.metrics}
     rows = {}
     for score in evaluation.scores.all():
-        spec = registry.get(score.key)
+        spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
         row = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
         ci = None if score.ci_low is None or score.n == 1 else (score.ci_low, score.ci_high)  # one item resampled is that item
-        row |= {"title": titles.get(score.slug, spec.title), "higher_is_better": spec.higher_is_better, "unit": spec.unit}
+        row |= {
+            "title": columns[score.slug]["title"] if score.slug in columns else spec.title,
+            "higher_is_better": spec.higher_is_better,
+            "unit": spec.unit,
+        }
         rows[score.slug] = row | {"ci": ci}
     return rows
 

@@ -22,7 +22,7 @@ from leaderboard.drawings import Drawing, draw
 ROUNDING = 1e-12  # a drawn example's value this small is 0 to a reader
 # Why our verdict may differ from the published one, in one line a test.
 UNPUBLISHED = "How much the paper damages its models for this test is not published; our amounts may be harder or easier."
-OTHER_RULE = "Where a step changes nothing, the two rules for monotone tests differ: by the other one our verdict is the published one."
+OTHER_RULE = "Where a step changes nothing, the two rules for monotonic tests differ: by the other one our verdict is the published one."
 WHY = {
     "mono_wrong_edges": "The published rates fit wrong edges that are drawn anew at every step; ours stay, and one more is added.",
     "mono_delete_edges": "Which edges the paper deletes, and in what order, is not published; ours go one by one at random.",
@@ -122,8 +122,9 @@ class Evidence:
 
     @property
     def changed(self) -> dict[str, Any]:
-        """The parameters that are not the defaults."""
-        return {name: value for name, value in self.params.items() if value != self.defaults.get(name)}
+        """The parameters that are not the defaults, in the spec's order."""
+        names = [*self.defaults, *sorted(self.params.keys() - self.defaults)]
+        return {name: self.params[name] for name in names if name in self.params and self.params[name] != self.defaults.get(name)}
 
     @cached_property
     def run(self) -> PropertyRun | None:
@@ -173,6 +174,11 @@ class Evidence:
         return [line.test for line in self.lines if line.rates and line.rates[0] is not None and line.rates[0].passes is False]
 
     @property
+    def monotone_rule(self) -> str:
+        """Which of the two rules its monotone tests are decided by, in a sentence."""
+        return suite.monotone_rule(self.spec)
+
+    @property
     def n_differing(self) -> int:
         return sum(line.differs for line in self.lines)
 
@@ -188,6 +194,11 @@ class Evidence:
         if here is None and self.run is not None and self.tables:
             return Cost(self.tables[0].ms_per_sample, "background")
         return cost_of(self.fingerprint, here)
+
+    @property
+    def effort(self) -> str:
+        """What the metric declares that it takes, in a sentence; "" for a quick one."""
+        return self.spec.effort.words(self.spec.family, self.params) if self.spec.effort else ""
 
     @property
     def cost_alone(self) -> Cost | None:

@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 MAX_DECIMALS = 9
@@ -24,9 +24,27 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': "''", "–": "--", "—": "---", "±": r"$\pm$", "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
+    "↓": r"$\downarrow$", "ρ": r"$\rho$",
 }  # fmt: skip
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]|~#!]")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A figure with its 95 % interval; None where there is none."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class People:
+    """How far a column agrees with people: the share of pairs ordered as they did (None of opinion scores), and Spearman's rho."""
+
+    pairs: Agreement | None
+    rho: Agreement
+    trained: str = ""  # "these", "entries" or "unknown", where the column may have learnt from these judgements
 
 
 @dataclass(frozen=True)
@@ -38,6 +56,7 @@ class Column:
     higher_is_better: bool
     unit: str = ""
     decimals: int = 0
+    people: People | None = None
 
 
 @dataclass(frozen=True)
@@ -72,10 +91,12 @@ class Caption:
     snapshot: str
     date: str
     address: str
+    people: str = ""  # which study the agreement with people is of
 
     @property
-    def lines(self) -> tuple[str, str, str]:
-        return f"{self.challenge}, {self.phase}", f"Snapshot {self.snapshot}, {self.date}", self.address
+    def lines(self) -> tuple[str, ...]:
+        lines = (f"{self.challenge}, {self.phase}", f"Snapshot {self.snapshot}, {self.date}", self.address)
+        return (*lines, f"People: {self.people}") if self.people else lines
 
 
 @dataclass(frozen=True)
@@ -121,7 +142,8 @@ def half_width(low: float | None, high: float | None) -> float | None:
 
 
 def to_csv(table: Table) -> str:
-    """RFC 4180, one header line. Per metric: value, both ends of the interval, rank, in full.
+    """RFC 4180, one header line. Per metric: value, both ends of the interval, rank, in full; and where people judged, how far
+    the metric agrees with them, the same on every row.
 
     Text a spreadsheet could take for a formula gets a leading apostrophe. The last column holds
     the snapshot's address, since CSV has no place for a caption.
@@ -129,14 +151,16 @@ def to_csv(table: Table) -> str:
     head = ["rank", "rank_low", "rank_high", "entry", "team", "flags"]
     for column in table.columns:
         head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank"]
+        head += [f"{column.slug}_people_{name}" for name, _ in _told(column)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([_plain_text(name) for name in [*head, "snapshot"]])
     for row in table.rows:
         line: list[Any] = [row.rank, row.rank_low, row.rank_high]
         line += [_plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
-        for cell in row.cells:
+        for column, cell in zip(table.columns, row.cells, strict=True):
             line += [*(_full(number) for number in (cell.value, cell.low, cell.high)), cell.rank]
+            line += [value if isinstance(value, str) else _full(value) for _, value in _told(column)]
         writer.writerow(["" if field is None else field for field in [*line, _plain_text(table.caption.address)]])
     return out.getvalue()
 
@@ -151,8 +175,9 @@ def to_json(table: Table) -> str:
             "snapshot": caption.snapshot,
             "date": caption.date,
             "address": caption.address,
-        },
-        "columns": [{"slug": c.slug, "title": c.title, "higher_is_better": c.higher_is_better, "unit": c.unit} for c in table.columns],
+        }
+        | ({"people": caption.people} if caption.people else {}),
+        "columns": [_column_object(column) for column in table.columns],
         "rows": [_row_object(table.columns, row) for row in table.rows],
     }
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
@@ -177,6 +202,10 @@ def to_latex(table: Table) -> str:
             for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)
         ]
         lines.append(" & ".join([_latex(_rank_text(row)), _latex(_entry_text(row)), *cells]) + r" \\")
+    told = _people_rows(table)
+    if told:
+        lines.append(r"\midrule")
+    lines += [" & ".join(["", *(_latex(cell) for cell in (title, *cells))]) + r" \\" for title, cells in told]
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
@@ -184,8 +213,9 @@ def to_latex(table: Table) -> str:
 def to_markdown(table: Table) -> str:
     """A GitHub-style table under its caption; the board's best value of each column is bold."""
     best = _best(table)
-    first, second, address = table.caption.lines
-    lines = [f"**{_markdown(first)}**  ", f"{_markdown(second)}, <{_address(address)}>", ""]
+    first, second, address, *more = table.caption.lines
+    above = [f"**{_markdown(first)}**", f"{_markdown(second)}, <{_address(address)}>", *(_markdown(line) for line in more)]
+    lines = ["  \n".join(above), ""]
     lines.append(_markdown_line(["Rank", "Entry", *(_markdown(_title(column)) for column in table.columns)]))
     lines.append(_markdown_line(["---:", ":---", *["---:"] * len(table.columns)]))
     for number, row in enumerate(table.rows):
@@ -194,7 +224,46 @@ def to_markdown(table: Table) -> str:
             for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)
         ]
         lines.append(_markdown_line([_rank_text(row), _markdown(_entry_text(row)), *cells]))
+    for title, told in _people_rows(table):
+        lines.append(_markdown_line(["", f"*{_markdown(title)}*", *(_markdown(cell) for cell in told)]))
     return "\n".join(lines) + "\n"
+
+
+def _told(column: Column) -> list[tuple[str, float | str | None]]:
+    """The figures of a column's agreement with people, by the end of their name, and whether it learnt from them, where it may have;
+    none where nothing is known."""
+    if column.people is None:
+        return []
+    found: list[tuple[str, float | str | None]] = []
+    for name, figure in (("pairs", column.people.pairs), ("rho", column.people.rho)):
+        if figure is not None:
+            found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
+    return [*found, ("trained", column.people.trained)] if column.people.trained else found
+
+
+def _column_object(column: Column) -> dict[str, Any]:
+    said: dict[str, Any] = {"slug": column.slug, "title": column.title, "higher_is_better": column.higher_is_better, "unit": column.unit}
+    if column.people is None:
+        return said
+    figures = {"pairs": column.people.pairs, "rho": column.people.rho}
+    told: dict[str, Any] = {name: asdict(figure) for name, figure in figures.items() if figure is not None}
+    return said | {"people": told | ({"trained": column.people.trained} if column.people.trained else {})}
+
+
+def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
+    """Lines that say how far each column agrees with people, with their cells as plain text; none where nobody judged."""
+    found = []
+    for title, name in (("Pairs ordered as people did", "pairs"), ("Spearman's ρ with people", "rho")):
+        figures = [getattr(column.people, name) if column.people else None for column in table.columns]
+        if any(figure is not None and figure.value is not None for figure in figures):
+            found.append((title, [_agreement_text(figure) for figure in figures]))
+    return found
+
+
+def _agreement_text(figure: Agreement | None) -> str:
+    if figure is None or figure.value is None:
+        return "–"
+    return f"{figure.value:.2f}" + (f" ({figure.low:.2f} to {figure.high:.2f})" if figure.low is not None else "")
 
 
 def _row_object(columns: Sequence[Column], row: Row) -> dict[str, Any]:

@@ -37,11 +37,10 @@ def kept(
     """The stored answer of an entry that depends on `facts` alone, made by `compute` if it is not there
     yet. `kind` is its suffix and its content type."""
     suffix, content_type = kind
-    digest = hashlib.sha256(json.dumps([suffix, facts], sort_keys=True).encode()).hexdigest()
-    etag = f'"{digest}"'
+    etag = f'"{_digest(facts, suffix)}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
-        data = _stored(f"geometry/{submission_id}/{digest}.{suffix}", compute, heavy)
+        data = once(str(submission_id), facts, suffix, compute, heavy)
         if data is None:
             busy = problem(503, "Other meshes are being prepared; load the page again in a minute.", "busy")
             busy["Retry-After"] = str(BUSY_SECONDS)
@@ -50,6 +49,16 @@ def kept(
     if response.status_code in (200, HttpResponseNotModified.status_code):
         response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
     return response
+
+
+def once(owner: str, facts: Mapping[str, Any], suffix: str, compute: Callable[[], bytes], heavy: bool = False) -> bytes | None:
+    """What depends on `facts` alone, kept with what else is drawn of `owner` (an entry's number, say) and made by `compute`
+    if it is not there yet. None where it is heavy and this request's turn does not come for long."""
+    return _stored(f"geometry/{owner}/{_digest(facts, suffix)}.{suffix}", compute, heavy)
+
+
+def _digest(facts: Mapping[str, Any], suffix: str) -> str:
+    return hashlib.sha256(json.dumps([suffix, facts], sort_keys=True).encode()).hexdigest()
 
 
 def _stored(key: str, compute: Callable[[], bytes], heavy: bool) -> bytes | None:

@@ -44,6 +44,7 @@ urlpatterns = [
     shown(f"{PHASE}/people/<slug:slug>/", studies.study, "study"),
     shown(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
     shown(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
+    shown(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
     shown(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
     shown("entries/<int:pk>/", entry.entry, "entry"),
     shown("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -120,6 +121,11 @@ class Scene:
         return result.spec.level == "item" and any(not math.isnan(values[place]) for place in self.places if place < len(values))
 
     @property
+    def prompt(self) -> str:
+        """The text that a generated object was made from; nothing for scenes that are no such object."""
+        return self.evaluation.batch.reference.prompts.get(self.name, "")
+
+    @property
     def sorted_by(self) -> str:
         return next((r.metric["title"] for r in self.results if r.slug == self.sort), "name")
 
@@ -130,7 +136,8 @@ class Scene:
     def view(self, item: str, run: PictureRun) -> View:
         """One view with what this person may see of it."""
         made = run.made.get(item)
-        shown = [self._picture(item, name, size) for name, size in (made or {}).items() if self.sees_reference or name == names.RENDER]
+        told = sorted((made or {}).items())
+        shown = [self._picture(item, name, size) for name, size in told if self.sees_reference or name == names.RENDER]
         render = next((one for one in shown if one.name == names.RENDER), None)
         place = self.ids.index(item)
         return View(
@@ -227,12 +234,10 @@ def short(item: str) -> str:
     return item.partition("/")[2] or item
 
 
-def scenes(evaluation: Evaluation) -> list[tuple[str, int]]:
-    """The scenes of a reference and how many views each has, in its order."""
-    found: dict[str, int] = {}
-    for group in evaluation.batch.reference.groups:
-        found[group] = found.get(group, 0) + 1
-    return list(found.items())
+def scenes(evaluation: Evaluation) -> list[tuple[str, int, str]]:
+    """The scenes of a reference, in its order: name, how many views it has, and what a generated object was asked for."""
+    reference = evaluation.batch.reference
+    return [(name, count, reference.prompts.get(name, "")) for name, count in Counter(reference.groups).items()]
 
 
 def _position(shown: Picture) -> int:

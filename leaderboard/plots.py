@@ -243,7 +243,10 @@ def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TO
     firsts = [row.label for row in ranked if row.low == 1]
     reach = f"{_counted(len(firsts), 'entry', 'entries')} could be first" if firsts else "no interval reaches rank 1"
     shown_of = "" if len(drawn) == len(ranked) else f", the first {len(drawn)} shown"
-    summary = f"Ranks by {title} with 95 % intervals for {_counted(len(ranked), 'entry', 'entries')}{shown_of}: {reach}."
+    counted = _counted(len(ranked), "entry", "entries")
+    summary = f"Ranks by {title} with 95 % intervals for {counted}{shown_of}: {reach}."
+    if not known:
+        summary = f"Ranks by {title} of {counted}{shown_of}; there are no intervals."
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 
 

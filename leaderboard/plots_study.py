@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.plots import TOKENS, Figure, Palette, base_layout, nothing, plain, short
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
+POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels, in turn, so that neighbours' stand apart
 MOST_ROWS = 400  # of the table that says the same in numbers
 
 
@@ -46,7 +48,7 @@ def agreement_map(
         if values[i][j] is not None
     ]
     summary = f"Agreement of {len(names)} raters on the pairs each two have in common"
-    summary += "; lines divide clusters of people, and people from metrics." if borders else "."
+    summary += "; lines divide clusters of people, metrics and judges." if borders else "."
     return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MOST_ROWS]))
 
 
@@ -78,6 +80,59 @@ def adequacy(curve: dict[str, Any], colours: Palette = TOKENS) -> Figure:
     summary = f"{curve['resource'].capitalize()}: {enough} of {sizes[-1]:,}."
     rows = tuple((f"{size:,}", *(f"{value:.3f}" for value in row)) for size, *row in known)
     return Figure(data, layout, summary, columns, rows)
+
+
+@dataclass(frozen=True)
+class Point:
+    """An entry with a metric's value and its mean opinion score with the ends of its interval; `is_out` takes no part in correlations."""
+
+    label: str
+    value: float
+    mos: float
+    low: float | None
+    high: float | None
+    is_out: bool = False
+
+
+def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours: Palette = TOKENS) -> Figure:
+    """Mean opinion scores, with their intervals, over a metric's values."""
+    columns = ("Entry", title, "Opinion score", "95 % low", "95 % high")
+    if not points:
+        return nothing("No entry has both a value of this metric and an opinion score.", columns, colours)
+    layout = base_layout(colours, height=380)
+    arrow = "higher is better" if higher_is_better else "lower is better"
+    layout["xaxis"] |= {"title": {"text": f"{plain(title)} ({arrow})", "font": {"color": colours.soft}}}
+    layout["yaxis"] |= {"range": [0.9, 5.1], "title": {"text": "opinion score", "font": {"color": colours.soft}}}
+    data = []
+    for is_out, colour, symbol in ((False, colours.accent, "circle"), (True, colours.soft, "circle-open")):
+        part = [point for point in points if point.is_out == is_out]
+        if not part:
+            continue
+        data.append({
+            "type": "scatter", "mode": "markers+text", "x": [point.value for point in part], "y": [point.mos for point in part],
+            "text": [short(point.label) for point in part], "textposition": [POSITIONS[n % len(POSITIONS)] for n in _by_value(part)],
+            "textfont": {"size": 11, "color": colours.soft},
+            "hovertext": [plain(point.label) for point in part], "marker": {"size": 8, "color": colour, "symbol": symbol},
+            "error_y": {
+                "type": "data", "symmetric": False, "color": colours.line, "thickness": 1.5, "width": 3,
+                "array": [0 if point.high is None else point.high - point.mos for point in part],
+                "arrayminus": [0 if point.low is None else point.mos - point.low for point in part],
+            },
+            "hovertemplate": "%{hovertext}: %{x:.4g}, opinion score %{y:.2f}<extra></extra>", "cliponaxis": False,
+        })  # fmt: skip
+    out = [plain(point.label) for point in points if point.is_out]
+    summary = f"Opinion scores of {len(points)} entries over {plain(title)}" + (f"; hollow: left out, {', '.join(out)}." if out else ".")
+    rows = tuple(
+        (point.label, f"{point.value:.4g}", f"{point.mos:.3f}", *("–" if end is None else f"{end:.3f}" for end in (point.low, point.high)))
+        for point in sorted(points, key=lambda point: -point.mos)
+    )
+    return Figure(tuple(data), layout, summary, columns, rows)
+
+
+def _by_value(points: Sequence[Point]) -> list[int]:
+    """Each point's place in the order of values."""
+    order = sorted(range(len(points)), key=lambda n: (points[n].value, points[n].mos))
+    return [order.index(n) for n in range(len(points))]
 
 
 def _line(x0: float, x1: float, y0: float, y1: float, colours: Palette) -> dict[str, Any]:

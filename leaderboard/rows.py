@@ -7,7 +7,7 @@ which rows are seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -55,7 +55,8 @@ class Cell:
     width: float = 0.0
     dot: float | None = None
     n: int = 0
-    contradicts: int = 0  # pairs in which people say otherwise
+    against: tuple[dict[str, Any], ...] = ()  # entries that people prefer to this one, and this metric does not
+    name: str = ""  # of the cell in its page, where there is something against it
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,9 @@ class Line:
 class BoardRows:
     """A payload seen through a `Choice`; `team` is the viewer's, for `mine`."""
 
-    def __init__(
-        self, content: dict, choice: Choice, team: int | None = None, per_page: int = PER_PAGE, marks: Mapping | None = None
-    ) -> None:
+    def __init__(self, content: dict, choice: Choice, team: int | None = None, per_page: int = PER_PAGE) -> None:
         self.content, self.team, self.per_page = content, team, per_page
-        self.marks = marks or {}
+        self.marks: dict[str, dict[str, list[dict]]] = (content.get("people") or {}).get("marks", {})
         self.metrics: list[dict] = content["metrics"]
         self.by_slug = {metric["slug"]: metric for metric in self.metrics}
         known = choice.sort in self.by_slug or choice.sort in (OVERALL, *TEXT_SORTS)
@@ -152,11 +151,9 @@ class BoardRows:
     def _cell(self, metric: dict, index: int) -> Cell:
         """The cell, marked where the metric puts this entry before one that people prefer to it."""
         found = cell(metric, index)
-        against = self.marks.get((self.content["entries"][index]["id"], metric["slug"]), [])
-        if not against:
-            return found
-        names = ", ".join(one["preferred"] for one in against[:3]) + (f" and {len(against) - 3} more" if len(against) > 3 else "")
-        return replace(found, contradicts=len(against), title=f"{found.title}; people prefer {names} to it, this metric does not")
+        entry = self.content["entries"][index]["id"]
+        against = self.marks.get(metric["slug"], {}).get(str(entry), [])
+        return replace(found, against=tuple(against), name=f"{entry}-{metric['slug']}") if against else found
 
     @cached_property
     def _brackets(self) -> list[str]:
@@ -180,8 +177,22 @@ class BoardRows:
 
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
-        columns = tuple(exports.Column(m["slug"], m["title"], m["higher_is_better"], m["unit"], m["decimals"]) for m in self.metrics)
+        people = {line["slug"]: line for line in (self.content.get("people") or {}).get("metrics", [])}
+        columns = tuple(
+            exports.Column(m["slug"], m["title"], m["higher_is_better"], m["unit"], m["decimals"], self._agreement(people.get(m["slug"])))
+            for m in self.metrics
+        )
         return exports.Table(caption, columns, tuple(self._exported(index) for index in self.indices))
+
+    def _agreement(self, line: dict | None) -> exports.People | None:
+        """What people say of a column, to be written down."""
+        if line is None:
+            return None
+        rho = exports.Agreement(line["order"]["srocc"], *(line["order"].get("srocc_ci") or (None, None)))
+        pairs = line["by"][""]
+        of_pairs = self.content["people"]["kind"] == "pairs"
+        shown = exports.Agreement(pairs["value"], pairs["low"], pairs["high"]) if of_pairs else None
+        return exports.People(shown, rho, line.get("trained", ""))
 
     def _exported(self, index: int) -> exports.Row:
         entry, overall = self.content["entries"][index], self.content["overall"]

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics import registry
 from evaluation.metrics.result import Status as SampleStatus
+from evaluation.metrics.spec import MetricSpec
 from evaluation.models import Evaluation, Score
+from evaluation.results import spec_of
 from leaderboard import rows
 from leaderboard.stats import ranking
 from submissions.models import Submission
@@ -33,7 +34,7 @@ class Result:
     """One metric of an entry. `place` is its row in the newest ranking, None where it is not ranked."""
 
     metric: dict[str, Any]
-    spec: registry.MetricSpec
+    spec: MetricSpec
     score: Score
     cell: rows.Cell
     rank: int | None
@@ -47,7 +48,7 @@ class Result:
 def current_evaluation(submission: Submission) -> Evaluation | None:
     """The evaluation whose scores the board shows, or that is being done for it."""
     found = Evaluation.objects.filter(submission=submission, batch__state="current")
-    return found.select_related("batch__reference").first()
+    return found.select_related("batch__reference", "batch__results").first()
 
 
 def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
@@ -68,7 +69,7 @@ def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
         found.append(
             Result(
                 metric,
-                registry.get(metric["key"]),
+                spec_of(metric),
                 score,
                 rows.cell(one_row(column, score), 0),
                 column["rank"][index] if ranked else None,
@@ -80,10 +81,11 @@ def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
 
 def alone(metric: dict, score: Score) -> dict[str, Any]:
     """A column for a metric that no ranking has a scale for."""
-    spec = registry.get(metric["key"])
+    spec = spec_of(metric)
     ends = [v for v in (score.value, score.ci_low, score.ci_high) if v is not None]
+    low = spec.bounds[0] if math.isfinite(spec.bounds[0]) else min(0.0, *ends, 0.0)
     high = spec.bounds[1] if spec.bounds[1] is not None else max(ends, default=1.0) * 1.2 or 1.0
-    return {"scale": [spec.bounds[0], high], "decimals": 3, "unit": spec.unit, "fingerprint": metric["fingerprint"]}
+    return {"scale": [low, high], "decimals": 3, "unit": spec.unit, "fingerprint": metric["fingerprint"]}
 
 
 def one_row(column: dict, score: Score) -> dict[str, Any]:

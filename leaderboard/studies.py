@@ -5,29 +5,72 @@ from __future__ import annotations
 import math
 import traceback
 import warnings
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import structlog
+from django.db.models import Count, F, Max, Q
+from django.utils import timezone
 
-from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, Score
+from evaluation.results import spec_of
 from evaluation.sandbox import LeaseLost
+from leaderboard import published
+from leaderboard.judge.scores import judges_of
 from leaderboard.models import Study, StudyAnalysis
+from leaderboard.rating import artifacts
+from leaderboard.rating.subject import gold_pairs
+from leaderboard.stats import opinion_study
+from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.study import MetricScores, analyse
-from leaderboard.stats.votes import Votes
+from leaderboard.trained import trained_on
 
 log = structlog.get_logger(__name__)
 
 
+GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed anew
+PATIENCE = timedelta(seconds=60)
+LATE = timedelta(hours=1)  # after a study closed, answers that were being stored have arrived
+
+
 def analyse_due(worker: str = "studies") -> int:
-    """Ask for what is missing and compute one analysis; how many were computed."""
+    """Make entries that studies wait for, ask for what is missing and compute one analysis; how many were computed."""
+    while artifacts.make_due():
+        pass
+    recount()
     StudyAnalysis.request_missing()
     row = StudyAnalysis.objects.waiting().claim(worker)
     if row is None:
         return 0
     compute(row)
     return 1
+
+
+def recount(now: datetime | None = None) -> int:
+    """Raise the revision of live studies whose answers have changed; how many were raised.
+
+    Not for each vote: not while an analysis of the study waits or is computed, and where the change is small (less than
+    a hundredth) not before a minute has passed.
+    """
+    now, raised = now or timezone.now(), 0
+    live = Study.objects.filter(key__isnull=False).filter(Q(state=Study.State.OPEN) | Q(closed_at__gt=now - LATE))
+    for study in live:
+        rows = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions
+        found = rows.aggregate(n=Count("id"), last=Max("id"))
+        mark, before = f"{found['n']}/{found['last'] or 0}", int(study.counted.partition("/")[0] or 0)
+        if mark == (study.counted or "0/0"):
+            continue
+        small = abs(found["n"] - before) < GROWN * before and study.state == Study.State.OPEN
+        if small and study.counted_at is not None and now - study.counted_at < PATIENCE:
+            continue
+        if study.analyses.filter(state=StudyAnalysis.State.WAITING).exists():
+            continue
+        Study.objects.filter(pk=study.pk).update(revision=F("revision") + 1, counted=mark, counted_at=now)
+        raised += 1
+    return raised
 
 
 def compute(row: StudyAnalysis) -> None:
@@ -38,11 +81,11 @@ def compute(row: StudyAnalysis) -> None:
             raise LeaseLost
 
     try:
-        votes = voting.canonical(row.study.votes(row.criterion))
-        content = analyse(votes, metric_scores(row.study, votes), step=go_on)
+        content = _content(row, go_on)
         # Which label is which entry, so that whoever reads the content need not ask.
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
         content["entries"] = dict(linked)
+        _name_columns(row.study, content)
     except LeaseLost:
         return
     except Exception:
@@ -52,36 +95,65 @@ def compute(row: StudyAnalysis) -> None:
     row.finish(content)
 
 
-def metric_scores(study: Study, votes: Votes) -> list[MetricScores]:
+def _name_columns(study: Study, content: dict[str, Any]) -> None:
+    """Which metric each column is, so that a metric's own page finds what studies say of it."""
+    batch = EvaluationBatch.current(study.phase)
+    columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
+    for line in content["metrics"]:
+        column = columns.get(line["key"], {})
+        line |= {"metric": column.get("key", ""), "fingerprint": column.get("fingerprint", "")}
+        line |= {"title": column.get("title", line["key"])}
+
+
+def _content(row: StudyAnalysis, step: Callable[[], None]) -> dict[str, Any]:
+    """What follows from a study's judgements on the row's criterion."""
+    study = row.study
+    out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
+    if study.from_results:
+        means, note = published.means_of(study, row.criterion)
+        return opinion_study.analyse_means(means, metric_scores(study, (), means.methods), out) | {"note": note}
+    if study.kind == Study.Kind.OPINIONS:
+        ratings = rating.canonical(study.ratings(row.criterion, counted=True))
+        metrics = metric_scores(study, ratings.samples, ratings.methods)
+        models = judges_of(study, row.criterion)
+        return opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
+    votes = voting.canonical(study.votes(row.criterion, counted=True))
+    scores = metric_scores(study, votes.samples, votes.methods)
+    gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+    return analyse(votes, scores, gold, step=step, models=judges_of(study, row.criterion))
+
+
+def metric_scores(study: Study, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:
     """The phase's metrics as raters: their values under the current batch for the entries and samples of the study.
 
-    A sample of a study is a group of the reference (for wireframes and meshes an item); a metric of
-    the whole set has no value of a sample and answers no question.
+    A sample of a study is a group of the reference (for wireframes and meshes an item). A metric of the whole set, like a
+    figure that was imported, has no value of a sample, so it answers no question and is compared over the entries alone.
     """
     batch = EvaluationBatch.current(study.phase)
     if batch is None:
         return []
-    methods = {label: n for n, label in enumerate(votes.methods)}
+    places = {label: n for n, label in enumerate(methods)}
     entries = study.entries.filter(submission__isnull=False).values_list("submission_id", "label")
-    columns = {pk: methods[label] for pk, label in entries if label in methods}
-    places = _places(batch, votes)
+    columns = {pk: places[label] for pk, label in entries if label in places}
+    groups = np.array(batch.groups)
+    items = [np.flatnonzero(groups == name) for name in samples]
     found = []
     for metric in batch.metrics:
-        spec = registry.get(metric["key"])
-        if spec.level == "set" or not columns or not any(len(items) for items in places):
+        spec = spec_of(metric)
+        is_whole = spec.level == "set"
+        if not columns or not (is_whole or any(len(some) for some in items)):
             continue
-        values = np.full((len(votes.samples), len(votes.methods)), math.nan)
+        values, whole = np.full((len(samples), len(methods)), math.nan), np.full(len(methods), math.nan)
         scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric["slug"])
-        for pk, vector in scores.filter(evaluation__submission_id__in=columns).values_list("evaluation__submission_id", "vector"):
+        rows = scores.filter(evaluation__submission_id__in=columns).values_list("evaluation__submission_id", "value", "vector")
+        for pk, value, vector in rows:
+            if is_whole:
+                whole[columns[pk]] = math.nan if value is None else value
+                continue
             row = np.frombuffer(vector, dtype=np.float64)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # a group without any value has none
-                values[:, columns[pk]] = [np.nanmean(row[items]) if len(items) else math.nan for items in places]
-        found.append(MetricScores(metric["slug"], values, spec.higher_is_better))
+                values[:, columns[pk]] = [np.nanmean(row[some]) if len(some) else math.nan for some in items]
+        trained = trained_on(study, metric, samples, methods)
+        found.append(MetricScores(metric["slug"], values, spec.higher_is_better, whole=whole if is_whole else None, trained=trained))
     return found
-
-
-def _places(batch: EvaluationBatch, votes: Votes) -> list[np.ndarray]:
-    """The items of each of the study's samples, as positions in the reference."""
-    groups = np.array(batch.reference.groups)
-    return [np.flatnonzero(groups == name) for name in votes.samples]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.mesh.closest import distances_within
-from leaderboard.drawable import MOST_FACES, drawable
+from leaderboard.drawable import MOST_FACES, drawable, simplify
 from submissions.formats.arrays import Mesh
 
 MAGIC = b"PLM1"
@@ -42,6 +42,33 @@ def scene(reference: Mesh, prediction: Mesh | None, name: str, unit: str = "m", 
         other = next((it for it in sides if it is not side and len(it.mesh.faces)), None)
         models.append(_model(side, other, blobs))
     return blobs.file({"version": VERSION, "unit": unit, "origin": centre.tolist(), "longest_side": longest, "models": models})
+
+
+def single(mesh: Mesh, centre: NDArray[np.float64], most: int = MOST_FACES) -> bytes:
+    """The file of one mesh alone, `centre` subtracted, that says nothing of where it comes from: no name, no origin, and
+    vertices and faces in an order of their own. Faces keep their corners' turn; where there are more than `most`, they are simplified.
+    """
+    vertices, faces, source = mesh.vertices - centre, mesh.faces, np.arange(len(mesh.faces))
+    if len(faces) > most:
+        vertices, faces, source = simplify(vertices, faces, most)
+    used = np.unique(faces)
+    placed = vertices[used].astype(np.float32)
+    order = np.lexsort(placed.T[::-1])
+    name = np.zeros(len(vertices), dtype=np.int64)
+    name[used[order]] = np.arange(len(used))
+    faces = name[faces]
+    first = faces.argmin(axis=1) if len(faces) else np.zeros(0, dtype=np.int64)
+    faces = np.take_along_axis(faces, (first[:, None] + np.arange(3)) % 3, axis=1)
+    turn = np.lexsort(faces.T[::-1])
+    blobs = _Blobs()
+    arrays = {
+        "positions": blobs.add(placed[order], "float32"),
+        "faces": blobs.add(faces[turn], "uint32"),
+        "sides": blobs.add(np.full(len(faces), 7, dtype=np.uint8), "uint8"),
+    }
+    if mesh.face_colours is not None:
+        arrays["colours"] = blobs.add(mesh.face_colours[source[turn]], "uint8")
+    return blobs.file({"models": [{"vertices": len(placed), "faces": len(faces), "simplified": len(mesh.faces) > most, "arrays": arrays}]})
 
 
 class _Side:

@@ -9,9 +9,11 @@ from django.db.models import F, Max, Q
 from django.utils import timezone
 
 from evaluation.celery import cpu_task
+from leaderboard.judge.run import ask_due
 from leaderboard.mail import send_due_mail
-from leaderboard.models import Snapshot, StudyAnalysis
-from leaderboard.studies import analyse_due
+from leaderboard.models import JudgeRun, Snapshot, StudyAnalysis
+from leaderboard.rating import artifacts
+from leaderboard.studies import analyse_due, recount
 from submissions import wake
 from submissions.models import Phase
 
@@ -34,10 +36,27 @@ def studies() -> int:
     return analyse_due()
 
 
+@cpu_task(name="leaderboard.judges")
+def judges() -> int:
+    done = ask_due()
+    if done:  # another turn, behind what else waits in the queue
+        wake_judges()
+    return done
+
+
+def wake_judges() -> int:
+    """Wake a worker for each run of a judge that can be worked on; how many there are."""
+    waiting = JudgeRun.objects.waiting().unleased().count()
+    if waiting:
+        wake.send("judges", times=min(waiting, 4))
+    return waiting
+
+
 def request_analyses() -> int:
     """Ask for the analyses of studies that are due, and wake a worker for each that waits."""
+    recount()
     StudyAnalysis.request_missing()
-    waiting = StudyAnalysis.objects.waiting().unleased().count()
+    waiting = StudyAnalysis.objects.waiting().unleased().count() + artifacts.waiting().count()
     if waiting:
         wake.send("studies", times=min(waiting, 4))
     return waiting

@@ -18,6 +18,7 @@ urlpatterns = [
     path("-/health", health.health, name="health"),
     path("-/ready", health.ready, name="ready"),
     path("-/metrics", health.metrics, name="service_metrics"),
+    path("rate/", include("leaderboard.rating.urls")),
     path("", include("leaderboard.pages")),
     path("", include("submissions.urls")),
 ]

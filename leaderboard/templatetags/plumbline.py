@@ -95,7 +95,10 @@ def number(value: float | None, digits: int | None = None) -> str:
     if value is None or math.isnan(value):
         return NOTHING
     digits = decimals(value) if digits is None else digits
-    return f"{value:,.{digits}f}".replace("-", "−").replace("inf", "∞")
+    text = f"{value:,.{digits}f}"
+    if not text.strip("-0."):  # no sign on a rounded zero
+        text = text.removeprefix("-")
+    return text.replace("-", "−").replace("inf", "∞")
 
 
 @register.filter

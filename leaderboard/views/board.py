@@ -61,7 +61,7 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     if not place.sees_board:
         raise Http404
     found = _snapshot(place, digest)
-    rows = BoardRows(found.content, choice_of(request), place.viewer.team_id)
+    rows = BoardRows(with_people(found.content), choice_of(request), place.viewer.team_id)
     write, content_type = EXPORTS[kind]
     response = HttpResponse(write(rows.table(caption(place, found))), content_type=f"{content_type}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{found.short}.{kind}"
@@ -70,7 +70,7 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
 
 
 def _snapshot(place: PhasePlace, digest: str) -> Snapshot:
-    found = Snapshot.get(place.phase, digest)
+    found = Snapshot.open(place.phase, digest)
     if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and not place.viewer.organizes):
         raise Http404
     return found
@@ -89,22 +89,22 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     """What the table shows; nothing of it before the first snapshot."""
     if snapshot is None:
         return {"snapshot": None, "rows": None}
-    found = people.of_phase(place.phase, place.viewer.organizes) if place.phase.is_judged else None
     content = snapshot.content
-    shown = content | {"metrics": [*content["metrics"], people.column(found, content)]} if found and found.preferred else content
-    rows = BoardRows(shown, choice_of(request), place.viewer.team_id, marks=found.marks if found else {})
-    counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"])
-    titles = {metric["slug"]: metric["title"] for metric in content["metrics"]}
+    found = people.of_content(content)
+    shown = with_people(content)
+    rows = BoardRows(shown, choice_of(request), place.viewer.team_id)
+    counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"] if metric["key"])
     return {
-        "people": found, "people_bars": people.bars(found, titles) if found else [],
+        "people": found, "people_charts": found.charts() if found else [],
+        "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, found.study["slug"]]) if found else "",
         "people_head": _head(request, rows, shown["metrics"][-1]) if shown is not content else None,
         "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
         "entry_words": ENTRY_WORDS[content["phase"]["entries"]],
         "value_title": VALUE_TITLES.get(content["overall"]["rule"], ""),
         "columns": [
             _head(request, rows, metric)
-            | {"count": counts[metric["fingerprint"]], "evidence_url": evidence_url(place, metric)}
-            | {"trust": found.trust.get(metric["slug"]) if found else None}
+            | {"count": counts.get(metric["fingerprint"]), "evidence_url": evidence_url(place, metric) if metric["key"] else ""}
+            | {"trust": found.trust(metric["slug"]) if found else None}
             for metric in content["metrics"]
         ],
         "rank_head": _head(request, rows, {"slug": "rank"}),
@@ -112,6 +112,13 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "pages": page_numbers(rows.page, rows.n_pages), "exports": list(EXPORTS),
         "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
     }  # fmt: skip
+
+
+def with_people(content: dict) -> dict:
+    """The payload with what people prefer as its last column, where they judged any of its entries."""
+    found = people.of_content(content)
+    column = found.column(content) if found else None
+    return content | {"metrics": [*content["metrics"], column]} if column else content
 
 
 def _head(request: HttpRequest, rows: BoardRows, column: dict) -> dict:
@@ -156,7 +163,8 @@ def standing_context(place: PhasePlace) -> dict:
     oldest = min((it.received_at for it in queued if it.received_at), default=None)
     own = [in_progress_row(it, place.now) for it in queued if team is not None and it.team_id == team]
     waiting = [it for it in queued if it.status != Status.UPLOADING]
-    quota = place.phase.quota(team, place.now) if team is not None and place.phase.is_open(place.now) else None
+    takes = place.phase.is_open(place.now) and not place.phase.is_imported
+    quota = place.phase.quota(team, place.now) if team is not None and takes else None
     return {
         "n_queued": len(waiting), "oldest": (place.now - oldest).total_seconds() if oldest else None,
         "own": own, "quota": quota, "team_id": team,
@@ -204,9 +212,21 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
     made_up = " (made-up data)" if place.challenge.made_up else ""
     made = snapshot.created_at
+    imported = snapshot.content.get("imported")
+    phase = f"{place.phase.title} (figures imported from {imported['source']})" if imported else place.phase.title
     return exports.Caption(
-        f"{place.challenge.title}{made_up}", place.phase.title, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}"
-    )
+        f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}",
+        _study_words(people.of_content(snapshot.content)),
+    )  # fmt: skip
+
+
+def _study_words(found: people.People | None) -> str:
+    """Which study a table's agreement with people is of."""
+    if found is None:
+        return ""
+    made_up = " (made up)" if found.study["made_up"] else ""
+    learnt = "".join(f"; {found.titles.get(slug, slug)}: {found.trained(slug)}" for slug in found.lines if found.trained(slug))
+    return f"{found.study['title']}{made_up}, {found.basis}, {found.at:%Y-%m-%d}{learnt}"
 
 
 def citation(place: PhasePlace, snapshot: Snapshot) -> dict[str, str]:

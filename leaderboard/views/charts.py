@@ -36,13 +36,15 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 def _figures(place: PhasePlace, content: dict, metric: dict) -> list[dict]:
     said = plots.Metric(metric["title"], metric["higher_is_better"], metric["unit"])
     figures = []
-    if not place.phase.withhold_items or place.viewer.organizes:
+    if not place.phase.is_imported and (not place.phase.withhold_items or place.viewer.organizes):
         sees_reference = place.viewer.may("phase.see_reference", place.phase)
         series, items = _series(content, metric, sees_reference)
         figures.append(("Scores per item", "distributions", plots.distributions(said, series, items)))
-    points, baselines = _history(place, content, metric)
-    figures.append(("The best score over time", "progress", plots.progress(said, points, baselines)))
-    figures.append(("Ranks and their intervals", "ranks", plots.rank_intervals(metric["title"], _ranks(content, metric))))
+    if not place.phase.is_imported:
+        points, baselines = _history(place, content, metric)
+        figures.append(("The best score over time", "progress", plots.progress(said, points, baselines)))
+    ranks = "Ranks" if place.phase.is_imported else "Ranks and their intervals"
+    figures.append((ranks, "ranks", plots.rank_intervals(metric["title"], _ranks(content, metric))))
     return [{"title": title, "name": name, "figure": figure.to_dict()} for title, name, figure in figures]
 
 
@@ -55,7 +57,7 @@ def _series(content: dict, metric: dict, sees_reference: bool) -> tuple[list[plo
     entries = content["entries"]
     best = [i for i in metric["order"] if metric["value"][i] is not None][: plots.MOST_ENTRIES]
     batch = EvaluationBatch.objects.select_related("reference").get(pk=content["batch"])
-    items = batch.reference.item_ids
+    items = batch.item_ids
     scores = Score.objects.filter(
         evaluation__batch=batch, slug=metric["slug"], evaluation__submission__in=[entries[i]["id"] for i in best]
     ).select_related("evaluation")
@@ -88,7 +90,6 @@ def _history(place: PhasePlace, content: dict, metric: dict) -> tuple[list[plots
 
 
 def _ranks(content: dict, metric: dict) -> list[plots.RankRow]:
-    return [
-        plots.RankRow(_label(content["entries"][i]), metric["rank"][i], metric["rank_low"][i], metric["rank_high"][i])
-        for i in metric["order"]
-    ]
+    entries = content["entries"]
+    labels = [entry["name"] if content.get("imported") else _label(entry) for entry in entries]
+    return [plots.RankRow(labels[i], metric["rank"][i], metric["rank_low"][i], metric["rank_high"][i]) for i in metric["order"]]

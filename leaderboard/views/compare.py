@@ -13,7 +13,7 @@ from evaluation.models import Evaluation, PictureRun
 from leaderboard import pictures, plots, rows
 from leaderboard.models import Snapshot
 from leaderboard.scorecard import Result, current_evaluation, results
-from leaderboard.stats.uncertainty import Paired, paired, unit_matrix
+from leaderboard.stats.uncertainty import Paired, can_tell, paired, unit_matrix
 from leaderboard.views.places import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
 from submissions.models import Status, Submission
 from submissions.permissions import allowed
@@ -33,10 +33,12 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """What the interval of the difference says, in words."""
+        """What the interval of the difference says, in words; nothing where so few groups could not say anything else."""
         it = self.paired
         if it is None or it.mean_difference is None:
             return ""
+        if not can_tell(it.n):
+            return f"too few to tell ({it.n})"
         if it.ci_low is None or it.ci_low <= 0 <= it.ci_high:
             return "not separable"
         return "A is better" if (it.mean_difference > 0) == self.a.spec.higher_is_better else "B is better"

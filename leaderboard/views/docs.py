@@ -16,6 +16,7 @@ TITLES = {
     "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),
     "properties": ("Properties of metrics", "What the property suite asks of a metric, and how to read its table."),
     "studies": ("Studies of people", "What votes say of entries and metrics, and how it is computed."),
+    "judges": ("Judge models", "How a vision-language model is asked, what it costs, and what its answers are worth."),
     "organizers": ("For organizers", "Set up a challenge in the browser or as files."),
     "bundle": ("A challenge as files", "Every key of challenge.yaml, with a complete example."),
 }

@@ -50,7 +50,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
 def shown_to(place: PhasePlace) -> QuerySet[Submission]:
     """Entries of the phase that the viewer may see: the same rule as `submission.see`, as a query."""
-    found = Submission.objects.filter(phase=place.phase)
+    found = Submission.objects.sent().filter(phase=place.phase)
     if place.viewer.organizes:
         return found
     may = Q(pk__in=[])

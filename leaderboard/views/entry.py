@@ -18,6 +18,7 @@ from submissions.models import Status
 from submissions.permissions import allowed
 
 ITEMS_PER_PAGE = 100
+IMPORTED = "Its figures were imported as they were published; there are no files and no items."
 ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "retry")
 SENTENCES = {
     Status.UPLOADING: "Its file is still on the way.",
@@ -70,7 +71,8 @@ def progress_context(place: EntryPlace) -> dict:
         last = Evaluation.objects.filter(submission=submission).exclude(failure="").first()
         failure = last.failure if last else ""
     return {
-        "sentence": SENTENCES[Status(submission.status)], "failure": failure, "status": Status(submission.status).label,
+        "sentence": IMPORTED if submission.phase.is_imported else SENTENCES[Status(submission.status)], "failure": failure,
+        "status": Status(submission.status).label,
         "standing": None if submission.is_done else standing(submission),
     }  # fmt: skip
 

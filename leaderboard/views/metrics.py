@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, Score
 from leaderboard import evidence
 from leaderboard.evidence import Evidence
 from leaderboard.views.home import visible
+from leaderboard.views.metric_studies import measured
 from leaderboard.views.places import PhasePlace, phase_place, words
 
 WORST = {
@@ -56,8 +59,50 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "spec": spec, "worst": WORST[spec.worst], "used": [(it, _changed(it)) for it in used[:50]],
         "family": FAMILIES.get(spec.family, spec.family), "column": column, "evidence": found,
+        "trained": list(_trained(spec, found.params)),
+        "studies": measured(request.user, key, column.fingerprint if column else ""), "default": registry.fingerprint(key, {}),
     }  # fmt: skip
     return render(request, "leaderboard/metric.html", context)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What the card of a set of weights says that the metric uses with these parameters."""
+
+    name: str
+    statement: str
+    facts: tuple[tuple[str, str], ...] = ()
+    refusal: str = ""
+
+
+def _trained(spec: registry.MetricSpec, params: Mapping[str, Any]) -> Iterator[Trained]:
+    for network, parameter in spec.networks:
+        name = str(params[parameter])
+        try:
+            found = weights.get(network, name)
+        except weights.WeightsError:
+            if network in weights.TRAINED_WITH:
+                yield Trained(name, weights.refusal(spec, params))
+            continue
+        if found.card.get("statement"):
+            yield Trained(name, found.card["statement"], tuple(_facts(found)), "" if found.there else weights.refusal(spec, params))
+
+
+def _facts(found: weights.Weights) -> Iterator[tuple[str, str]]:
+    """Of what a card says of a study: what was learnt from, on which features, and how well it does on what was not seen."""
+    data, accuracy, features = (found.card.get(key, {}) for key in ("data", "accuracy", "features"))
+    if "decisions" in data:
+        yield (
+            "Trained on",
+            f"{data['decisions']:,} decisions of {data['raters']:,} raters" + (", made up" if found.card.get("made_up") else ""),
+        )
+    if features:
+        yield "Features", f"{features['name']}, frozen"
+    if accuracy.get("mean") is not None:
+        spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
+        yield "Accuracy", f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
+    if found.sha256:
+        yield "SHA-256", f"{found.files[0].sha256[:16]}…"
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from leaderboard.models import Snapshot, Study
+from leaderboard.models import Snapshot
 from submissions.models import Challenge, Phase, Submission
 from submissions.permissions import Viewer
 
@@ -45,9 +44,7 @@ class PhasePlace:
 
 def phase_place(request: HttpRequest, challenge: str, phase: str) -> PhasePlace:
     """Raises Http404 for a phase that is not there or not theirs to know of."""
-    # Whether there is a study comes with the phase, so that a board without one asks nothing more.
-    rows = Phase.objects.select_related("challenge").annotate(is_judged=Exists(Study.objects.filter(phase=OuterRef("pk"))))
-    found = rows.filter(challenge__slug=challenge, slug=phase).first()
+    found = Phase.objects.select_related("challenge").filter(challenge__slug=challenge, slug=phase).first()
     if found is None:
         raise Http404
     viewer = Viewer(request.user, found.challenge, timezone.now())

@@ -27,7 +27,7 @@ def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
     place, evaluation = _scored(request, pk)
     require(request.user, "submission.see_items", place.submission)
     every = pictures.scenes(evaluation)
-    here = next((n for n, (name, _) in enumerate(every) if name == scene), None)
+    here = next((n for n, (name, *_) in enumerate(every) if name == scene), None)
     if here is None:
         raise Http404
     found = pictures.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"), request.GET.get("sort", ""))

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
+from evaluation.models import EvaluationBatch
 from leaderboard import plots_study
+from leaderboard.judge import answers
+from leaderboard.judge.shown import of_study
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.people import metric_titles, reading, spread
+from leaderboard.people import n_raters, reading, spread, trained_more, trained_words
+from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
+from leaderboard.views import study_opinions
 from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
+from submissions.models import Phase
 
 MOST_CONTRADICTIONS = 30
 CRITERION_WORDS = {"": "all votes"}
@@ -35,8 +43,10 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     rows = []
     for study in seen(place):
         analysis = study.main_analysis
-        rows.append({"study": study, "found": analysis.content if analysis else None})
-    return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows})
+        rows.append({"study": study, "found": _brief(analysis.content) if analysis else None})
+    open_to_all = Study.objects.filter(phase=place.phase, access=Study.Access.OPEN, state=Study.State.OPEN)
+    asking = [study for study in open_to_all if not study.closed_sentence()]
+    return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
 
 
 def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
@@ -45,14 +55,23 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
     found = _study(place, slug)
-    rows = {row.criterion: row for row in found.analyses.order_by("criterion")}
-    asked = request.GET.get("criterion", "overall" if "overall" in rows else next(iter(rows), ""))
+    every = {row.criterion: row for row in found.analyses.all()}
+    rows = {name: every[name] for name in found.in_order(every)}
+    asked = request.GET.get("criterion", found.leading(rows) if rows else "")
     if rows and asked not in rows:
         raise Http404
     row = rows.get(asked)
     context = place.context("people") | {"study": found, "analysis": row, "criterion": asked, "criteria": [*rows] if len(rows) > 1 else []}
     if row is not None and row.content is not None:
-        context |= _shown(found, row, metric_titles(found.phase))
+        titles = metric_titles(found.phase)
+        if row.content.get("kind") == "opinions":
+            others = {name: one.content for name, one in rows.items() if one.content is not None}
+            entries = dict(found.entries.values_list("label", "submission_id"))
+            context |= study_opinions.shown(row.content, others, entries, titles, request.GET.get("metric", ""))
+        else:
+            context |= _shown(found, row, titles)
+        context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
+    context["judges"] = of_study(found, context.get("found"))
     return render(request, "leaderboard/study.html", context)
 
 
@@ -62,32 +81,50 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     if not place.sees_board:
         raise Http404
     found = _study(place, slug)
-    criteria = {row.criterion: _anonymous(row.content) for row in found.analyses.filter(content__isnull=False)}
+    done = {row.criterion: row.content for row in found.analyses.filter(content__isnull=False)}
+    criteria = {name: anonymous(done[name]) for name in found.in_order(done)}
     about = {"study": found.slug, "title": found.title, "question": found.question, "source": found.source, "made_up": found.made_up}
     return JsonResponse(about | {"criteria": criteria})
 
 
 def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
-    """All votes as CSV, with the raters' names: for organizers."""
+    """All votes, or opinion scores, as CSV, with the raters' names: for organizers."""
     place = phase_place(request, challenge, phase)
     found = _study(place, slug)
     if not place.viewer.organizes:
         raise Http404
+    opinions = found.kind == Study.Kind.OPINIONS
+    table = rating.write(found.ratings()) if opinions else voting.write(found.votes())
+    return csv_response(table, f"{found.slug}-{'opinions' if opinions else 'votes'}.csv")
+
+
+def study_judges(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
+    """What judge models said of the study's entries, as CSV: for organizers, as votes are."""
+    place = phase_place(request, challenge, phase)
+    found = _study(place, slug)
+    if not place.viewer.organizes:
+        raise Http404
+    return csv_response(answers.table(answers.runs_of(found)), f"{found.slug}-judges.csv")
+
+
+def csv_response(table: Iterable[list[str]], name: str) -> HttpResponse:
+    """Rows as a file that is sent as they come."""
     writer = csv.writer(Echo())
-    response = StreamingHttpResponse((writer.writerow(row) for row in voting.write(found.votes())), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{found.slug}-votes.csv"'
+    response = StreamingHttpResponse((writer.writerow(row) for row in table), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
 def seen(place: PhasePlace) -> list[Study]:
     """The studies that the viewer may know of, newest first."""
     rows = Study.objects.filter(phase=place.phase)
-    return list(rows if place.viewer.organizes else rows.filter(is_public=True))
+    return list(rows if place.viewer.organizes else rows.shown())
 
 
 def _study(place: PhasePlace, slug: str) -> Study:
-    found = Study.objects.filter(phase=place.phase, slug=slug).first()
-    if found is None or not (place.viewer.organizes or found.is_public):
+    rows = Study.objects.filter(phase=place.phase, slug=slug)
+    found = (rows if place.viewer.organizes else rows.shown()).first()
+    if found is None:
         raise Http404
     return found
 
@@ -105,9 +142,12 @@ def _shown(study: Study, row: StudyAnalysis, titles: dict[str, str]) -> dict[str
     groups = sorted({group for group in content["groups"] if group})
     for line in metrics:
         line["title"] = titles.get(line["key"], line["key"])
-        line["reading"] = reading(line["title"], line["pairs"], content["people"]["pairs"])
+        line["reading"] = reading(line["title"], line["pairs"], content["people"]["pairs"]) + trained_more(line)
+        line["trained"] = trained_words(line)
         line["by_group"] = [line["groups"].get(group) for group in groups]
-    turned = [one | {"metric": line["title"]} for line in metrics for one in line["contradictions"]]
+    turned = [
+        one | {"metric": line["title"], "link": _side_by_side(study, entries, one)} for line in metrics for one in line["contradictions"]
+    ]
     turned.sort(key=lambda one: -one["low"])
     raters = [line | {"number": n} for n, line in enumerate(content["reliability"]["raters"], 1)]
     clusters = content["agreement"]["cluster"]
@@ -116,19 +156,34 @@ def _shown(study: Study, row: StudyAnalysis, titles: dict[str, str]) -> dict[str
         "contradictions": turned[:MOST_CONTRADICTIONS], "n_contradictions": len(turned),
         "clusters": [sum(1 for label in clusters if label == number) for number in range(max(clusters, default=0) + 1)],
         "map": _map(content, titles), "curves": [plots_study.adequacy(curve).to_dict() for curve in content["adequacy"]],
-        "stale": row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted,
     }  # fmt: skip
 
 
+def _side_by_side(study: Study, entries: dict[str, int | None], one: dict[str, Any]) -> str:
+    """Where the two entries of a contradiction are compared; nowhere for mere labels."""
+    a, b = entries.get(one["preferred"]), entries.get(one["other"])
+    if a is None or b is None:
+        return ""
+    return f"{reverse('compare', args=[study.phase.challenge.slug, study.phase.slug])}?a={a}&b={b}"
+
+
+def metric_titles(phase: Phase) -> dict[str, str]:
+    """The titles of the phase's metrics under its current batch, by slug."""
+    batch = EvaluationBatch.current(phase)
+    return {metric["slug"]: metric["title"] for metric in batch.metrics} if batch else {}
+
+
 def _map(content: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
-    """The heat map: people cluster by cluster as the tree joins them, then the metrics by how far they agree with people."""
+    """The heat map: people cluster by cluster as the tree joins them, then the metrics by how far they agree with people, then judges."""
     agreement = content["agreement"]
     people = [n for n in agreement["order"] if agreement["kinds"][n] == "person"]
     people.sort(key=lambda n: agreement["cluster"][n])  # stable: the tree's order within
     rank = {line["key"]: -(line["pairs"]["value"] or 0) for line in content["metrics"]}
     metrics = sorted((n for n, kind in enumerate(agreement["kinds"]) if kind == "metric"), key=lambda n: rank[agreement["names"][n]])
-    order = people + metrics
-    labels = [agreement["cluster"][n] if n < len(agreement["cluster"]) else -1 for n in order]
+    models = [n for n, kind in enumerate(agreement["kinds"]) if kind == "judge"]
+    order = people + metrics + models
+    kinds = {"metric": -1, "judge": -2}
+    labels = [kinds.get(agreement["kinds"][n], agreement["cluster"][n] if n < len(agreement["cluster"]) else 0) for n in order]
     borders = [at for at in range(1, len(order)) if labels[at] != labels[at - 1]]
     groups = content["groups"]
     names = [
@@ -138,9 +193,23 @@ def _map(content: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
     return plots_study.agreement_map(names, agreement["all"], agreement["common"], order, borders).to_dict()
 
 
-def _anonymous(content: dict[str, Any]) -> dict[str, Any]:
+def _brief(content: dict[str, Any]) -> dict[str, Any]:
+    """What the list of studies says of one."""
+    opinions = content.get("kind") == "opinions"
+    between = content["like_others"] if opinions else content["people"]["pairs"]["value"]
+    return {
+        "judgements": content["counted"], "opinions": opinions, "raters": n_raters(content), "between": between,
+        "first": content["scales"][0]["method"] if content["scales"] else "",
+    }  # fmt: skip
+
+
+def anonymous(content: dict[str, Any]) -> dict[str, Any]:
     """The content with numbers for the raters' names."""
     number = {name: f"rater {n}" for n, name in enumerate(content["raters"], 1)}
+    if content.get("kind") == "opinions":
+        rows = [line | {"rater": number[line["rater"]]} for line in content["reliability"]["raters"]]
+        screened = [number[name] for name in content["screened"]]
+        return content | {"raters": [*number.values()], "screened": screened, "reliability": {"raters": rows}}
     people = len(content["raters"])
     agreement = content["agreement"] | {"names": [*number.values(), *content["agreement"]["names"][people:]]}
     rows = [line | {"rater": number[line["rater"]]} for line in content["reliability"]["raters"]]

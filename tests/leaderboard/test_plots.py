@@ -232,7 +232,10 @@ class TestRankIntervals:
 
     def test_says_how_many_could_be_first(self):
         assert rank_intervals("HSS", RANKS).summary == "Ranks by HSS with 95 % intervals for 3 entries: 2 entries could be first."
-        assert rank_intervals("HSS", RANKS[2:]).summary.endswith("no interval reaches rank 1.")
+        assert rank_intervals("HSS", [RankRow("c", 3, 2, 4)]).summary.endswith("no interval reaches rank 1.")
+
+    def test_says_where_nobody_has_an_interval(self):
+        assert rank_intervals("HSS", RANKS[2:]).summary == "Ranks by HSS of 1 entry; there are no intervals."
 
     def test_first_thirty_are_drawn_and_it_is_said(self):
         figure = rank_intervals("HSS", [RankRow(f"e{i}", i + 1, i + 1, i + 2) for i in range(40)])

@@ -17,6 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
 
 from submissions.models import ApiToken
+from tests.leaderboard import routes_console as console
 from tests.leaderboard import routes_table as table
 from tests.leaderboard.routes_scene import set_scene
 
@@ -39,7 +40,8 @@ def lines(text: str) -> list[Line]:
 
 
 API = lines(table.API)
-ALL = lines(table.PAGES + table.ENTRIES + table.CONSOLE + table.ACCOUNTS) + API
+BODIES = table.BODIES | console.BODIES
+ALL = lines(table.PAGES + table.ENTRIES + console.CONSOLE + table.RATING + table.ACCOUNTS) + API
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def client_of(person: str, people, by_token: bool = False) -> Client:
 def ask(client: Client, line: Line, names: dict, method: str | None = None) -> HttpResponse:
     """One request, whose effects are undone."""
     method = method or line.method
-    body = table.BODIES.get(line.address, {}) if method == line.method else {}
+    body = BODIES.get(line.address, {}) if method == line.method else {}
     body = {name: value.format_map(names) if isinstance(value, str) else value for name, value in body.items()}
     cookies = client.cookies.copy()
     cache.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -112,7 +113,7 @@ def test_a_metrics_answers_are_its_values_of_the_sample(judged):
     items = list(batch.reference.item_ids)
     study = imported(phase, votes_for(entries, items, 0))
     votes = canonical(study.votes())
-    found = metric_scores(study, votes)
+    found = metric_scores(study, votes.samples, votes.methods)
     assert {one.key for one in found} == {metric["slug"] for metric in batch.metrics}
     for one in found:
         assert one.values.shape == (len(votes.samples), 2)
@@ -128,16 +129,25 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     worse, slug = 1, "corner_f1"
     study = imported(phase, votes_for(entries, items, worse))
     analyse_due()
-    found = people.of_phase(phase, organizes=False)
-    assert found.study == study and found.trust[slug].agreed < 50
-    assert (entries[1 - worse].pk, slug) in found.marks
+    assert "people: no study yet" in client.get(address).content.decode()  # the ranking is of before
+    Snapshot.make_all(phase)
+    content = Snapshot.current(phase, "public").content
+    found = people.of_content(content)
+    assert found.study["id"] == study.pk and found.trust(slug).share < 50
+    assert [one["preferred"] for one in content["people"]["marks"][slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
     page = client.get(address).content.decode()
     assert "people say otherwise" in page and "/ 100 pairs, 8 raters" in page and "people: no study yet" not in page
+    assert f"compare/?a={entries[worse].pk}&amp;b={entries[1 - worse].pk}&amp;item={items[0]}#view" in page
     by_people = client.get(f"{address}?sort=people").content.decode()
     places = [by_people.index(f'<b><a href="/entries/{entry.pk}/">') for entry in entries]
     assert places[worse] < places[1 - worse]
+    old = Snapshot.current(phase, "public").digest
     study.publish(None, False)
+    assert "people: no study yet" in client.get(address).content.decode()  # at once, before the next ranking is made
+    assert "people: no study yet" in client.get(f"{address}snapshots/{old}/").content.decode()
+    Snapshot.make_all(phase)
     assert "people: no study yet" in client.get(address).content.decode()
+    assert Snapshot.current(phase, "organizers").content["people"]["study"]["id"] == study.pk
 
 
 # --- pages
@@ -177,6 +187,30 @@ def test_another_criterion_has_its_own_page_and_unknown_ones_none(phase, client)
     assert "<b>overall</b>" in client.get(address).content.decode()
     assert "<b>detail</b>" in client.get(f"{address}?criterion=detail").content.decode()
     assert client.get(f"{address}?criterion=none").status_code == 404
+
+
+def test_criteria_are_listed_as_the_study_asks_them_wherever_they_are(phase, client, people):
+    keys = ["texture_details", "overall", "form", "geometry_details"]  # by name, by length, or as they come, they stand otherwise
+    asked = [{"key": key, "title": key, "text": ""} for key in keys]
+    votes = [vote("x", "y", "left", f"r{n}", criterion=key) for n, key in enumerate(["about", *sorted(keys)])]
+    imported(phase, votes, criteria=asked)
+    while analyse_due():
+        pass
+    expected = [*keys, "about"]
+    place = f"{phase.challenge.slug}/{phase.slug}/people/people/"
+    page = client.get(f"/challenges/{place}").content.decode()
+    assert (
+        re.findall(r'(?:<b>|criterion=[a-z_]+">)([a-z_]+)</(?:b|a)>', page.partition('class="tools">')[2].partition("</p>")[0]) == expected
+    )
+    assert "<b>overall</b>" in page
+    assert [*json.loads(client.get(f"/challenges/{place}analysis.json").content)["criteria"]] == expected
+    told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/people").json()
+    assert told["criteria"] == [*told["analyses"]] == expected
+    study = Study.objects.get()
+    assert study.main_analysis.criterion == study.leading(keys) == "overall"
+    assert study.leading(["about", "form"]) == "form" and study.in_order(["b", "overall", "text_asset_alignment", "a"]) == [
+        "overall", "text_asset_alignment", "a", "b",
+    ]  # fmt: skip
 
 
 # --- the command

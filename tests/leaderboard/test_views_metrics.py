@@ -14,6 +14,7 @@ from evaluation.properties import shipped
 from leaderboard.models import Snapshot
 from leaderboard.tasks import build_due_boards
 from submissions.models import Challenge, Phase
+from tests.evaluation.networks import random_weights
 from tests.leaderboard.property_tables import HOUSES, TIGHT, measured, run_of, table
 from tests.leaderboard.scores import entry, spread
 
@@ -61,6 +62,18 @@ class TestPage:
         page = text(client.get(f"/metrics/{key}/"))
         assert registry.get(key).title in page and "What it satisfies" in page and "no study yet" in page
 
+    def test_a_learned_metric_warns_and_says_whose_votes_its_weights_have_seen(self, client, phase, monkeypatch, tmp_path):
+        random_weights.shelf(monkeypatch, tmp_path)
+        page = words(text(client.get("/metrics/wf_learned/")))
+        assert "Never let it decide alone" in page and "reward hacking" in page and "−∞ to ∞" in page
+        assert "Weights: study There are no weights &#x27;study&#x27; of wf_learned" in page and "train wireframe-preference" in page
+        told = {"data": {"decisions": 1234, "raters": 5}, "accuracy": {"mean": 0.7612, "sd": 0.0456, "folds": 10}, "made_up": True}
+        random_weights.put_learned(tmp_path, "drawn", **told)
+        PhaseMetric.objects.create(phase=phase, slug="learned", key="wf_learned", position=9, params={"weights": "drawn"})
+        page = words(text(client.get(column_page(phase, "learned", "wf_learned"))))
+        assert "Weights: drawn Drawn at random." in page and "1,234 decisions of 5 raters, made up" in page
+        assert "0.761 ± 0.046 over 10 folds" in page and "plumbline-small, frozen" in page and "Never let it decide alone" in page
+
     def test_it_shows_both_tables_the_published_one_and_what_differs(self, client, ships):
         roofs = table("corner_f1", {}, 5, type(HOUSES)("roofs_43", "43 real roofs", 43, False))
         ships(table("corner_f1", {}, 12), roofs)
@@ -69,6 +82,21 @@ class TestPage:
         assert "Published 12 of 17 pass" in page and "≠ another verdict than ours" in page
         assert "1.00 ✓ passes" in page and "0.25 ✗ fails" in page and "– does not apply" in page
         assert "measured 2026-03-01, suite version" in page and "judged" in page and "skipped" in page
+
+    @pytest.mark.parametrize(("key", "rule"), [("corner_f1", "must grow at every step"), ("wed_mnn", "must not fall at any step")])
+    def test_the_rule_of_the_monotonic_tests_is_said_once_before_the_table(self, client, ships, key, rule):
+        ships(table(key, {}, 12))
+        page = words(text(client.get(f"/metrics/{key}/")))
+        assert page.count("In the monotonic tests") == 1 and page.index(rule) < page.index("One by one, ten wrong edges")
+
+    @pytest.mark.parametrize("key", [key for key, spec in registry.REGISTRY.items() if spec.effort])
+    def test_what_a_slow_metric_declares_is_said_beside_its_cost(self, client, key):
+        page = words(text(client.get(f"/metrics/{key}/")))
+        cost = page[page.index(" Cost ") : page.index(" Agreement with people ")]
+        assert "Declared effort: " in cost and f"{registry.get(key).effort.seconds:g} s of one core" in cost
+
+    def test_a_quick_metric_declares_nothing(self, client):
+        assert "Declared effort" not in text(client.get("/metrics/corner_f1/"))
 
     def test_its_weaknesses_are_drawn_with_the_metrics_own_values(self, client):
         page = text(client.get("/metrics/edge_recall/"))

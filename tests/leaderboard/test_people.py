@@ -1,0 +1,181 @@
+"""What a ranking keeps of people: which study, in which words, and what is left of it when things are taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leaderboard import people
+from leaderboard.models import Snapshot, Study, StudyEntry
+from leaderboard.models.question import Opinion
+from leaderboard.models.rater import Rater
+from leaderboard.studies import analyse_due, metric_scores
+from tests.leaderboard.test_studies import imported, judged, votes_for  # noqa: F401
+
+pytestmark = pytest.mark.django_db
+
+
+def figure(value=None, low=None, high=None, n=0):
+    return {"value": value, "low": low, "high": high, "n": n}
+
+
+def told(**changes):
+    order = {"srocc": 0.5, "srocc_ci": [0.1, 0.9], "plcc": 0.4, "krocc": 0.3, "plcc_ci": None, "krocc_ci": None, "n": 9}
+    base = {
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False}, "kind": "pairs", "of": "votes",
+        "criterion": "", "raters": 11, "groups": [], "judgements": 1200, "questions": 1234, "at": "2026-11-21T12:00:00+00:00",
+        "between": figure(0.85), "note": "", "left_out": [], "value": [0.75, 0.25], "low": [0.7, 0.2], "high": [0.8, 0.3], "marks": {},
+        "metrics": [{"slug": "hss", "by": {"": figure(0.82, 0.8, 0.84, 900)}, "order": order}],
+    }  # fmt: skip
+    return base | changes
+
+
+def test_a_column_says_pairs_correlation_raters_and_date():
+    found = people.People(told(), {"hss": "HSS"})
+    trust = found.trust("hss")
+    assert (trust.share, trust.words, trust.more) == (82, "82 / 100 pairs, 11 raters", "ρ 0.50 [0.10, 0.90]")
+    assert trust.title == (
+        "HSS orders 82 of 100 pairs as the raters did (95 % interval 80 to 84); two raters agree on 85. "
+        "Spearman's ρ with the people's order: 0.50 (95 % interval 0.10 to 0.90). "
+        "1,200 answers on 1,234 pairs by 11 raters, 21 November 2026."
+    )
+    assert found.trust("other") is None
+
+
+def test_a_metric_without_answers_is_compared_by_its_order_alone():
+    order = {"srocc": -0.2, "srocc_ci": None, "n": 3}
+    found = people.People(told(metrics=[{"slug": "fid", "by": {"": figure()}, "order": order}]), {"fid": "FID"})
+    assert (found.trust("fid").share, found.trust("fid").words, found.trust("fid").more) == (None, "answers no pair", "ρ −0.20")
+
+
+def test_charts_are_ordered_by_agreement_for_each_group():
+    metrics = [
+        {"slug": "a", "by": {"": figure(0.8, 0.7, 0.9), "x": figure(0.9, 0.8, 1.0), "y": figure(0.6, 0.5, 0.7)}, "order": {"srocc": None}},
+        {"slug": "b", "by": {"": figure(0.7, 0.6, 0.8), "x": figure(0.6, 0.5, 0.7), "y": figure(0.8, 0.7, 0.9)}, "order": {"srocc": None}},
+    ]
+    charts = people.People(told(metrics=metrics, groups=["x", "y"]), {"a": "A", "b": "B"}).charts()
+    assert [(chart["group"], [row["title"] for row in chart["rows"]]) for chart in charts] == [
+        ("", ["A", "B"]),
+        ("x", ["A", "B"]),
+        ("y", ["B", "A"]),
+    ]
+    assert charts[0]["rows"][0]["bar"] == {"dot": 60.0, "left": 40.0, "width": 40.0} and charts[0]["rows"][0]["ends"] == "70 to 90"
+
+
+def test_judge_models_stand_among_the_metrics():
+    judge = {"slug": "gpt", "by": {"": figure(0.9, 0.8, 1.0)}, "order": None}
+    rows = people.People(told(judges=[judge]), {"hss": "HSS"}).charts()[0]["rows"]
+    assert [(row["title"], row["is_judge"]) for row in rows] == [("gpt", True), ("HSS", False)]
+    assert rows[0]["reading"].startswith("gpt orders 90 of 100 pairs as the raters did")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.8, "much as the opinion scores do"), (0.4, "somewhat as"), (0.0, "hardly as"), (-0.5, "against the opinion scores")],
+)
+def test_correlations_are_read_in_plain_words(value, words):
+    assert words in people.opinion_reading("PSNR", figure(value, None, None, 11))
+
+
+def test_what_is_withheld_leaves_no_trace():
+    marks = {
+        "hss": {"7": [{"preferred": "x", "id": 8, "samples": [], "n": 0}], "8": [{"preferred": "y", "id": None, "samples": [], "n": 0}]}
+    }
+    left = people.withheld(told(marks=marks), [1], frozenset({8}))
+    assert left["value"] == [0.75, None] and left["high"] == [0.8, None] and left["marks"] == {"hss": {"7": []}}
+
+
+def test_of_several_studies_the_one_with_most_raters_stands_on_the_board(judged):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    many = imported(phase, votes_for(entries, items, 0))
+    few = Study.import_votes(
+        phase, None, votes_for(entries, items, 1)[: len(items) * 2], slug="few", title="Few", question="?", is_public=True
+    )
+    while analyse_due():
+        pass
+    rows = [{"id": entry.pk, "counted": True} for entry in entries]
+    assert people.told(phase, True, rows)["study"]["id"] == many.pk
+    many.publish(None, False)
+    assert people.told(phase, True, rows)["study"]["id"] == few.pk and people.told(phase, False, rows)["study"]["id"] == many.pk
+
+
+def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F811
+    phase, entries = judged
+    batch = phase.batches.get(state="current")
+    study = Study.objects.create(
+        phase=phase, slug="scores", title="Scores", question="How good?", kind="opinions", is_public=True, revision=1,
+        criteria=[{"key": key, "title": key, "text": ""} for key in ("semantic", "overall")],
+    )  # fmt: skip
+    rows = [StudyEntry.objects.create(study=study, label=entry.method_name, submission=entry) for entry in entries]
+    for k in range(6):
+        rater = Rater.objects.create(study=study, name=f"jane{k}@example.org", group="experts" if k % 2 else "others")
+        for sample in batch.reference.item_ids:
+            for row, score in zip(rows, (2, 4 + k % 2), strict=True):  # the one that is far off is liked better
+                for criterion in ("overall", "semantic"):
+                    Opinion.objects.create(
+                        study=study, rater=rater, sample=sample, entry=row, criterion=criterion, score=score, seconds=3.0
+                    )
+    assert sum(1 for _ in iter(analyse_due, 0)) == 2
+    Snapshot.make_all(phase)
+    content = Snapshot.current(phase, "public").content
+    said = dict(zip((entry["id"] for entry in content["entries"]), content["people"]["value"], strict=True))
+    assert said == {entries[0].pk: 2.0, entries[1].pk: 4.5}
+    assert content["people"]["groups"] == ["experts", "others"] and content["people"]["raters"] == 6
+    mark = content["people"]["marks"]["corner_f1"][str(entries[0].pk)]
+    assert mark[0]["preferred"] == entries[1].method_name and mark[0]["id"] == entries[1].pk and mark[0]["samples"]
+    place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    board = client.get(f"{place}?sort=people").content.decode()
+    assert "Opinion score" in board and "6 raters" in board and "people say otherwise" in board
+    page = client.get(f"{place}people/scores/").content.decode()
+    head = page.partition("By criterion</h2>")[2].partition("</thead>")[0]
+    assert head.index("overall") > head.index("semantic")  # as the study asks them
+    for words in (
+        "Mean opinion scores",
+        "By criterion",
+        "semantic",
+        "Rater by rater",
+        "Where a metric turns",
+        "Sample by sample",
+        "ρ, experts",
+    ):
+        assert words in page
+    assert client.get(f"{place}people/scores/?criterion=semantic&metric=hss").status_code == 200
+    data = client.get(f"{place}people/scores/analysis.json")
+    assert data.json()["criteria"]["overall"]["reliability"]["raters"][0]["rater"] == "rater 1"
+    assert "example.org" not in page + data.content.decode() + client.get(f"{place}people/").content.decode()
+    study.screens_raters = True
+    study.save()
+    assert analyse_due() == 1  # another choice is another analysis
+    Rater.objects.filter(study=study, name__startswith="jane0").update(is_counted=False)
+    Study.objects.filter(pk=study.pk).update(revision=2)
+    while analyse_due():
+        pass
+    assert study.analyses.get(criterion="overall").content["n_raters"] == 5
+
+
+def test_a_metric_of_the_whole_set_has_no_sample_but_an_order(judged, monkeypatch):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    from leaderboard import studies
+
+    real = studies.spec_of
+    monkeypatch.setattr(studies, "spec_of", lambda column: replace(real(column), level="set"))
+    found = metric_scores(study, tuple(items), tuple(sorted(entry.method_name for entry in entries)))[0]
+    assert np.isnan(found.values).all() and not np.isnan(found.of_methods).any()
+    analyse_due()
+    line = study.analyses.get().content["metrics"][0]
+    assert line["pairs"]["value"] is None and line["order"]["n"] == 2 and line["order"]["srocc"] is not None
+
+
+def test_new_scores_of_a_studys_entries_ask_for_its_analysis_again(judged):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    assert analyse_due() == 1 and analyse_due() == 0
+    before = study.scored_under
+    entries[0].evaluations.update(state="running")
+    assert study.scored_under != before and analyse_due() == 1
