@@ -6,25 +6,31 @@ import contextlib
 import io
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 from allauth.account.models import EmailAddress
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
-from leaderboard.demo import rooflines, solids
+from leaderboard.demo import interiors, rooflines, solids
+from leaderboard.demo.judge import made_up_judge
 from leaderboard.demo.raters import made_up_votes
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo, Entry, Items
 from leaderboard.models import Study
+from leaderboard.rating import campaign
+from leaderboard.rating.campaign import Design
+from leaderboard.rating.criteria import ready_made
+from leaderboard.studies import analyse_due
 from submissions import client
 from submissions.models import ApiToken, Challenge, Participation, Status, Submission, Team, User
 
-DEMOS = (rooflines.DEMO, solids.DEMO)
+DEMOS = (rooflines.DEMO, solids.DEMO, interiors.DEMO)
 
 
 class DemoError(Exception):
@@ -34,15 +40,18 @@ class DemoError(Exception):
 def write_bundle(demo: Demo, folder: Path) -> None:
     """The challenge as a bundle, as an organizer would have written it."""
     (folder / "challenge.yaml").write_text(demo.yaml)
-    suffix, write = demo.reference_file
+    what, files = demo.given
     for slug, items in demo.references().items():
-        (folder / slug).mkdir()
-        with zipfile.ZipFile(folder / f"{slug}-points.zip", "w", zipfile.ZIP_DEFLATED) as points:
-            for position, (name, item) in enumerate(items.items()):
-                (folder / slug / f"{name}.{suffix}").write_bytes(write(item))
-                buffer = io.BytesIO()
-                np.savez_compressed(buffer, points=demo.points(item, position))
-                points.writestr(f"{name}.npz", buffer.getvalue())
+        _write(demo.reference_files(items), folder / slug)
+        with zipfile.ZipFile(folder / f"{slug}-{what}.zip", "w", zipfile.ZIP_DEFLATED) as package:
+            for name, content in files(items):
+                package.writestr(name, content)
+
+
+def _write(files: Iterable[tuple[str, bytes]], folder: Path) -> None:
+    for name, content in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
 
 
 def make_accounts() -> None:
@@ -96,12 +105,10 @@ def send(demo: Demo, entry: Entry, server: str, path: Path) -> None:
 
 def write_entry(demo: Demo, entry: Entry, references: Items, folder: Path) -> None:
     """The entry's files, as its team would have them."""
-    suffix, write = demo.entry_file
-    for name, item in entry.items(references).items():
-        (folder / f"{name}.{suffix}").write_bytes(write(item))
+    files = dict(demo.entry_files(entry.items(references)))
     if entry.breaks:
-        name, item = next(iter(references.items()))
-        (folder / f"{name}.{suffix}").write_bytes(entry.breaks(item))
+        files[next(iter(files))] = entry.breaks(next(iter(references.values())))
+    _write(files.items(), folder)
 
 
 def send_entries(demo: Demo, folder: Path, server: str, say: Callable[[str], None]) -> None:
@@ -118,7 +125,7 @@ def send_entries(demo: Demo, folder: Path, server: str, say: Callable[[str], Non
 
 def uploads(demo: Demo):
     """What was sent to the demo's challenge."""
-    return Submission.objects.filter(phase__challenge__slug=demo.slug)
+    return Submission.objects.sent().filter(phase__challenge__slug=demo.slug)
 
 
 def wait_for_room(demo: Demo, who: str) -> None:
@@ -152,11 +159,13 @@ def finish(demo: Demo) -> None:
             row.withdraw()
 
 
-STUDY = "made-up-raters"
+STUDY, OPEN_STUDY = "made-up-raters", "rate-roofs"
+ASKED_SAMPLES, ASKED = 8, 40
 
 
 def compare(demo: Demo) -> None:
-    """A finished study by made-up raters, where the demo has one and it is not there yet."""
+    """A finished study by made-up raters, and a made-up judge, where the demo has one and it is not there yet; it is analysed here
+    and now, because the workers have entries of the next challenge to score."""
     phase = Challenge.objects.get(slug=demo.slug).phases.get(slug=demo.phase)
     if not demo.study or Study.objects.filter(phase=phase, slug=STUDY).exists():
         return
@@ -169,8 +178,36 @@ def compare(demo: Demo) -> None:
         vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
         for n, row in enumerate(rows):
             matrix[n] = np.frombuffer(vectors[row.pk], dtype=np.float64)
-    Study.import_votes(
-        phase, User.objects.get(username="olga"), made_up_votes(values, [row.method_name for row in rows], list(items)),
+    names, olga = [row.method_name for row in rows], User.objects.get(username="olga")
+    study = Study.import_votes(
+        phase, olga, made_up_votes(values, names, list(items)),
         slug=STUDY, title="Which roof is closer to the house?", question="Which of the two wireframes is closer to the house?",
         source="Twelve invented raters of two tastes answered by a formula with noise.", made_up=True, is_public=True,
     )  # fmt: skip
+    seen = values["corner_f1"]
+    made_up_judge(study, olga, {(name, item): seen[n, h] for n, name in enumerate(names) for h, item in enumerate(items)})
+    while analyse_due("demo"):
+        continue
+
+
+def ask_everybody(demo: Demo) -> str:
+    """The path of an open study that whoever looks at the demo can rate at once; empty where the demo has none.
+
+    Boards show the study by made-up raters as long as it has more raters.
+    """
+    if not demo.study:
+        return ""
+    phase = Challenge.objects.get(slug=demo.slug).phases.get(slug=demo.phase)
+    found = Study.objects.filter(phase=phase, slug=OPEN_STUDY).first()
+    if found is None:
+        olga = User.objects.get(username="olga")
+        rows = list(uploads(demo).filter(phase=phase).eligible().order_by("id"))
+        values = {
+            "slug": OPEN_STUDY, "title": "Judge the roofs yourself", "question": "Which of the two wireframes is closer to the house?",
+            "kind": Study.Kind.PAIRS, "plan": Study.Plan.BALANCED, "questions_per_rater": ASKED, "access": Study.Access.OPEN,
+            "criteria": [one.to_dict() for one in ready_made("pairs", phase.challenge.family)], "is_public": True,
+        }  # fmt: skip
+        samples = campaign.groups_of(phase)[:ASKED_SAMPLES]
+        found = campaign.make(phase, olga, Design(values, rows, samples=samples, discloses=True))
+        campaign.open_study(found, olga)
+    return reverse("rate", args=[found.key])

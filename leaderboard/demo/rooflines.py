@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.properties.corruptions import corrupt
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.simplified import bounding_box, convex_hull, jittered, merged, sampled_points, shortest_dropped
-from leaderboard.demo.story import Demo, Entry
+from leaderboard.demo.story import PRACTICE, Demo, Entry, each, made_up, points_of
 from submissions.formats.wireframe import Wireframe, write_npz, write_obj
 
 SLUG, PHASE = "rooflines", "practice"
@@ -78,40 +78,19 @@ YAML = f"""\
 slug: {SLUG}
 title: Rooflines
 summary: Wireframes of {N_HOUSES} procedural houses. Houses, teams and entries are made up; the scores are computed here.
-made_up: true
-visibility: public
-family: wireframe
-rules_version: "1"
-rules: |
-  This is a demonstration.
-
-  1. Teams, houses and entries are **made up**; nothing here says anything about a real method.
-  2. Hand in one wireframe a house, in metres.
-  3. Be kind to the queue.
+{made_up("wireframe", "houses", "one wireframe a house, in metres")}
 description: |
   Reconstruct the wireframe of each house from its points: the corners as vertices, the lines where
   two faces meet as edges. The {N_HOUSES} houses of each phase are gable, hip, L-shaped and dormer
   ones, made by a seeded procedure. The entries on the board were made by really damaging or really
   simplifying their references, sent through the upload, and scored by the workers of this machine.
-organizers: [olga]
 announcements:
   - title: The practice phase is open
     published_at: 2026-01-02T09:00
     body: Its references may be looked at, so every entry can be seen in 3D over its house.
 phases:
   - slug: {PHASE}
-    title: Practice
-    description: Open practice with public references.
-    opens_at: 2026-01-02T09:00
-    closes_at: 2099-12-31T23:59
-    time_zone: Europe/Prague
-    limit_per_day: 20
-    limit_at_once: 4
-    board: live
-    entries: all
-    ranking: mean_rank
-    reference_access: public
-    missing: worst
+{PRACTICE}
     unit: m
 {METRICS}
     reference: {{path: {PHASE}}}
@@ -139,6 +118,6 @@ phases:
 """
 
 DEMO = Demo(
-    SLUG, PHASE, YAML, references, points, ("npz", write_npz), ("obj", write_obj), ENTRIES,
+    SLUG, PHASE, YAML, references, points_of(points), each("npz", write_npz), each("obj", write_obj), ENTRIES,
     people=("ada", "ben", "cleo", "dan", "olga"), study=True,
 )  # fmt: skip

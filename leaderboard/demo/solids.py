@@ -11,7 +11,7 @@ from evaluation.metrics.mesh.surface import surface
 from evaluation.synthetic.distortions import distort
 from evaluation.synthetic.meshes import mesh
 from evaluation.synthetic.simplified import convex_hull_mesh
-from leaderboard.demo.story import Demo, Entry
+from leaderboard.demo.story import PRACTICE, Demo, Entry, each, made_up, points_of
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh import write_ply
 
@@ -49,36 +49,15 @@ YAML = f"""\
 slug: {SLUG}
 title: Solids
 summary: Meshes of {len(KINDS)} procedural objects. Objects, teams and entries are made up; the scores are computed here.
-made_up: true
-visibility: public
-family: mesh
-rules_version: "1"
-rules: |
-  This is a demonstration.
-
-  1. Teams, objects and entries are **made up**; nothing here says anything about a real method.
-  2. Hand in one triangle mesh an object.
-  3. Be kind to the queue.
+{made_up("mesh", "objects", "one triangle mesh an object")}
 description: |
   Reconstruct the surface of each object from its points, as a triangle mesh. The {len(KINDS)} objects
   were made by a seeded procedure; the longest side of each is 1. The entries on the board were made
   by really damaging or really simplifying their references, sent through the upload, and scored by
   the workers of this machine.
-organizers: [olga]
 phases:
   - slug: {PHASE}
-    title: Practice
-    description: Open practice with public references.
-    opens_at: 2026-01-02T09:00
-    closes_at: 2099-12-31T23:59
-    time_zone: Europe/Prague
-    limit_per_day: 20
-    limit_at_once: 4
-    board: live
-    entries: all
-    ranking: mean_rank
-    reference_access: public
-    missing: worst
+{PRACTICE}
     unit: unitless
     metrics:
       - {{key: chamfer_l1, params: {{n: 20000}}, primary: true}}
@@ -92,4 +71,14 @@ phases:
       - {{path: {PHASE}-points.zip, title: "Points of the {len(KINDS)} objects (NPZ)"}}
 """
 
-DEMO = Demo(SLUG, PHASE, YAML, references, points, ("ply", write_ply), ("ply", write_ply), ENTRIES, ("ada", "ben", "cleo", "olga"))
+DEMO = Demo(
+    SLUG,
+    PHASE,
+    YAML,
+    references,
+    points_of(points),
+    each("ply", write_ply),
+    each("ply", write_ply),
+    ENTRIES,
+    ("ada", "ben", "cleo", "olga"),
+)

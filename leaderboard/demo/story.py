@@ -5,7 +5,8 @@ Everything in it is invented and says so; every number on its boards is computed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import io
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 
 PASSWORD = "rooflines-demo"
 
-Item = Any  # of the challenge's family: a Wireframe or a Mesh
+Item = Any  # of the challenge's family: a Wireframe, a Mesh, or the View that a render is of
 Items = Mapping[str, Item]
+Files = Callable[[Items], Iterator[tuple[str, bytes]]]  # path and content of each file that holds the items
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ PEOPLE = (
     Person("ben", "TU Hillside", "leads team TU Hillside"),
     Person("cleo", "Eaves Lab", "leads team Eaves Lab"),
     Person("dan", "Lone Gable", "is a team of one"),
-    Person("olga", "Organizers' baselines", "organizes Rooflines and Solids"),
+    Person("olga", "Organizers' baselines", "organizes all of them"),
     Person("root", "", "is staff: console, admin, tracebacks"),
 )
 
@@ -63,9 +65,58 @@ class Demo:
     phase: str
     yaml: str
     references: Callable[[], Mapping[str, Items]]  # by phase
-    points: Callable[[Item, int], np.ndarray]  # float64[N, 3] from an item and its position: what participants get
-    reference_file: tuple[str, Callable[[Item], bytes]]  # suffix and writer
-    entry_file: tuple[str, Callable[[Item], bytes]]
+    given: tuple[str, Files]  # what participants get of the items: what it is, and its files
+    reference_files: Files
+    entry_files: Files
     entries: tuple[Entry, ...]
     people: tuple[str, ...]  # names of those who take part
     study: bool = False  # whether made-up raters compare its entries
+
+
+# What each demo's bundle says of its practice phase.
+PRACTICE = """\
+    title: Practice
+    description: Open practice with public references.
+    opens_at: 2026-01-02T09:00
+    closes_at: 2099-12-31T23:59
+    time_zone: Europe/Prague
+    limit_per_day: 20
+    limit_at_once: 4
+    board: live
+    entries: all
+    ranking: mean_rank
+    reference_access: public
+    missing: worst"""
+
+
+def made_up(family: str, things: str, hand_in: str) -> str:
+    """Lines of each demo's bundle: what it is, its rules, and who organizes it."""
+    return f"""\
+made_up: true
+visibility: public
+family: {family}
+organizers: [olga]
+rules_version: "1"
+rules: |
+  This is a demonstration.
+
+  1. Teams, {things} and entries are **made up**; nothing here says anything about a real method.
+  2. Hand in {hand_in}.
+  3. Be kind to the queue."""
+
+
+def each(suffix: str, write: Callable[[Item], bytes]) -> Files:
+    """A file for each item, named after it."""
+    return lambda items: ((f"{name}.{suffix}", write(item)) for name, item in items.items())
+
+
+def points_of(points: Callable[[Item, int], np.ndarray]) -> tuple[str, Files]:
+    """A file for each item with its points, float64[N, 3] from the item and its position."""
+
+    def files(items: Items) -> Iterator[tuple[str, bytes]]:
+        for position, (name, item) in enumerate(items.items()):
+            buffer = io.BytesIO()
+            np.savez_compressed(buffer, points=points(item, position))
+            yield f"{name}.npz", buffer.getvalue()
+
+    return "points", files

@@ -1,4 +1,4 @@
-"""`manage.py demo`: the made-up challenges "Rooflines" and "Solids", sent through the real doors of a running server."""
+"""`manage.py demo`: the made-up challenges "Rooflines", "Solids" and "Rooms", sent through the real doors of a running server."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class Command(BaseCommand):
         try:
             for demo in load.DEMOS:
                 self._send(demo, server)
+                if demo.study:  # its board says what people found before the next challenge keeps the workers busy
+                    self._wait(demo)
             for demo in load.DEMOS:
                 self._wait(demo)
         except load.DemoError as error:
@@ -54,6 +56,7 @@ class Command(BaseCommand):
             self._say(f"{count} {'entry' if count == 1 else 'entries'} of {demo.slug} still to be scored ...")
         load.wait(lambda: not waiting.exists(), "the demo's entries")
         load.finish(demo)
+        load.ask_everybody(demo)
         load.compare(demo)
 
     def _say(self, text: str) -> None:
@@ -61,10 +64,12 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _introduce(self, server: str) -> None:
+        asking = [f"  {server}{path}" for path in map(load.ask_everybody, load.DEMOS) if path]
         lines = [
             "",
             "The demo challenges (everything in them is made up; their scores were computed here):",
             *(f"  {server}/challenges/{demo.slug}/{demo.phase}/" for demo in load.DEMOS),
+            *(["Judge their entries yourself, without an account:", *asking] if asking else []),
             f"Log in with one of these names and the password {PASSWORD}:",
             *(f"  {person.name:<6} {person.role}" for person in PEOPLE),
             "",

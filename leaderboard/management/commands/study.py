@@ -8,28 +8,38 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from leaderboard.judge.answers import runs_of, table
 from leaderboard.models import Study
+from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.votes import VotesError
 from leaderboard.studies import analyse_due
+from leaderboard.study_folder import CannotExport, write_study
+from submissions import storage
 from submissions.models import Phase
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 class Command(BaseCommand):
-    help = "Bring in judgements of pairs from a CSV file, write them out again, or compute what is due of all studies."
+    help = "Bring in judgements from a CSV file, write them out again, or compute what is due of all studies."
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
         import_ = acts.add_parser("import", help="make a study of a file's votes")
-        for one in (import_, acts.add_parser("export", help="write a study's votes into a file")):
+        export = acts.add_parser("export", help="write a study's votes into a file, or all of it into a folder that training takes")
+        for one in (import_, export):
             one.add_argument("phase", metavar="CHALLENGE/PHASE")
             one.add_argument("slug")
-            one.add_argument("file", type=Path)
+        import_.add_argument("file", type=Path)
+        where = export.add_mutually_exclusive_group(required=True)
+        where.add_argument("file", type=Path, nargs="?")
+        export.add_argument("--judges", action="store_true", help="write what judge models said, instead of people's votes")
+        where.add_argument("--folder", type=Path, metavar="DIR", help="votes, opinion scores, references and entries; a new folder")
         import_.add_argument("--title", required=True)
         import_.add_argument("--question", required=True, help="what the raters were asked")
         import_.add_argument("--source", default="", help="who collected the votes")
+        import_.add_argument("--opinions", action="store_true", help="the file holds opinion scores from 1 to 5, not votes on pairs")
         import_.add_argument("--made-up", action="store_true", help="the raters are invented; say so wherever the study is shown")
         import_.add_argument("--public", action="store_true", help="show it to all who may see the board")
         import_.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
@@ -54,16 +64,19 @@ class Command(BaseCommand):
             what = f"--column {bad[0]!r} is not of the form COLUMN=NAME" if bad else f"{options['slug']!r} is no address"
             raise CommandError(f"{what}; use small letters, digits and hyphens for the address.")
         try:
-            votes = voting.read(options["file"], dict(text.split("=", 1) for text in options["column"]))
-            study = Study.import_votes(
+            columns = dict(text.split("=", 1) for text in options["column"])
+            read, keep = (rating.read, Study.import_ratings) if options["opinions"] else (voting.read, Study.import_votes)
+            votes = read(options["file"], columns)
+            study = keep(
                 phase, None, votes, slug=options["slug"], title=options["title"], question=options["question"],
                 source=options["source"], made_up=options["made_up"], is_public=options["public"],
             )  # fmt: skip
         except (OSError, VotesError, ValueError) as error:
             raise CommandError(f"{error}\nNothing was changed.") from None
         linked = study.entries.filter(submission__isnull=False).count()
+        count = f"{len(votes):,} {'scores' if options['opinions'] else 'votes'} of {study.raters.count():,} raters"
         self.stdout.write(
-            f"{len(votes):,} votes of {study.raters.count():,} raters on {study.entries.count():,} methods are in; "
+            f"{count} on {study.entries.count():,} methods are in; "
             f"{linked} of these are entries of the phase. The analysis is computed by the next free worker."
         )
 
@@ -72,6 +85,29 @@ class Command(BaseCommand):
         if study is None:
             known = ", ".join(Study.objects.filter(phase=phase).values_list("slug", flat=True)) or "none"
             raise CommandError(f"There is no study {options['slug']!r} in {options['phase']}; there are: {known}.")
+        if options["folder"]:
+            if options["judges"]:
+                raise CommandError("A folder holds what people said; give --judges a file.")
+            self._export_folder(study, options["folder"])
+            return
+        if options["judges"]:
+            runs = runs_of(study)
+            with options["file"].open("w", newline="", encoding="utf-8") as stream:
+                csv.writer(stream).writerows(table(runs))
+            self.stdout.write(f"{sum(run.n_answered for run in runs):,} comparisons by judge models are in {options['file']}.")
+            return
         with options["file"].open("w", newline="", encoding="utf-8") as stream:
-            csv.writer(stream).writerows(voting.write(study.votes()))
-        self.stdout.write(f"{study.study_votes.count():,} votes are in {options['file']}.")
+            opinions = study.kind == Study.Kind.OPINIONS
+            csv.writer(stream).writerows(rating.write(study.ratings()) if opinions else voting.write(study.votes()))
+        count = f"{study.opinions.count():,} scores" if opinions else f"{study.study_votes.count():,} votes"
+        self.stdout.write(f"{count} are in {options['file']}.")
+
+    def _export_folder(self, study: Study, folder: Path) -> None:
+        try:
+            written = write_study(study, folder)
+        except (CannotExport, storage.StorageError, OSError) as error:
+            raise CommandError(str(error)) from None
+        entries = f"{written.entries} {'entry' if written.entries == 1 else 'entries'}"
+        self.stdout.write(f"{written.answers:,} answers on {written.samples} samples and {entries} with files are in {folder}.")
+        if written.absent:
+            self.stdout.write(f"Without files: {', '.join(written.absent)}.")

@@ -13,11 +13,12 @@ from django.core.management import call_command
 from evaluation.models import EvaluationBatch
 from evaluation.worker import drain
 from leaderboard.bundle.parse import parse
-from leaderboard.demo import load, rooflines, solids
+from leaderboard.demo import interiors, load, rooflines, solids
 from leaderboard.demo.story import PEOPLE, Entry
 from submissions.formats.families import same
-from submissions.models import AuditEntry, Challenge, Submission, Team
+from submissions.models import AuditEntry, Challenge, Phase, Submission, Team, User
 from submissions.validation import validate
+from tests.leaderboard.rating import making
 
 
 @pytest.mark.parametrize("demo", load.DEMOS, ids=lambda demo: demo.slug)
@@ -26,10 +27,13 @@ def test_the_bundle_is_one_that_an_organizer_could_have_written(demo, tmp_path):
     definition = parse(tmp_path).definition
     assert (definition.slug, definition.made_up) == (demo.slug, True)
     assert {phase.slug for phase in definition.phases} == set(demo.references())
-    with zipfile.ZipFile(tmp_path / f"{demo.phase}-points.zip") as points:
-        names = points.namelist()
+    with zipfile.ZipFile(tmp_path / f"{demo.phase}-{demo.given[0]}.zip") as given:
+        names = given.namelist()
+        if demo is interiors.DEMO:
+            assert names[::5] == ["parlour/clean_00.png", "study/clean_00.png"] and len(names) == 10
+            return
         assert names == [f"{name}.npz" for name in demo.references()[demo.phase]]
-        assert np.load(io.BytesIO(points.read(names[0])))["points"].shape[1] == 3
+        assert np.load(io.BytesIO(given.read(names[0])))["points"].shape[1] == 3
 
 
 @pytest.mark.parametrize("demo", load.DEMOS, ids=lambda demo: demo.slug)
@@ -92,6 +96,18 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     acts = AuditEntry.objects.count()
     call_command("demo", server=live_server.url)
     assert Submission.objects.count() == 3 and AuditEntry.objects.count() == acts
+
+
+def test_whoever_starts_the_demo_can_rate_at_once(phase, people, client):
+    Challenge.objects.filter(pk=phase.challenge_id).update(slug=rooflines.SLUG)
+    Phase.objects.filter(pk=phase.pk).update(slug=rooflines.PHASE)
+    User.objects.create(username="olga")
+    making.entries(phase, people, 3)
+    path = load.ask_everybody(rooflines.DEMO)
+    assert load.ask_everybody(rooflines.DEMO) == path
+    assert client.post(f"{path}join/", {"agree": "yes"}).status_code == 302
+    state = client.get(f"{path}next").json()
+    assert (state["study"]["title"], state["progress"]["total"]) == ("Judge the roofs yourself", 13)  # 3 pairs on 4 houses, one again
 
 
 def _scores(phase):

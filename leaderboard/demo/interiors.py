@@ -1,0 +1,105 @@
+"""The demo "Rooms": views of procedural rooms, and what made-up teams hand in as renders of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import numpy as np
+
+from evaluation.synthetic import pictures
+from evaluation.synthetic.rooms import room, view
+from leaderboard.demo.story import PRACTICE, Demo, Entry, Items, made_up
+from submissions.formats.families import RENDER
+from submissions.formats.render import CleanViews, Render, Roi, View, render
+
+SLUG, PHASE = "rooms", "practice"
+ROOMS = {"parlour": "demo:5", "study": "demo:2"}
+VIEWS, CLEAN = 4, 5  # of each room: to be rendered, and given to participants
+SIZE = (320, 240)  # px
+
+
+@cache
+def references() -> dict[str, dict[str, View]]:
+    """The views of the one phase."""
+    return {PHASE: {f"{name}/{n:02d}": one for name, seed in ROOMS.items() for n, one in enumerate(_views(seed))}}
+
+
+def _views(seed: str) -> list[View]:
+    drawn = [view(room(seed), n, *SIZE) for n in range(VIEWS + CLEAN)]
+    clean = CleanViews.of(render(one.image) for one in drawn[VIEWS:])
+    return [View(render(one.image), *SIZE, rois=_marked(one.boxes), clean=clean) for one in drawn[:VIEWS]]
+
+
+def _marked(boxes: tuple) -> tuple[Roi, ...]:
+    """The largest object of a view, as an organizer would mark one."""
+    largest = max(boxes, key=lambda box: (box.x2 - box.x1) * (box.y2 - box.y1), default=None)
+    return () if largest is None else (Roi(largest.x1, largest.y1, largest.x2, largest.y2, largest.kind),)
+
+
+def clean_views(items: Items) -> Iterator[tuple[str, bytes]]:
+    """What participants get: the clean views of each room, by file name."""
+    for name in ROOMS:
+        first = next(item for item_id, item in items.items() if item_id.startswith(f"{name}/"))
+        yield from ((f"{name}/clean_{n:02d}.png", image.png) for n, image in enumerate(first.clean.images))
+
+
+def _damaged(damage: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Callable[[str, View], Render]:
+    return lambda name, item: render(damage(item.image.pixels(), np.random.default_rng([*name.encode()])))
+
+
+def _nearest(name: str, item: View) -> Render:
+    """The clean view that is most like the view: what copying scores."""
+    pixels = item.image.pixels().astype(np.float64)
+    return min(item.clean.images, key=lambda image: float(np.mean((image.pixels() - pixels) ** 2)))
+
+
+def _grain(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return pictures.noisy(pixels, rng.normal(size=pixels.shape), 14.0)
+
+
+ENTRIES = (
+    Entry("olga", "nearest clean view", "Made up: for each view the clean view that is most like it.", _nearest, baseline=True),
+    Entry("ada", "soft-splat", "Made up: blurred (a Gaussian of 1.6 px).", _damaged(lambda p, _: pictures.blurred(p, 1.6))),
+    Entry("ben", "tiny-field", "Made up: compressed (a JPEG of quality 10).", _damaged(lambda p, _: pictures.compressed(p, 10))),
+    Entry("cleo", "loose-splats", "Made up: four floaters in every view.", _damaged(lambda p, rng: pictures.with_floaters(p, rng, 4))),
+    Entry("ben", "warm-light", "Made up: colours shifted to orange, by 14 grey levels.", _damaged(lambda p, _: pictures.tinted(p, 14))),
+    Entry("ada", "grain", "Made up: noise of 14 grey levels; one view is missing.", _damaged(_grain), (6,)),
+)
+
+YAML = f"""\
+slug: {SLUG}
+title: Rooms
+summary: Renders of {len(ROOMS)} procedural rooms. Rooms, teams and entries are made up; the scores are computed here.
+{made_up("render", "rooms", f"one image a view, {SIZE[0]} × {SIZE[1]} pixels")}
+description: |
+  Render each room from views that were not given, from its {CLEAN} clean views. The {len(ROOMS)} rooms were
+  made by a seeded procedure. The entries on the board were made by really damaging their references,
+  sent through the upload, and scored by the workers of this machine with the small networks that ship
+  with the project. The baseline copies clean views: PuzzleSim, which needs no aligned reference, finds
+  nothing wrong with it.
+phases:
+  - slug: {PHASE}
+{PRACTICE}
+    metrics:
+      - {{key: psnr, primary: true}}
+      - {{key: ssim}}
+      - {{key: lpips_plumbline_small}}
+      - {{key: osim, params: {{weights: plumbline-small}}}}
+      - {{key: puzzlesim, params: {{weights: plumbline-small}}}}
+    reference: {{path: {PHASE}}}
+    inputs:
+      - {{path: {PHASE}-clean-views.zip, title: "Clean views of the {len(ROOMS)} rooms (PNG)"}}
+"""
+
+DEMO = Demo(
+    SLUG,
+    PHASE,
+    YAML,
+    references,
+    ("clean-views", clean_views),
+    RENDER.files,
+    lambda items: ((f"{name}.png", item.png) for name, item in items.items()),
+    ENTRIES,
+    ("ada", "ben", "cleo", "olga"),
+)
