@@ -22,6 +22,7 @@ PURE = (
     "evaluation/synthetic",
     "evaluation/rendering",
     "evaluation/training",
+    "evaluation/results.py",
     "evaluation/runner.py",
     "evaluation/weights.py",
     "evaluation/fetching.py",
@@ -30,18 +31,29 @@ PURE = (
     "evaluation/__main__.py",
     "evaluation/local.py",
     "evaluation/child.py",
+    "evaluation/doubts.py",
     "leaderboard/stats",
+    "leaderboard/judge/client.py",
+    "leaderboard/judge/images.py",
+    "leaderboard/judge/instructions.py",
+    "leaderboard/judge/parse.py",
+    "leaderboard/judge/prompts.py",
+    "leaderboard/judge/schedule.py",
+    "leaderboard/rating/past.py",
+    "leaderboard/rating/plan.py",
     "leaderboard/geometry.py",
     "leaderboard/drawable.py",
     "leaderboard/surfaces.py",
     "leaderboard/plots.py",
     "leaderboard/plots_agreement.py",
+    "leaderboard/plots_judge.py",
     "leaderboard/plots_study.py",
     "leaderboard/drawings.py",
     "leaderboard/exports.py",
 )
 IMPURE = {"django", "celery", "kombu", "redis", "boto3", "botocore", "environs"}
-MAY_USE_THE_NETWORK = {"submissions/client.py", "submissions/transfer.py", "evaluation/fetching.py"}  # that is what it is for
+# That is what they are for.
+MAY_USE_THE_NETWORK = {"submissions/client.py", "submissions/transfer.py", "evaluation/fetching.py", "leaderboard/judge/client.py"}
 NETWORK = {"httpx", "requests", "urllib3", "socket"}
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command, get_commands, load_command_class
 
 from evaluation.__main__ import main as evaluate
-from leaderboard.demo import rooflines, solids
+from leaderboard.demo import interiors, rooflines, solids
 from leaderboard.demo.load import STUDY
 from leaderboard.demo.story import PASSWORD, PEOPLE
 from leaderboard.models import Study
@@ -22,6 +22,7 @@ from submissions import client as participants_client
 from submissions.models import Challenge, Phase, User
 from tests.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, give_reference, join
 from tests.leaderboard.stats.ballots import made_up
+from tests.scenes import views
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -40,9 +41,11 @@ def after(start: str) -> list[list[str]]:
 
 @pytest.fixture
 def demo(phase) -> Phase:
-    """A phase at the demo's address, with fewer houses and nobody's entries; and one at that of the demo of meshes."""
+    """A phase at the demo's address, with fewer houses and nobody's entries; and one at each of the demos of meshes and renders."""
     meshes = PhaseFactory(challenge=ChallengeFactory(slug=solids.SLUG, family="mesh"), slug=solids.PHASE)
     give_reference(meshes, boxes(), MESH_METRICS)
+    renders = PhaseFactory(challenge=ChallengeFactory(slug=interiors.SLUG, family="render"), slug=interiors.PHASE)
+    give_reference(renders, views(), [{"slug": "psnr", "key": "psnr", "is_primary": True}])
     Challenge.objects.filter(pk=phase.challenge_id).update(slug=rooflines.SLUG)
     Phase.objects.filter(pk=phase.pk).update(slug=rooflines.PHASE, title="Practice")
     return Phase.objects.select_related("challenge").get(pk=phase.pk)

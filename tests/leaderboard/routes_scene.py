@@ -9,7 +9,12 @@ from datetime import timedelta
 from django.utils import timezone
 
 from evaluation.models import PictureRun, Score
+from leaderboard.judge import planning
+from leaderboard.judge.planning import Wish
 from leaderboard.models import Snapshot, Study
+from leaderboard.rating import campaign
+from leaderboard.rating.access import join as join_study
+from leaderboard.rating.ask import standing
 from leaderboard.scorecard import current_evaluation
 from leaderboard.studies import analyse_due
 from leaderboard.tasks import build_due_boards
@@ -30,6 +35,7 @@ from tests.factories import (
     received,
 )
 from tests.leaderboard import scores
+from tests.leaderboard.rating import making
 from tests.leaderboard.stats.ballots import made_up
 from tests.people import People
 
@@ -66,7 +72,21 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
     entries["uploading"] = uploads.start(people.owner, phase, file_name="e.zip", size=9, sha256="0" * 64, method_name="method-uploading")
     build_due_boards()
     _judge(phases)
-    return _names(phases, private, draft, entries, people, insiders)
+    return _names(phases, private, draft, entries, people, insiders) | _rating(phase, people, [entries[name] for name in ("e", "e2", "e3")])
+
+
+def _rating(phase: Phase, people: People, entries: list[Submission]) -> dict[str, object]:
+    """A live study for those on its list: the owner, who has joined and is asked about the other team's two entries, and the mate,
+    who has not; and one that is a draft."""
+    study = making.live(phase, people.organizer, entries, access="listed")
+    for user in (people.owner, people.mate):
+        campaign.list_account(study, people.organizer, user)
+    join_study(study, people.owner)
+    invitation, token = campaign.invite(study, people.organizer)
+    draft = making.live(phase, people.organizer, entries, opened=False, slug="unborn")
+    asked = standing(study, study.raters.get(user=people.owner)).current
+    own = join_study(study, None, invitation).key
+    return {"rate": study.key, "rate_link": token, "rate_own": own, "rate_question": asked.token, "unborn": draft.key}
 
 
 def _phase(challenge: Challenge, **values: object) -> Phase:
@@ -88,7 +108,8 @@ def _entries(phases: dict[str, Phase], people: People, insiders: Team) -> dict[s
         name: _received(phase, people.team, f"method-{name}", owner, seed)
         for seed, name in enumerate(("e", "hidden", "withdrawn", "disqualified"))
     }
-    found["e2"] = _received(phase, people.other_team, "method-e2", people.other, 9)
+    for seed, name in enumerate(("e2", "e3"), start=9):
+        found[name] = _received(phase, people.other_team, f"method-{name}", people.other, seed)
     found["masked_e"] = _received(phases["masked"], people.team, "method-masked", owner, 5)
     found["open_e"] = _received(phases["open"], people.team, "method-open", owner, 6)
     found["private_e"] = _received(phases["pp"], insiders, "method-private", None, 8)
@@ -158,6 +179,14 @@ def _judge(phases: dict[str, Phase]) -> None:
         pass
 
 
+def _plan_judge(phase: Phase, entries: dict[str, Submission]) -> int:
+    """A run of a judge model on the inner study, two of whose labels stand for entries."""
+    study = phase.studies.get(slug="inner")
+    for label, name in (("m0", "e"), ("m1", "e2")):
+        study.entries.filter(label=label).update(submission=entries[name])
+    return planning.make(study, None, "seer", Wish("wireframe", 4)).pk
+
+
 def _file(challenge: Challenge, phase: Phase, name: str) -> ChallengeFile:
     storage.store().save_bytes(f"files/{name}", name.encode())
     digest = hashlib.sha256(name.encode()).hexdigest()
@@ -181,5 +210,6 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "invite": people.team.invite("linus@example.org", people.owner).pk, "mate": people.mate.pk, "team": people.team.pk,
         "token": ApiToken.make(people.owner, "laptop")[0].pk, "item": phases["p"].manifest.item_ids[0], "mesh": "box_1",
         "view": "garden/view_1", "study": phases["p"].studies.get(slug="inner").pk,
+        "judge": _plan_judge(phases["p"], entries),
         "participation": challenge.participations.get(user=people.mate).pk, "news": challenge.announcements.create(title="News").pk,
     }  # fmt: skip

@@ -1,4 +1,5 @@
-"""Who may do what at every address of the service: the one table that `test_routes.py` walks.
+"""Who may do what at every address of the service: the tables that `test_routes.py` walks; the console's is in
+`routes_console.py`.
 
 A line is a method, an address with names in braces (see `routes_scene.py`), and one letter for
 each of the eight people in the order of PEOPLE:
@@ -118,15 +119,19 @@ GET    /challenges/{private}/{pp}/people/           xxxxxyxy
 GET    /challenges/{c}/{p}/people/open/             yyyyyyyy
 GET    /challenges/{c}/{p}/people/open/analysis.json yyyyyyyy
 GET    /challenges/{c}/{p}/people/open/votes.csv    xxxxxyxy
+GET    /challenges/{c}/{p}/people/open/judges.csv   xxxxxyxy
 GET    /challenges/{c}/{p}/people/inner/            xxxxxyxy
 GET    /challenges/{c}/{p}/people/inner/analysis.json xxxxxyxy
 GET    /challenges/{c}/{p}/people/inner/votes.csv   xxxxxyxy
+GET    /challenges/{c}/{p}/people/inner/judges.csv  xxxxxyxy
 GET    /challenges/{c}/{masked}/people/open/        yyyyyyyy
 GET    /challenges/{c}/{masked}/people/open/analysis.json xxxxxyxy
 GET    /challenges/{c}/{masked}/people/open/votes.csv xxxxxyxy
+GET    /challenges/{c}/{masked}/people/open/judges.csv xxxxxyxy
 GET    /challenges/{private}/{pp}/people/open/      xxxxxyxy
 GET    /challenges/{private}/{pp}/people/open/analysis.json xxxxxyxy
 GET    /challenges/{private}/{pp}/people/open/votes.csv xxxxxyxy
+GET    /challenges/{private}/{pp}/people/open/judges.csv xxxxxyxy
 """
 
 # An entry in each of its states. What the board shows is seen by all; what it does not show, by
@@ -202,66 +207,32 @@ POST   /entries/{hidden}/retry/                     xxyyxyxy
 POST   /entries/{private_e}/retry/                  xxxxxyxy
 """
 
-CONSOLE = """
-GET    /console/                                    lyyyyyyy
-GET    /console/new/                                lnnnnnny
-POST   /console/new/                                lnnnnnny
-GET    /console/challenges/{c}/                     lnnnnyny
-POST   /console/challenges/{c}/                     lnnnnyny
-GET    /console/challenges/{private}/               lxxxxyxy
-GET    /console/challenges/{draft}/                 lxxxxyxy
-GET    /console/challenges/nothing/                 lxxxxxxx
-GET    /console/challenges/{c}/settings/            lnnnnyny
-POST   /console/challenges/{c}/settings/            lnnnnyny
-GET    /console/challenges/{private}/settings/      lxxxxyxy
-GET    /console/challenges/{c}/access/              lnnnnyny
-POST   /console/challenges/{c}/access/              lnnnnyny
-GET    /console/challenges/{private}/access/        lxxxxyxy
-GET    /console/challenges/{c}/delete/              lnnnnyny
-POST   /console/challenges/{c}/delete/              lnnnnyny
-POST   /console/challenges/{draft}/delete/          lxxxxyxy
-GET    /console/challenges/{c}/bundle.zip           lnnnnyny
-GET    /console/challenges/{c}/new-phase/           lnnnnyny
-POST   /console/challenges/{c}/new-phase/           lnnnnyny
-GET    /console/challenges/{c}/phases/{p}/          lnnnnyny
-POST   /console/challenges/{c}/phases/{p}/          lnnnnyny
-GET    /console/challenges/{private}/phases/{p}/    lxxxxxxx
-GET    /console/challenges/{c}/phases/{p}/metrics/  lnnnnyny
-POST   /console/challenges/{c}/phases/{p}/metrics/  lnnnnyny
-GET    /console/challenges/{c}/phases/{p}/metrics/new/hss/ lnnnnyny
-POST   /console/challenges/{c}/phases/{p}/metrics/new/hss/ lnnnnyny
-GET    /console/challenges/{c}/phases/{p}/metrics/new/hss/evidence/ lnnnnyny
-GET    /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
-POST   /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
-GET    /console/challenges/{c}/phases/{p}/reference/ lnnnnyny
-POST   /console/challenges/{c}/phases/{p}/reference/ lnnnnyny
-GET    /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
-POST   /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
-GET    /console/challenges/{c}/phases/{p}/scoring/  lnnnnyny
-POST   /console/challenges/{c}/phases/{p}/scoring/  lnnnnyny
-GET    /console/challenges/{c}/phases/{p}/scoring/progress/ lnnnnyny
-GET    /console/challenges/{c}/files/               lnnnnyny
-POST   /console/challenges/{c}/files/               lnnnnyny
-GET    /console/challenges/{c}/news/                lnnnnyny
-POST   /console/challenges/{c}/news/                lnnnnyny
-GET    /console/challenges/{c}/news/{news}/         lnnnnyny
-POST   /console/challenges/{c}/news/{news}/         lnnnnyny
-GET    /console/challenges/{private}/news/{news}/   lxxxxxxx
-GET    /console/challenges/{c}/organizers/          lnnnnyny
-POST   /console/challenges/{c}/organizers/          lnnnnyny
-GET    /console/challenges/{c}/participants/        lnnnnyny
-POST   /console/challenges/{c}/participants/        lnnnnyny
-GET    /console/challenges/{c}/teams/               lnnnnyny
-GET    /console/challenges/{c}/teams/{team}/        lnnnnyny
-POST   /console/challenges/{c}/teams/{team}/        lnnnnyny
-GET    /console/challenges/{private}/teams/{team}/  lxxxxxxx
-GET    /console/challenges/{c}/entries/             lnnnnyny
-GET    /console/challenges/{c}/entries/{e}/         lnnnnyny
-POST   /console/challenges/{c}/entries/{e}/         lnnnnyny
-GET    /console/challenges/{private}/entries/{e}/   lxxxxxxx
-POST   /console/challenges/{private}/entries/{e}/   lxxxxxxx
-GET    /console/challenges/{c}/audit/               lnnnnyny
-GET    /console/challenges/{private}/audit/         lxxxxyxy
+# A study for those on its list, of whom the owner has joined and the mate has not yet; and a draft.
+RATING = """
+GET    /rate/join/{rate_link}/                      yyyyyyyy
+POST   /rate/join/{rate_link}/                      yyyyyyyy
+GET    /rate/join/wrong/                            xxxxxxxx
+POST   /rate/join/wrong/                            xxxxxxxx
+GET    /rate/{rate}/                                yyyyyyyy
+GET    /rate/{rate}/join/                           nnyynnnn
+POST   /rate/{rate}/join/                           nnyynnnn
+GET    /rate/{rate}/as/{rate_own}/                  yyyyyyyy
+GET    /rate/{rate}/as/wrong/                       xxxxxxxx
+GET    /rate/{rate}/leave/                          yyyyyyyy
+POST   /rate/{rate}/leave/                          yyyyyyyy
+GET    /rate/{rate}/next                            nnynnnnn
+POST   /rate/{rate}/answer                          nnynnnnn
+POST   /rate/{rate}/undo                            nnynnnnn
+GET    /rate/{rate}/scenes/{rate_question}/scene.json  xxyxxxxx
+GET    /rate/{rate}/scenes/{rate_question}/left.mesh   xxxxxxxx
+GET    /rate/{rate}/scenes/wrong/scene.json         xxxxxxxx
+GET    /rate/{unborn}/scenes/{rate_question}/scene.json  xxxxxxxx
+GET    /rate/{unborn}/                              xxxxxxxx
+GET    /rate/{unborn}/join/                         xxxxxxxx
+POST   /rate/{unborn}/join/                         xxxxxxxx
+GET    /rate/{unborn}/leave/                        xxxxxxxx
+GET    /rate/{unborn}/next                          xxxxxxxx
+POST   /rate/{unborn}/answer                        xxxxxxxx
 """
 
 # Nobody here has a second factor yet, so there is none to end and no code to show.
@@ -381,6 +352,13 @@ GET    /api/v1/challenges/{private}/phases/{pp}/board xxxxxyxy
 GET    /api/v1/challenges/{c}/phases/{p}/agreement  yyyyyyyy
 GET    /api/v1/challenges/{c}/phases/{masked}/agreement nnnnnyny
 GET    /api/v1/challenges/{private}/phases/{pp}/agreement xxxxxyxy
+GET    /api/v1/challenges/{c}/phases/{p}/studies    yyyyyyyy
+GET    /api/v1/challenges/{c}/phases/{masked}/studies nnnnnyny
+GET    /api/v1/challenges/{private}/phases/{pp}/studies xxxxxyxy
+GET    /api/v1/challenges/{c}/phases/{p}/studies/open yyyyyyyy
+GET    /api/v1/challenges/{c}/phases/{p}/studies/inner xxxxxyxy
+GET    /api/v1/challenges/{c}/phases/{masked}/studies/open nnnnnyny
+GET    /api/v1/challenges/{private}/phases/{pp}/studies/open xxxxxyxy
 GET    /api/v1/challenges/{c}/phases/{p}/snapshots  yyyyyyyy
 GET    /api/v1/challenges/{c}/phases/{masked}/snapshots nnnnnyny
 GET    /api/v1/challenges/{c}/phases/{p}/snapshots/{digest} yyyyyyyy
@@ -407,14 +385,9 @@ BODIES: dict[str, dict] = {
     "/challenges/{c}/team/remove/": {"member": "{mate}"},
     "/teams/join/{join}/": {"accept": "yes", "version": "1"},
     "/teams/join/{private_join}/": {"accept": "yes", "version": "1"},
-    "/console/challenges/{c}/": {"act": "move", "slug": "{p}", "to": "later"},
-    "/console/challenges/{c}/phases/{p}/metrics/": {"act": "primary", "slug": "hss"},
-    "/console/challenges/{c}/phases/{p}/scoring/": {"act": "reevaluate"},
-    "/console/challenges/{c}/phases/{p}/studies/": {"act": "hide", "study": "{study}"},
-    "/console/challenges/{c}/files/": {"act": "remove", "file": "{file}"},
-    "/console/challenges/{c}/organizers/": {"act": "add", "name": "stranger"},
-    "/console/challenges/{c}/participants/": {"act": "declined", "participation": "{participation}"},
-    "/console/challenges/{c}/entries/{e}/": {"act": "hide", "reason": "looked at again"},
+    "/rate/join/{rate_link}/": {"agree": "yes"},
+    "/rate/{rate}/join/": {"agree": "yes"},
+    "/rate/{rate}/leave/": {"act": "withdraw"},
     "/api/v1/challenges/{c}/join": {"rules_version": "1"},
     "/api/v1/challenges/{private}/join": {"rules_version": "1"},
     "/api/v1/challenges/{draft}/join": {"rules_version": "1"},

@@ -4,6 +4,7 @@ product's content security policy, with no Django behind it."""
 from __future__ import annotations
 
 import mimetypes
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -98,7 +99,13 @@ def serve() -> Iterator[Site]:
         def log_message(self, *arguments: object) -> None:
             """Quiet: a failing test shows what the browser saw instead."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A browser that went away, or a route that dropped the connection on purpose, is no error."""
+            if not isinstance(sys.exception(), ConnectionError):
+                super().handle_error(request, client_address)
+
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     site.url = f"http://127.0.0.1:{server.server_address[1]}"
     try:
