@@ -2,7 +2,6 @@
 
 import base64
 import logging
-import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -26,8 +25,8 @@ def client(server):
         yield found
 
 
-def client_of(server, patience: float = 3.0, **values) -> Client:
-    values = {"url": server.url, "model": "seer-1", "key": KEY, "rate": 0, "timeout": 0.6} | values
+def client_of(server, patience: float = 100.0, **values) -> Client:
+    values = {"url": server.url, "model": "seer-1", "key": KEY, "rate": 0, "timeout": 60} | values
     return Client(Endpoint(**values), patience=patience, first_pause=0.02)
 
 
@@ -74,9 +73,9 @@ def test_the_newer_name_of_the_limit_is_found_out(server, client):
         Answer(b"<html>no JSON</html>"), Answer(b""), Answer([]), Answer(b"[" * 100_000), Answer(b"\xff\xfe"),
         Answer({"choices": []}), Answer({"choices": None}), Answer({"choices": [{}]}),
         Answer({"choices": [{"message": {"content": 7}}]}), Answer({"choices": [{"message": None}]}),
-        fault(500, "boom"), fault(502), fault(503), Answer(b"<h1>Bad gateway</h1>", 504), says("too late", wait=1.2),
+        fault(500, "boom"), fault(502), fault(503), Answer(b"<h1>Bad gateway</h1>", 504),
     ],
-    ids=range(15),
+    ids=range(14),
 )  # fmt: skip
 def test_what_is_no_answer_is_asked_again(server, client, bad):
     server.answers = [bad]
@@ -84,26 +83,40 @@ def test_what_is_no_answer_is_asked_again(server, client, bad):
     assert len(server.requests) == 2
 
 
-def test_pauses_between_tries_grow(server):
+def test_what_comes_too_late_is_asked_again(server):
+    server.answers = [says("too late", wait=4)]
+    with client_of(server, timeout=2) as client:
+        assert client.ask(question("?")).texts[0].text == "Final answer:\n1 2"
+    assert len(server.requests) > 1
+
+
+def test_pauses_between_tries_grow_until_it_gives_up(server, client, monkeypatch):
     server.behave = lambda body: fault(500)
-    with client_of(server, patience=0.5) as client, pytest.raises(Away, match="The endpoint answered 500"):
+    pauses = []
+    monkeypatch.setattr(client._stopped, "wait", lambda seconds: pauses.append(seconds) or len(pauses) == 6)
+    with pytest.raises(Away, match="The endpoint answered 500"):
         client.ask(question("?"))
-    gaps = [b - a for a, b in zip(server.times, server.times[1:], strict=False)]
-    assert 3 <= len(gaps) <= 8 and gaps[-1] > 2 * gaps[0]
+    assert all(0.01 * 2**n <= pause <= 0.02 * 2**n for n, pause in enumerate(pauses)) and len(server.requests) == 6
+
+
+def test_patience_has_an_end(server):
+    server.behave = lambda body: fault(500)
+    with client_of(server, patience=0.05) as client, pytest.raises(Away):
+        client.ask(question("?"))
+    assert len(server.requests) <= 4, "pauses of at least 10, 20 and 40 ms"
 
 
 def test_retry_after_is_honoured_by_everybody(server, client):
     server.answers = [fault(429, "slow down", Retry_After="1")]
     client.ask(question("?"))
-    assert 0.98 < server.times[1] - server.times[0] < 2
+    assert server.times[1] - server.times[0] > 0.98
     server.answers = [fault(429, "slow down", Retry_After="30")]
-    start = time.monotonic()
     with pytest.raises(Away) as caught:
         client.ask(question("?"))
     assert 29 < caught.value.seconds <= 30
     with pytest.raises(Away) as caught:  # another question does not even ask
         client.ask(question("?"))
-    assert 28 < caught.value.seconds <= 30 and len(server.requests) == 3 and time.monotonic() - start < 2
+    assert 0 < caught.value.seconds <= 30 and len(server.requests) == 3
 
 
 def test_retry_after_is_a_number_or_a_date():
@@ -168,13 +181,12 @@ def test_nobody_there_and_no_address(server):
 
 
 def test_who_stops_does_not_wait(server):
-    server.behave = lambda body: fault(429, Retry_After="2")
-    client = client_of(server, patience=60)
+    server.behave = lambda body: fault(429, Retry_After="90")
+    client = client_of(server, patience=100)
     client.stop()
-    start = time.monotonic()
     with pytest.raises(Away):
         client.ask(question("?"))
-    assert time.monotonic() - start < 1
+    assert len(server.requests) <= 1
 
 
 def test_cost_needs_prices_and_tokens():

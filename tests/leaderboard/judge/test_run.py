@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import time
 from datetime import timedelta
 
 import numpy as np
@@ -168,7 +167,7 @@ def test_entries_without_a_sample_are_not_asked_on_it(study):
     assert make(study).n_planned == 3 * PROMPTS
 
 
-def test_meshes_are_drawn_once_and_judged_without_a_text(phase, server):
+def test_meshes_are_drawn_once_and_judged_without_a_text(phase, server, monkeypatch):
     phase.batches.all().delete()
     phase.challenge.family = "mesh"
     phase.challenge.save()
@@ -177,9 +176,8 @@ def test_meshes_are_drawn_once_and_judged_without_a_text(phase, server):
     run = finish(make(study_of(phase, rows)))
     assert run.state == "done" and [row.criteria for row in run.questions] == [(1, 2, 3, 4, 5)]
     assert "same thing" in instruction_of(server.requests[0]) and picture(server.requests[0]).shape == (2 * S, 2 * S, 3)
-    started = time.monotonic()
+    monkeypatch.setattr("leaderboard.judge.images.mesh_views", None)
     assert np.array_equal(picture(server.requests[0]), _decoded(image_of(run.answers.get())))
-    assert time.monotonic() - started < 1.0
 
 
 def _decoded(png: bytes) -> np.ndarray:
@@ -329,12 +327,12 @@ def test_paused_is_paused_and_what_was_on_its_way_is_kept(study, server, setting
     settings.HEARTBEAT_SECONDS = 0.1
     run = make(study)
 
-    server.behave = lambda body: Answer(brighter(body).body, wait=0.3)
+    server.behave = lambda body: Answer(brighter(body).body, wait=1.0)
     run.start(None)
     claimed = JudgeRun.objects.waiting().claim("w")
     done = work_on(claimed, progress=lambda: JudgeRun.objects.get(pk=run.pk).pause(None))
     run.refresh_from_db()
-    assert run.state == "paused" and 1 <= done == run.n_answered <= 8 and run.lease_token is None
+    assert run.state == "paused" and 1 <= done == run.n_answered < 18 and run.lease_token is None
     assert len(server.requests) == run.requests == run.n_answered and run.result["criteria"]
     assert ask_due() == 0
     assert finish(run).state == "done" and run.requests == 18
@@ -369,7 +367,7 @@ def test_a_late_worker_writes_nothing(study, server):
 def test_kill_9_and_nothing_is_asked_twice_that_was_answered(phase, server):
     phase.batches.all().delete()
     study = study_of_objects(phase)
-    server.behave = lambda body: Answer(brighter(body).body, wait=0.4)
+    server.behave = lambda body: Answer(brighter(body).body, wait=0.8)
     run = make(study)
     run.start(None)
     env = {

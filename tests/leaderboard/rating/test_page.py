@@ -276,13 +276,13 @@ def test_a_break_is_suggested_and_the_clock_stands_still(rate):
     until(tab, "document.querySelector('[data-part=break]').open")
     assert "2 answers" in part(tab, "break-words").inner_text()
     tab.keyboard.press("ArrowLeft")  # not an answer while the question stands
-    tab.wait_for_timeout(1500)
+    tab.wait_for_timeout(4000)
     assert sorted(desk.stored) == [1, 2]
     tab.keyboard.press("Enter")
     ready(tab, 3)
     tab.keyboard.press("ArrowLeft")
     ready(tab, 4)
-    assert desk.posts[2]["seconds"] < 1.4
+    assert desk.posts[2]["seconds"] < 4, "a break is not counted"
 
 
 def test_focus_goes_from_the_head_to_the_answers_and_space_on_a_button_is_that_button(rate):
