@@ -50,7 +50,7 @@ class Worker:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(10)
+                self.process.wait(60)
             except subprocess.TimeoutExpired:
                 self.kill()
 
@@ -63,7 +63,7 @@ def sweeping(**env: str) -> Iterator[subprocess.Popen]:
         yield process
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def wait_until(true: Callable[[], bool], seconds: float = 180.0, what: str = "the condition") -> None:

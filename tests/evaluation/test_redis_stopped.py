@@ -20,13 +20,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_entries_sent_while_redis_is_away_are_scored_when_it_is_back(phase, people, references, redis):
     with Worker(PLUMBLINE_BROKER_URL=redis.url), sweeping(PLUMBLINE_BROKER_URL=redis.url):
         before = received(phase, people.team, archive(references), method_name="before")
-        wait_until(lambda: Submission.objects.get(pk=before.pk).status == Status.SCORED, 60, "the first score")
+        wait_until(lambda: Submission.objects.get(pk=before.pk).status == Status.SCORED, what="the first score")
         redis.kill()
         during = received(phase, people.team, archive(perturbed(references, 0.1)), method_name="during")
         assert during.status == Status.RECEIVED
         time.sleep(2)
         redis.start()
-        wait_until(lambda: Submission.objects.get(pk=during.pk).status == Status.SCORED, 90, "the second score")
+        wait_until(lambda: Submission.objects.get(pk=during.pk).status == Status.SCORED, what="the second score")
     assert Score.objects.count() == 6
 
 

@@ -47,7 +47,7 @@ def html_page(body: str, head: str = "") -> str:
     )
 
 
-def until(tab, expression: str, seconds: float = 10) -> None:
+def until(tab, expression: str, seconds: float = 60) -> None:
     """Wait until `expression` is true in the page. Playwright's own way evaluates text inside the page, which the policy forbids."""
     deadline = time.monotonic() + seconds
     while not tab.evaluate(expression):

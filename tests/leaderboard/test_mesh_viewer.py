@@ -42,7 +42,7 @@ def view(show, site):
         body = f'<div class="viewer" data-meshes="/0.mesh"{second}>3D needs JavaScript.</div>'
         tab = show(body, '<script src="/spy.js" defer></script>' + HEAD, by=by, **options)
         if wait:
-            until(tab, "window.viewers.length === 1", seconds=30)
+            until(tab, "window.viewers.length === 1")
         return tab
 
     return opened

@@ -152,14 +152,14 @@ def test_an_entry_page_follows_the_scoring_and_shows_the_scores_when_done(open_p
     tab = open_page(f"/entries/{running.pk}/", people.owner)
     assert "0 of 4 items scored" in tab.locator("#progress").inner_text()
     evaluation.parts.filter(start=0).update(state="done", started_at=timezone.now())
-    tab.get_by_text("1 of 4 items scored").wait_for(timeout=8000)
+    tab.get_by_text("1 of 4 items scored").wait_for()
     from evaluation.models import Score
 
     batch = EvaluationBatch.current(phase)
     Score.write(evaluation, {slug: samples(batch, slug, values) for slug, values in scores(0.7).items()})
     Evaluation.objects.filter(pk=evaluation.pk).update(state="done")
     Submission.objects.filter(pk=running.pk).update(status=Status.SCORED, finished_at=timezone.now())
-    tab.get_by_role("heading", name="Per item, worst first").wait_for(timeout=8000)
+    tab.get_by_role("heading", name="Per item, worst first").wait_for()
     assert tab.locator("progress").count() == 0
 
 

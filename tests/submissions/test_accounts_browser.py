@@ -23,7 +23,6 @@ def walk(page, live_server):
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("console", lambda line: troubles.append(line.text) if line.type == "error" else None)
-    page.set_default_timeout(10_000)
 
     def go(path: str):
         page.goto(live_server.url + path)

@@ -39,7 +39,6 @@ def person(browser, live_server, settings):
         context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session.session_key, "url": live_server.url}])
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("console", lambda line: troubles.append(line.text) if line.type == "error" else None)
         return page

@@ -62,7 +62,7 @@ def test_a_parameter_is_changed_confirmed_and_the_scoring_followed(tab, phase, p
     tab.goto(f"{root}scoring/")
     assert "0 of 1 entry scored" in tab.inner_text("#batch")
     drain()
-    tab.get_by_role("heading", name="Up to date").wait_for(timeout=15_000)
+    tab.get_by_role("heading", name="Up to date").wait_for()
     assert EvaluationBatch.current(phase).metrics[2]["params"]["vert_thresh"] == 0.25
 
 

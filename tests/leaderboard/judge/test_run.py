@@ -380,12 +380,12 @@ def test_kill_9_and_nothing_is_asked_twice_that_was_answered(phase, server):
 
     with sweeping(**env):
         with Worker(**env) as worker:
-            wait_until(lambda: answered() >= 4, 90, "the first answers")
+            wait_until(lambda: answered() >= 4, what="the first answers")
             worker.kill()
         kept = set(run.answers.filter(state="answered").values_list("pk", flat=True))
         assert 4 <= len(kept) < 18
         with Worker(**env):
-            wait_until(lambda: JudgeRun.objects.get(pk=run.pk).state == "done", 120, "the rest")
+            wait_until(lambda: JudgeRun.objects.get(pk=run.pk).state == "done", what="the rest")
     run.refresh_from_db()
     assert run.n_answered == 18 == run.requests and run.answers.filter(requests=1).count() == 18
     assert 18 <= len(server.requests) <= 20  # at most the two that were on their way were asked again

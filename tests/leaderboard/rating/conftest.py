@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests.conftest import CHROMIUM
 from tests.leaderboard.rating.desk import Desk
 from tests.leaderboard.static_site import Site, serve, until
+from tests.processes import wait_until
 
 
 @pytest.fixture
@@ -68,7 +68,4 @@ def part(tab, name: str):
 
 
 def until_stored(desk, number: int) -> None:
-    deadline = time.monotonic() + 10
-    while number not in desk.stored:
-        assert time.monotonic() < deadline, f"question {number} was never stored"
-        time.sleep(0.02)
+    wait_until(lambda: number in desk.stored, what=f"question {number} in store")

@@ -8,7 +8,6 @@ import io
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -29,6 +28,7 @@ from tests.leaderboard.rating import making
 from tests.leaderboard.rating.conftest import PAGE, looked_at, ready
 from tests.leaderboard.scores import entry, with_files
 from tests.leaderboard.static_site import until
+from tests.processes import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 SAMPLES = ("house_01", "house_02")
@@ -107,10 +107,7 @@ def rate(tab, rows, number: int) -> str:
 
 
 def stored(n: int) -> None:
-    deadline = time.monotonic() + 15
-    while StudyVote.objects.count() != n:
-        assert time.monotonic() < deadline, f"{StudyVote.objects.count()} votes, not {n}"
-        time.sleep(0.05)
+    wait_until(lambda: StudyVote.objects.count() == n, what=f"{n} votes")
 
 
 def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
@@ -156,7 +153,7 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     assert "5 of 12 answered" in tab.locator("[data-part=done]").inner_text()
     for number in range(6, 13):
         rate(tab, rows, number)
-    until(tab, "!document.querySelector('[data-part=end]').hidden", 15)
+    until(tab, "!document.querySelector('[data-part=end]').hidden")
     assert "12 questions" in tab.locator("[data-part=end-words]").inner_text()
     between += tab.evaluate("performance.getEntriesByName('rate:between').map(one => one.duration)")[1:]
     stored(12)
@@ -243,7 +240,7 @@ def test_other_entries_are_rated_as_well(live_server, own_browser, people, make)
         for _ in study.criteria:
             tab.wait_for_timeout(350)
             tab.keyboard.press("4" if study.kind == "opinions" else "ArrowRight")
-    until(tab, "!document.querySelector('[data-part=end]').hidden", 20)
+    until(tab, "!document.querySelector('[data-part=end]').hidden")
     given = Opinion.objects.filter(score=4) if study.kind == "opinions" else StudyVote.objects.filter(choice="right")
     assert given.count() == 2 * len(study.criteria) and failures == []
     tells_nothing(sent, [row.submission for row in study.entries.all()], study.phase, people, study, ("garden", "box_1"))
