@@ -107,7 +107,8 @@ def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
 
 @api.exception_handler(PermissionDenied)
 def denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
-    return problem(403, "You may not do this; see the challenge's page for what is still to be done.", "forbidden")
+    said = str(error) or "You may not do this; log in as somebody who may."
+    return problem(403, said, "forbidden")
 
 
 @api.exception_handler(AuthenticationError)

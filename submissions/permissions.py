@@ -237,12 +237,26 @@ def allowed(user, action: str, thing: object = None, now: datetime | None = None
     return RULES[action](Viewer(user, _challenge_of(thing), now or timezone.now()), thing)
 
 
+def _lacks_for_upload(v: Viewer, phase: Phase) -> str:
+    """What stands between somebody who may see a phase and an upload there."""
+    it, challenge = v.participation, phase.challenge
+    if it is not None and it.admission == Admission.DECLINED:
+        return f"The organizers of {challenge.title} have declined your participation; write to them if you think that is a mistake."
+    if it is None or not it.has_accepted:
+        return f"You have not accepted version {challenge.rules_version} of the rules of {challenge.title}; accept them on its page."
+    if it.admission == Admission.PENDING:
+        return f"The organizers of {challenge.title} have not admitted you yet; upload again once they have."
+    return f"You are in no team of {challenge.title}; found or join one on its page, a team of one if you like."
+
+
 def require(user, action: str, thing: object = None, now: datetime | None = None) -> None:
     """Pass, or raise: Http404 where even the thing's being there is not theirs to know,
-    PermissionDenied where they may know of it but not do this."""
+    PermissionDenied where they may know of it but not do this, with a sentence where there is something to be done."""
     if allowed(user, action, thing, now):
         return
     see = {Challenge: "challenge.see", Phase: "phase.see", Submission: "submission.see", Team: "team.see"}.get(type(thing))
     if see is not None and (see == action or not allowed(user, see, thing, now)):
         raise Http404
+    if action == "phase.upload":
+        raise PermissionDenied(_lacks_for_upload(Viewer(user, _challenge_of(thing), now or timezone.now()), thing))
     raise PermissionDenied

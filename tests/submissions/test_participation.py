@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.core.exceptions import PermissionDenied
 
 from submissions.errors import Refused
 from submissions.models import Admission, AuditEntry, Challenge, Participation, Phase, Team
-from submissions.permissions import allowed
+from submissions.permissions import allowed, require
 from tests.factories import ChallengeFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +58,24 @@ def test_where_approval_is_asked_for_accepting_waits_for_an_organizer(phase, cha
     it.decide(UserFactory(), Admission.ADMITTED)
     assert allowed(user, "phase.upload", phase)
     assert AuditEntry.objects.filter(challenge=challenge, action="participation.admitted").exists()
+
+
+def test_who_may_not_upload_yet_is_told_what_is_still_to_be_done(phase, challenge, user):
+    challenge.needs_approval = True
+    challenge.save()
+
+    def said() -> str:
+        with pytest.raises(PermissionDenied) as denied:
+            require(user, "phase.upload", Phase.objects.get(pk=phase.pk))
+        return str(denied.value)
+
+    assert said().startswith("You have not accepted version 1 of the rules")
+    it = Participation.accept_rules(challenge, user, "1")
+    assert "have not admitted you yet" in said()
+    it.decide(UserFactory(), Admission.ADMITTED)
+    assert said().startswith("You are in no team of")
+    it.decide(UserFactory(), Admission.DECLINED)
+    assert "have declined your participation" in said()
 
 
 def test_the_declined_neither_accept_nor_join_a_team(challenge, user):
