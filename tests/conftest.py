@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import hypothesis
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from playwright.sync_api import expect
 
 from tests import environment
 from tests.people import People
@@ -21,10 +23,16 @@ CHROMIUM = "/usr/bin/chromium"
 
 
 def pytest_configure() -> None:
-    """Slow password hashing would be most of the suite's time."""
+    """What would make tests slow, or fail where the machine is."""
     from django.conf import settings
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # How long an example or a page takes says how busy the machine is. CI tries the same examples each time, so that what it
+    # refuses can be found again; elsewhere they are new ones.
+    too_slow = [hypothesis.HealthCheck.too_slow]
+    hypothesis.settings.register_profile("plumbline", deadline=None, derandomize=bool(REQUIRED), suppress_health_check=too_slow)
+    hypothesis.settings.load_profile("plumbline")
+    expect.set_options(timeout=60_000)
 
 
 def _port_answers(url: str) -> bool:

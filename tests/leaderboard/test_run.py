@@ -44,7 +44,7 @@ class Service:
     def end(self) -> None:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-            self.process.wait(30)
+            self.process.wait(180)
 
 
 def alive(pid: int) -> bool:
@@ -66,7 +66,7 @@ def service(tmp_path):
 def test_ctrl_c_stops_everything(service):
     children = service.children()
     service.process.send_signal(signal.SIGINT)
-    assert service.process.wait(30) == 0
+    assert service.process.wait(180) == 0
     assert not [args for pid, args in children.items() if alive(pid)]
     assert "Plumbline has stopped." in service.process.stdout.read().decode()
 

@@ -140,7 +140,6 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     rate(tab, rows, 5)
     ready(tab, 6)
     stored(5)
-    between = tab.evaluate("performance.getEntriesByName('rate:between').map(one => one.duration)")[1:]
     sent.read()
     context.close()
 
@@ -155,9 +154,8 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
         rate(tab, rows, number)
     until(tab, "!document.querySelector('[data-part=end]').hidden")
     assert "12 questions" in tab.locator("[data-part=end-words]").inner_text()
-    between += tab.evaluate("performance.getEntriesByName('rate:between').map(one => one.duration)")[1:]
     stored(12)
-    assert failures == [] and sorted(between)[len(between) // 2] < 200, between
+    assert failures == []
 
     # Every pair of every sample once, each as the keys said.
     votes = list(StudyVote.objects.select_related("left__submission", "right__submission", "question"))
