@@ -99,6 +99,8 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         metrics.append(_metric(metric, values, matrices[metric["slug"]], counted))
     participants = [row for row in eligible if row.shown_as == ""]
     shown = [row.to_dict() for row in rows]
+    by_item = len(set(batch.groups)) in (1, len(batch.item_ids))
+    n_resampled = len(batch.item_ids) if by_item else len(set(batch.groups))
     return {
         "format": FORMAT,
         "audience": audience,
@@ -116,7 +118,9 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         "n_teams": len({row.submission.team_id for row in participants}),
         "n_entries": len(participants),
         "n_items": len(batch.item_ids),
-        "resampled": "item" if len(set(batch.groups)) in (1, len(batch.item_ids)) else "group",
+        "resampled": "item" if by_item else "group",
+        "n_resampled": n_resampled,
+        "can_tell": uncertainty.can_tell(n_resampled),
         "rank_resamples": resamples_for(len(rows)),
         "people": people.told(phase, audience == PUBLIC, shown),
         "entries": shown,

@@ -198,7 +198,7 @@ def differences(
     names = [plain(item) for item, _, _ in pairs]
     layout["xaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names}
     layout["xaxis"] |= {"tickangle": -60, "showgrid": False}
-    layout["yaxis"] |= {"title": {"text": f"Difference in {plain(metric.label)}"}}
+    layout["yaxis"] |= {"title": {"text": "A − B"}}
     layout["shapes"] = _mean_line(result, len(pairs), colours)
     winner = {1: a.label, -1: b.label, 0: "equal"}
     rows = [(item, shown(x), shown(y), shown(x - y), winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)]

@@ -16,7 +16,7 @@ from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.models import Snapshot, decode
 from leaderboard.tasks import build_due_boards
 from submissions.models import Challenge, Phase, Status, Submission
-from tests.factories import TeamFactory
+from tests.factories import PhaseFactory, TeamFactory, gables, give_reference
 from tests.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
@@ -201,6 +201,19 @@ class TestSnapshot:
         assert [row["entry"] for row in data["rows"]] == ["hull", "valley-net", "ridge-net"]
         assert kept.digest in data["caption"]["address"]
         assert r"\toprule" in export("tex") and "| Rank |" in export("md")
+
+
+class TestFewItems:
+    def test_a_board_of_fewer_than_six_items_says_that_its_brackets_tell_little(self, client, ranked):
+        said = "too few for intervals and brackets to be relied on"
+        n = len(EvaluationBatch.current(ranked).item_ids)
+        assert n < 6 and f"{n} items: {said}" in text(client.get(address(ranked)))
+
+    def test_one_of_six_does_not(self, client, people, challenge):
+        phase = PhaseFactory(challenge=challenge)
+        give_reference(phase, gables(n=6))
+        entry(phase, people.team, {slug: spread(0.5, n=6) for slug in SLUGS})
+        assert "too few for" not in text(client.get(address(phase)))
 
 
 class TestQueries:
