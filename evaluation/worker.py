@@ -162,13 +162,14 @@ def score(part: Part) -> None:
             part.failure_detail, final=True,
         )  # fmt: skip
         return
-    if obstacle := _obstacle(part, evaluation):
-        _leave(part, obstacle)
-        return
-    now = timezone.now()
-    Part.objects.filter(pk=part.pk).update(started_at=now)
-    Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
     try:
+        if obstacle := _obstacle(part, evaluation):
+            _leave(part, obstacle)
+            return
+        now = timezone.now()
+        # Somebody has what it needs, so how long others had not is counted anew, but for what the child still finds amiss.
+        Part.objects.filter(pk=part.pk).update(started_at=now, lacking_since=None)
+        Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
         with job_folder() as folder:
             found = _scored_in(folder, part, evaluation)
         if not part.finish(found["scores"], found["seconds"]):

@@ -36,6 +36,7 @@ def shelf(tmp_path, monkeypatch, settings) -> Path:
     settings.WEIGHTS.mkdir()
     put()
     monkeypatch.setattr(worker, "_lacking", {})
+    monkeypatch.setattr(worker, "LACKING_SECONDS", 1e6)  # until a test says that it is over
     sandbox.stop()  # the next child looks in this folder
     yield settings.WEIGHTS
     sandbox.stop()
@@ -92,6 +93,34 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
     assert state(entry) == Status.FAILED
     assert entry.failure.startswith("No worker could score items 1 to 2. The weights “yolox-nano” of OSIM are not on this server")
     assert not Evaluation.objects.get().scores.exists()
+
+
+def test_how_long_weights_were_lacking_is_counted_anew_once_a_worker_has_begun(entry, shelf, monkeypatch):
+    """One had them and was killed; another that has not may not end at once what was lacking long before."""
+    Part.objects.update(lacking_since=timezone.now() - worker.LACKING_AT_MOST - timedelta(seconds=1))
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "_scored_in", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            worker.drain()
+    weights.published("yolox-nano").path.unlink()
+    Part.objects.update(lease_until=None)
+    assert worker.drain() == 1
+    assert (Part.objects.get().state, state(entry)) == (Part.State.WAITING, Status.SCORING)
+
+
+def _killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_batch_of_a_metric_that_is_no_more_fails_with_a_sentence_and_the_operators_traceback(entry):
+    batch = EvaluationBatch.objects.get()
+    batch.metrics[0]["key"] = "no_such_metric"
+    batch.save()
+    for _ in range(3):
+        worker.drain()
+        Part.objects.update(lease_until=None)
+    assert state(entry) == Status.FAILED
+    assert entry.failure == "Scoring items 1 to 2 failed. An error in the service stopped it." and "UnknownMetric" in entry.failure_detail
 
 
 def test_other_weights_than_the_batch_began_with_score_nothing(entry, shelf):
