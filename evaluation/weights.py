@@ -366,11 +366,14 @@ def _sets(network: str) -> dict[str, Weights]:
 
 
 def _described(network: str, folder: Path) -> dict[str, Weights]:
-    """The sets that have a model card in a folder; what is none, or is of features that are not known here, is passed over."""
+    """The sets that have a model card in a folder; what is none, or names other features than this network has, is passed over."""
     found = {}
     for path in sorted(folder.glob("*.json")):
-        card = _card(path, path.stat().st_mtime_ns)
-        if card is not None:
+        try:
+            card = _card(path, path.stat().st_mtime_ns)
+        except OSError:  # taken away just now, or not for us to read
+            continue
+        if card is not None and _fits(network, card):
             file = ShippedFile(f"{network}/{path.stem}", path.with_suffix(".safetensors"), card["sha256"])
             found[path.stem] = Weights(network, path.stem, (file, *_features(network, card)), card)
     return found
@@ -388,15 +391,15 @@ def _card(path: Path, modified: int) -> dict[str, Any] | None:
         card = json.loads(path.read_text())
     except ValueError:
         return None
-    fits = isinstance(card, dict) and isinstance(card.get("sha256"), str) and _known(card.get("features"))
-    return card if fits else None
+    return card if isinstance(card, dict) and isinstance(card.get("sha256"), str) else None
 
 
-def _known(features: Any) -> bool:
-    if features is None:
-        return True
-    known = {pair for pairs in FEATURES.values() for pair in pairs}
-    return isinstance(features, dict) and (features.get("network"), features.get("name")) in known and "sha256" in features
+def _fits(network: str, card: Mapping[str, Any]) -> bool:
+    """Whether the card names features that this network may be trained on, or none where it is trained on none."""
+    features, known = card.get("features"), FEATURES.get(network, ())
+    if features is None or not known:
+        return features is None and not known
+    return isinstance(features, dict) and "sha256" in features and [features.get("network"), features.get("name")] in map(list, known)
 
 
 @lru_cache(maxsize=64)

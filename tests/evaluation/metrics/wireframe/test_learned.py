@@ -239,4 +239,15 @@ def test_what_is_no_card_is_passed_over(shelf):
     folder.mkdir()
     for name, text in (("a", "{"), ("b", "[]"), ("c", '{"sha256": "ab", "features": {"network": "x", "name": "y", "sha256": "z"}}')):
         (folder / f"{name}.json").write_text(text)
+    (folder / "d.json").write_text('{"sha256": "ab"}')
+    (folder / "gone.json").symlink_to(folder / "nowhere")
     assert weights.names("wf_learned") == ()
+
+
+def test_a_card_in_the_folder_of_another_network_is_passed_over(shelf):
+    """Its features would be sought among the sets of that network, where it stands itself."""
+    random_weights.put_learned(shelf)
+    ours = weights.names("backbone")
+    assert len(ours) > 1
+    (shelf / "wf_learned").rename(shelf / "backbone")
+    assert weights.names("backbone") == ours and weights.trained() == ()
