@@ -101,7 +101,8 @@ def write(ratings: Iterable[Rating]) -> Iterator[list[str]]:
     yield list(COLUMNS)
     for row in ratings:
         values = (getattr(row, column) for column in COLUMNS)
-        yield ["" if value is None else f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value) for value in values]
+        whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in values)
+        yield ["" if value is None else str(value) for value in whole]
 
 
 def _rating(row: Mapping[str, str]) -> Rating:

@@ -7,7 +7,7 @@ from leaderboard.stats.votes import VotesError
 ROWS = [
     Rating("ann", "a", 5.0, "house", "experts", "overall", "", 3.5),
     Rating("ann", "b", 2.0, "house", "experts", "overall"),
-    Rating("bob", "a", 4.0, "barn", "", "overall"),
+    Rating("bob", "a", 4.0, "barn", "", "overall", "", 1_234_567.0),  # who left the page open for two weeks
     Rating("bob", "a", 1.0, "barn", "", "overall"),
 ]
 
@@ -16,7 +16,7 @@ def test_the_first_score_of_a_rater_for_an_entry_of_a_sample_counts():
     found = canonical(ROWS)
     assert (found.raters, found.samples, found.methods, found.groups) == (("ann", "bob"), ("barn", "house"), ("a", "b"), ("experts", ""))
     assert found.score.tolist() == [5, 2, 4] and found.rater.tolist() == [0, 0, 1] and found.sample.tolist() == [1, 1, 0]
-    assert found.seconds[0] == 3.5 and np.isnan(found.seconds[1:]).all()
+    assert found.seconds[0] == 3.5 and np.isnan(found.seconds[1]) and found.seconds[2] == 1_234_567
     table = found.by_rater()
     assert table.shape == (2, 4) and table[0, 2] == 5 and table[0, 3] == 2 and table[1, 0] == 4 and np.isnan(table).sum() == 5
 
