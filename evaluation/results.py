@@ -17,11 +17,12 @@ from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
-from submissions.formats.errors import TableError
+from submissions.formats.errors import TableError, more_cells
 
 MOST_ROWS = 2000
 MOST_NAME = 80
 MOST_DETAIL = 240
+MOST_ADDRESS = 200
 NO_VALUE = frozenset({"", "-", "–", "—"})
 
 
@@ -106,8 +107,9 @@ def read(text: str, layout: Layout) -> Table:
                 continue
             digits[place] = max(digits[place], _decimals(line[it.column]))
         for head in filter(None, (layout.paper, layout.code)):
-            if line[head] and not line[head].startswith(("https://", "http://")):
-                problems.append(f"line {number}: {head} is {line[head][:60]!r}; it must be a web address, or empty.")
+            if line[head] and not (line[head].startswith(("https://", "http://")) and len(line[head]) <= MOST_ADDRESS):
+                must = f"it must be a web address of at most {MOST_ADDRESS} characters, or empty"
+                problems.append(f"line {number}: {head} is {line[head][:60]!r}; {must}.")
         detail = " · ".join(filter(None, (line[head] for head in layout.details)))[:MOST_DETAIL]
         rows.append(ResultRow(name, tuple(values), detail, line.get(layout.paper, ""), line.get(layout.code, "")))
     if problems:
@@ -116,7 +118,8 @@ def read(text: str, layout: Layout) -> Table:
 
 
 def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
-    """The rows below the head, each with its line and its cells by head, stripped. Raises `ResultsError` where a head is missing."""
+    """The rows below the head, each with its line and its cells by head, stripped. Raises `ResultsError` where a head is missing,
+    and where a row has more cells than the head: a comma that was not quoted would move the figures into other columns."""
     try:
         table = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
         there = [head.strip() for head in table.fieldnames or ()]
@@ -125,11 +128,17 @@ def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
             raise ResultsError([f"the table has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}."])
         if len(set(there)) < len(there):
             raise ResultsError(["the table has two columns of one name; give each its own."])
-        rows = [(table.line_num, {str(head).strip(): _text(cell) for head, cell in row.items()}) for row in table]
+        rows, problems = [], []
+        for row in table:
+            if surplus := more_cells(row):
+                problems.append(f"line {table.line_num}: {surplus}")
+            rows.append((table.line_num, {head.strip(): (cell or "").strip() for head, cell in row.items()}))
     except csv.Error as error:
         raise ResultsError([f"the table is not CSV ({error}); save it as CSV in UTF-8."]) from None
     if not 0 < len(rows) <= MOST_ROWS:
         raise ResultsError([f"the table has {len(rows):,} rows; it must have 1 to {MOST_ROWS:,}."])
+    if problems:
+        raise ResultsError(problems)
     return rows
 
 
@@ -141,10 +150,6 @@ def number_in(text: str) -> float | None:
     if not math.isfinite(value):
         raise ValueError(text)
     return value
-
-
-def _text(cell: Any) -> str:
-    return " ".join(cell).strip() if isinstance(cell, list) else (cell or "").strip()
 
 
 def _decimals(text: str) -> int:

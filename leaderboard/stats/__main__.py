@@ -8,7 +8,6 @@ Exit codes: 0 done; 1 the votes or scores cannot be used, every problem on stder
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 import sys
@@ -24,6 +23,7 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes, VotesError
+from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
 
@@ -84,8 +84,8 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], noun: str) -> Non
 
 def _holds_opinions(path: Path, columns: dict[str, str]) -> bool:
     """Whether the file's head names a score and no choice."""
-    with path.open(newline="", encoding="utf-8-sig", errors="replace") as stream:
-        head = next(csv.reader(stream), [])
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        head, _ = voting.rows_of(stream, path.name)
     return columns.get("score", "score") in head and columns.get("choice", "choice") not in head
 
 
@@ -95,27 +95,30 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     What the votes do not name is left out. Raises `VotesError` with every problem.
     """
     with path.open(newline="", encoding="utf-8-sig") as stream:
-        table = csv.DictReader(stream)
-        heads = [name for name in table.fieldnames or () if name not in ("sample", "method")]
-        bad = [name for name in heads if name.rpartition(":")[2] not in DIRECTIONS or not name.rpartition(":")[0]]
-        if bad or not heads or not {"sample", "method"} <= set(table.fieldnames or ()):
-            raise VotesError([f"{path.name} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
-        keys = {name: name.rpartition(":")[0] for name in heads}
-        unknown = sorted(set(ties) - set(keys.values()))
-        if unknown:
-            raise VotesError([f"--tie names {', '.join(unknown)}, which {path.name} does not have; it has {', '.join(keys.values())}."])
-        values = {name: np.full((len(votes.samples), len(votes.methods)), math.nan) for name in heads}
-        problems = list(_filled(table, path.name, votes, values))
+        there, rows = voting.rows_of(stream, path.name)
+    heads = [name for name in there if name not in ("sample", "method")]
+    bad = [name for name in heads if name.rpartition(":")[2] not in DIRECTIONS or not name.rpartition(":")[0]]
+    if bad or not heads or not {"sample", "method"} <= set(there):
+        raise VotesError([f"{path.name} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
+    keys = {name: name.rpartition(":")[0] for name in heads}
+    unknown = sorted(set(ties) - set(keys.values()))
+    if unknown:
+        raise VotesError([f"--tie names {', '.join(unknown)}, which {path.name} does not have; it has {', '.join(keys.values())}."])
+    values = {name: np.full((len(votes.samples), len(votes.methods)), math.nan) for name in heads}
+    problems = list(_filled(rows, path.name, votes, values))
     if problems:
         raise VotesError(problems)
     return [MetricScores(key, values[name], DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0)) for name, key in keys.items()]
 
 
-def _filled(table: csv.DictReader, name: str, votes: Votes | Ratings, values: dict[str, Any]) -> Iterable[str]:
-    """Put the numbers of the table into `values`; yields a sentence for each that is none."""
+def _filled(rows: Iterable[tuple[int, dict]], name: str, votes: Votes | Ratings, values: dict[str, Any]) -> Iterable[str]:
+    """Put the numbers of the rows into `values`; yields a sentence for each that is none."""
     samples = {sample: n for n, sample in enumerate(votes.samples)}
     methods = {method: n for n, method in enumerate(votes.methods)}
-    for row in table:
+    for line, row in rows:
+        if surplus := more_cells(row):
+            yield f"{name}: line {line}: {surplus}"
+            continue
         at = samples.get((row["sample"] or "").strip()), methods.get((row["method"] or "").strip())
         if None in at:
             continue
@@ -124,7 +127,7 @@ def _filled(table: csv.DictReader, name: str, votes: Votes | Ratings, values: di
             try:
                 matrix[at] = float(text) if text else math.nan
             except ValueError:
-                yield f"{name}: line {table.line_num}: {head} is {text!r}; it must be a number, or empty."
+                yield f"{name}: line {line}: {head} is {text!r}; it must be a number, or empty."
 
 
 def _opinion_report(criterion: str, found: dict[str, Any]) -> list[str]:

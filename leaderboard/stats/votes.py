@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.errors import MOST_PROBLEMS, TableError
+from submissions.formats.errors import MOST_PROBLEMS, TableError, more_cells
 
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 NEEDED = ("rater", "left", "right", "choice")
@@ -138,11 +138,17 @@ def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = N
 
 def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> list[T]:
     """What `parse` makes of the file's lines and its name; `VotesError` for one that is no CSV file in UTF-8."""
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        return parse(stream, path.name)
+
+
+def rows_of(lines: Iterable[str], name: str) -> tuple[list[str], list[tuple[int, dict]]]:
+    """The head of a CSV file called `name`, and each row below it with its line. `VotesError` for one that is none in UTF-8."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            return parse(stream, path.name)
+        table = csv.DictReader(lines)
+        return list(table.fieldnames or ()), [(table.line_num, row) for row in table]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise VotesError([f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
+        raise VotesError([f"{name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
 
 
 def records(
@@ -151,9 +157,8 @@ def records(
 ) -> list[T]:  # fmt: skip
     """A record of each line below the head of a CSV file called `name`, made by `make` from the `known` columns, "" for one
     that is not there; ValueError of `make` is a problem of that line. Raises `VotesError` with every problem."""
-    table = csv.DictReader(lines)
+    there, rows = rows_of(lines, name)
     named = {column: (columns or {}).get(column, column) for column in known}
-    there = table.fieldnames or []
     unknown = sorted(set(columns or {}) - set(known))
     if unknown:
         raise VotesError([f"{noun.capitalize()} have no column {', '.join(unknown)}; what can be named is {', '.join(known)}."])
@@ -161,11 +166,13 @@ def records(
     if absent:
         raise VotesError([f"{name} has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}: name those to take."])
     found, problems = [], []
-    for row in table:
+    for line, row in rows:
         try:
+            if surplus := more_cells(row):
+                raise ValueError(surplus)
             found.append(make({column: (row.get(key) or "").strip() for column, key in named.items()}))
         except ValueError as error:
-            problems.append(f"{name}: line {table.line_num}: {error}")
+            problems.append(f"{name}: line {line}: {error}")
             if len(problems) == MOST_PROBLEMS:
                 break
     if problems:

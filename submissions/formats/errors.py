@@ -34,6 +34,13 @@ class TableError(ValueError):
         super().__init__("\n".join(self.problems))
 
 
+def more_cells(row: dict) -> str:
+    """What is wrong with a row of `csv.DictReader` that has more cells than the head has names, which it takes out; empty
+    where nothing is, or the cells too many are empty."""
+    surplus = [cell for cell in row.pop(None, ()) if cell.strip()]
+    return f"there is a cell {surplus[0][:20]!r} beyond the head's last; put texts with a comma into quotes." if surplus else ""
+
+
 class Findings:
     """Collects the faults of one file, keeps the first twenty and counts the rest."""
 

@@ -27,7 +27,14 @@ def test_rows_come_in_the_tables_order_with_the_decimals_it_is_printed_with():
         ("name,year,PSNR,lpips,paper\nA,,nan,2,\n", "line 2: PSNR is 'nan'; it must be a number, or empty."),
         ("name,year,PSNR,lpips,paper\nA,,1,2,\na,,1,2,\n", "line 3: a stands on line 2 too; a method has one row."),
         ("name,year,PSNR,lpips,paper\n ,,1,2,\n", "line 2: name is ''; it must be a name of 1 to 80 characters."),
-        ("name,year,PSNR,lpips,paper\nA,,1,2,javascript:x\n", "line 2: paper is 'javascript:x'; it must be a web address, or empty."),
+        (
+            "name,year,PSNR,lpips,paper\nA,,1,2,javascript:x\n",
+            "line 2: paper is 'javascript:x'; it must be a web address of at most 200 characters, or empty.",
+        ),
+        (
+            f"name,year,PSNR,lpips,paper\nA,,1,2,https://example.org/{'x' * 181}\n",
+            f"line 2: paper is 'https://example.org/{'x' * 40}'; it must be a web address of at most 200 characters, or empty.",
+        ),
     ],
 )
 def test_what_cannot_be_ranked_is_said_by_line(text, sentence):
@@ -44,5 +51,8 @@ def test_a_column_says_its_direction_and_never_shares_one_of_another_table():
     assert spec_of({"key": "psnr"}).unit == "dB"
 
 
-def test_cells_beyond_the_head_are_no_trouble():
-    assert lines("a\n1,2,3\n", ["a"]) == [(2, {"a": "1", "None": "2 3"})]
+def test_a_comma_that_is_not_quoted_moves_no_figure_into_another_column():
+    with pytest.raises(ResultsError) as caught:
+        read("name,year,PSNR,lpips,paper\nA,,28,5,,0,1\n", LAYOUT)
+    assert caught.value.problems == ("line 2: there is a cell '0' beyond the head's last; put texts with a comma into quotes.",)
+    assert lines("a\n1,,\n", ["a"]) == [(2, {"a": "1"})], "as some programs end a line"

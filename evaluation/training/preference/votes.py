@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from submissions.formats.errors import more_cells
+
 COLUMNS = ("rater", "sample", "left", "right", "choice", "repeat_of", "criterion")
 NEEDED = ("rater", "sample", "left", "right", "choice")
 MAIN = "overall"  # the criterion that is meant where there are several
@@ -76,12 +78,18 @@ def _rows(path: Path, columns: Mapping[str, str]) -> list[tuple[int, dict[str, s
             absent = sorted({named[column] for column in (*NEEDED, *columns)} - set(there))
             if absent:
                 raise DataError(f"{path.name} has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}.")
-            rows = [(table.line_num, {column: (row.get(key) or "").strip() for column, key in named.items()}) for row in table]
+            rows = [(table.line_num, _named(row, named, f"{path.name}: line {table.line_num}")) for row in table]
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one.") from None
     if not rows:
         raise DataError(f"{path.name} holds no votes; it needs a line for each under its head.")
     return rows
+
+
+def _named(row: dict, named: Mapping[str, str], where: str) -> dict[str, str]:
+    if surplus := more_cells(row):
+        raise DataError(f"{where}: {surplus}")
+    return {column: (row.get(key) or "").strip() for column, key in named.items()}
 
 
 def _decisions(rows: list[tuple[int, dict[str, str]]], name: str, criterion: str) -> Decisions:
