@@ -24,7 +24,8 @@ def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[s
     """A sentence for each scene in which a detector that a column uses finds nothing, and nothing is marked.
 
     `columns` are (key of a metric, its parameters as given). A scene is looked at until something is found there.
-    Detectors whose weights are not here are not asked, and nothing more is said after so many `seconds`.
+    Detectors whose weights are not here, or not as they should be, or for which there is no room, are not asked: a doubt stands
+    in nobody's way. Nothing more is said after so many `seconds`.
     """
     until = time.monotonic() + seconds
     wanted: dict[Looking, list[str]] = {}
@@ -65,7 +66,11 @@ def _without(views: Mapping[str, View], looking: Looking, until: float) -> Itera
         for view in named:
             if time.monotonic() > until:
                 return
-            if len(detections(RenderPair.of(None, view), looking)):
+            try:
+                found = detections(RenderPair.of(None, view), looking)
+            except (weights.WeightsError, MemoryError):
+                return
+            if len(found):
                 break
         else:
             yield scene

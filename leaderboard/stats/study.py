@@ -219,7 +219,7 @@ class Contradiction:
 
 
 def contradictions(counted: Votes, metric: MetricScores) -> list[Contradiction]:
-    """All such pairs, those that people are surest of first; the metric's order is that of its means over the samples judged."""
+    """All such pairs, those that people are surest of first; the metric's order is that of its one value per method."""
     cells = preference.cells(counted)[..., 0]
     sign = 1 if metric.higher_is_better else -1
     values, means = sign * metric.values, sign * metric.of_methods

@@ -10,12 +10,15 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from evaluation import doubts
+from evaluation import doubts, weights
+from evaluation.metrics.render import detections
 from evaluation.models import PhaseMetric
+from evaluation.networks import load, yolox
 from evaluation.synthetic.rooms import room, view
 from submissions.formats.families import RENDER
 from submissions.formats.render import Roi, View, render
 from submissions.models import Phase
+from tests.evaluation.networks import random_weights
 from tests.factories import ChallengeFactory, PhaseFactory, UserFactory
 from tests.scenes import write_folder
 
@@ -47,9 +50,28 @@ def test_it_stops_when_its_time_is_over_and_asks_no_detector_that_is_not_here():
     assert doubts.of_objects(VIEWS, [("osim", {"weights": "yolox-x"})]) == []
 
 
+def test_a_detector_whose_file_has_changed_stands_in_no_references_way(monkeypatch, tmp_path):
+    random_weights.shelf(monkeypatch, tmp_path)
+    path = random_weights.put(monkeypatch, "yolox-nano", {"model": random_weights.lively(yolox.build("yolox-nano"))})
+    load.forget()
+    with path.open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(weights.WeightsError, match="has changed"):
+        load.load("yolox", "yolox-nano")
+    assert doubts.of_objects(VIEWS, [("osim", {"weights": "yolox-nano"})]) == []
+
+
+def test_a_detector_for_which_there_is_no_room_stands_in_no_references_way(monkeypatch):
+    def full(pair, looking):
+        raise MemoryError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(detections, "detections", full)
+    assert doubts.of_objects(VIEWS, [("osim", OURS)]) == []
+
+
 @pytest.mark.django_db
 def test_the_console_says_it(client, tmp_path, settings):
-    settings.READ_SECONDS = 600  # of a busy machine
+    settings.READ_SECONDS = 6000  # of a busy machine
     phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
     PhaseMetric.objects.create(phase=phase, slug="osim", key="osim", params=OURS, is_primary=True)
     organizer = UserFactory(username="olga")
