@@ -26,8 +26,6 @@ SENTENCES = {
 }
 
 PATIENCE = 3.0  # times the seconds of the processor that a part may take on the wall: a busy machine is not the entry's fault
-
-
 NEW_SECONDS = 60.0  # a job's folder younger than this may still be without its lock
 
 

@@ -11,8 +11,8 @@ from evaluation.metrics.spec import Effort
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Reference, cutting
 from evaluation.models.cutting import pieces, seconds_allowed, slices
 from evaluation.sandbox import sandbox
-from evaluation.worker import drain
-from submissions.models import Phase, Status
+from evaluation.worker import check, drain
+from submissions.models import Phase, Status, Submission
 from tests.factories import ChallengeFactory, PhaseFactory, archive, boxes, gables, give_reference, received
 
 
@@ -126,8 +126,9 @@ class TestTime:
                 PhaseMetric.objects.create(phase=phase, slug=f"slow_{k}", key="jaccard_distance", position=9 + k, params=params)
             EvaluationBatch.start(phase, reference=Reference.add(phase, gables(), groups=dict.fromkeys(gables(), "all")))
             phase.refresh_from_db()
-            settings.CHILD_SECONDS, settings.MAX_ATTEMPTS = 1, 1
             entry = received(phase, people.team, archive(gables()))
+            check(Submission.objects.to_validate().claim("checks", status=Status.CLAIMED))
+            settings.CHILD_SECONDS, settings.MAX_ATTEMPTS = 1, 1
             drain()
             entry.refresh_from_db()
             return entry
@@ -141,5 +142,5 @@ class TestTime:
         assert "It was not done within the 1 s one job may take." in Evaluation.objects.get(submission=entry, state="failed").failure
 
     def test_with_one_it_has_its_time(self, slow, monkeypatch):
-        monkeypatch.setattr(cutting, "LONGEST", 120)
-        assert slow(Effort(20.0, 10, power=0.0)).status == Status.SCORED
+        monkeypatch.setattr(cutting, "LONGEST", 10_000)
+        assert slow(Effort(1000.0, 10, power=0.0)).status == Status.SCORED

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from submissions.formats.families import WIREFRAME
+from submissions.formats.package import Package
 from submissions.formats.wireframe import Wireframe, load_folder, write_json, write_npz, write_obj
 from submissions.manifest import Item, Manifest
 from submissions.validation import Verdict, validate
@@ -150,13 +151,15 @@ def test_the_same_upload_under_another_path_gets_the_same_words(tmp_path: Path) 
     assert str(validate(tmp_path / "0f3a", MANIFEST, name="mine.zip").problems[0]).startswith("mine.zip: is not a zip archive")
 
 
-def test_a_thousand_samples_are_judged(tmp_path: Path) -> None:
+def test_each_of_a_thousand_samples_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     frame = Wireframe(rng.uniform(6.5e6, 6.6e6, (50, 3)), rng.integers(0, 50, (75, 2)))
     names = [f"s{n:04}" for n in range(1000)]
     manifest = dataclasses.replace(MANIFEST, items=tuple(Item(name, name, (500, 750)) for name in names))
-    verdict = judge(tmp_path, {f"{name}.obj": write_obj(frame) for name in names}, manifest)
-    assert verdict.accepted and len(verdict.items) == 1000
+    opened, read, files = [], Package.read, {f"{name}.obj": write_obj(frame) for name in names}
+    monkeypatch.setattr(Package, "read", lambda self, name, *limit: opened.append(name) or read(self, name, *limit))
+    assert judge(tmp_path, files, manifest).accepted
+    assert sorted(opened) == sorted(files)
 
 
 @pytest.mark.parametrize("suffix", ["zip", "obj", "json", "npz"])

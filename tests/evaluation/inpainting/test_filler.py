@@ -48,16 +48,16 @@ def test_a_program_gets_files_and_only_the_masked_pixels_are_taken(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "seconds", "said"),
     [
-        ("import sys; sys.exit('out of paint')", "ended with 1: out of paint"),
-        ("pass", "left no image"),
-        ("import time; time.sleep(60)", "timed out"),
+        ("import sys; sys.exit('out of paint')", 600, "ended with 1: out of paint"),
+        ("pass", 600, "left no image"),
+        ("import time; time.sleep(600)", 0.1, "timed out"),
     ],
 )
-def test_a_program_that_fails_is_named(tmp_path, text, said):
+def test_a_program_that_fails_is_named(tmp_path, text, seconds, said):
     with pytest.raises(FillerError, match=said):
-        apply(filler(command(tmp_path, text), seconds=2), IMAGE, MASK)
+        apply(filler(command(tmp_path, text), seconds=seconds), IMAGE, MASK)
 
 
 @pytest.mark.parametrize(
