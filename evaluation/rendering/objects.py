@@ -52,7 +52,7 @@ def load(path: Path, drawing: Drawing, background: Colour = WHITE) -> dict[str, 
     findings = Findings(path.name)
     if not meshes:
         findings.add("", f"holds no mesh; put one for each prompt there, named after it ({', '.join(MESH.suffixes)})")
-    for name in prompts.keys() - meshes.keys():
+    for name in sorted(prompts.keys() - meshes.keys()):
         findings.add("", f"has a prompt {name}, but no mesh of that name", render_folder.PROMPTS)
     for name, mesh in meshes.items():
         if MESH.is_degenerate(mesh):
