@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import QuerySet
 
 PR_SET_PDEATHSIG = 1
 
@@ -42,6 +43,20 @@ class Worker:
         """kill -9 of the worker and of everything it started in its own session."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+    def catch(self, at_work: QuerySet) -> None:
+        """Stop it while there is such a row, so that it is still there whenever the test looks; it stays stopped."""
+
+        def caught() -> bool:
+            if not at_work.exists():
+                return False
+            os.killpg(self.process.pid, signal.SIGSTOP)
+            if at_work.exists():
+                return True
+            os.killpg(self.process.pid, signal.SIGCONT)
+            return False
+
+        wait_until(caught, what="a row at work")
 
     def __enter__(self) -> Worker:
         return self

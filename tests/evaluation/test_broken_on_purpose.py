@@ -44,11 +44,11 @@ def one_set_of_scores(entry: Submission, columns: int) -> None:
 
 def test_a_worker_killed_in_the_middle_of_a_part_loses_nothing(slow_phase, people, references):
     entry = received(slow_phase, people.team, archive(perturbed(references, 0.1)))
-    first = Worker()
-    caught = Part.objects.filter(evaluation__submission=entry, started_at__isnull=False, state=Part.State.WAITING)
-    wait_until(caught.exists, what="a part at work")
-    part = caught.first()
-    first.kill()
+    at_work = Part.objects.filter(evaluation__submission=entry, started_at__isnull=False, state=Part.State.WAITING)
+    with Worker() as first:
+        first.catch(at_work)
+        part = at_work.first()
+        first.kill()
     with Worker():
         wait_until(lambda: bool(sweep()) and Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")
     one_set_of_scores(entry, 4)
@@ -236,6 +236,11 @@ def test_a_part_that_fails_for_good_fails_the_entry_and_a_retry_scores_it(phase,
 
 
 def test_cancelling_stops_the_work_and_writes_no_score(slow_phase, people, references):
+    for n in range(40):  # minutes of work, of which none is done to its end
+        params = {"n_samples": 1_000_000, "primitive": "capsule", "radius": 0.6 + n / 100}
+        PhaseMetric.objects.create(phase=slow_phase, slug=f"slow_{n}", key="jaccard_distance", position=10 + n, params=params)
+    EvaluationBatch.start(slow_phase, reference=slow_phase.references.get())
+    slow_phase.refresh_from_db()
     entry = received(slow_phase, people.team, archive(references))
     with Worker():
         wait_until(Part.objects.filter(started_at__isnull=False).exists, what="a part at work")
