@@ -26,6 +26,7 @@ SENTENCES = {
 }
 
 PATIENCE = 3.0  # times the seconds of the processor that a part may take on the wall: a busy machine is not the entry's fault
+START_SECONDS = 600.0  # in which the child must be ready for its first job
 NEW_SECONDS = 60.0  # a job's folder younger than this may still be without its lock
 
 
@@ -64,7 +65,6 @@ class Sandbox:
         """
         seconds = seconds or settings.CHILD_SECONDS
         (folder / "job.json").write_text(json.dumps(job))
-        process = self._start()
         order = {
             "folder": str(folder),
             "memory": settings.CHILD_MEMORY_MB << 20,
@@ -72,6 +72,7 @@ class Sandbox:
             "wall": seconds * patience,
         }
         try:
+            process = self._start(heartbeat)
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
             end = self._answer(process, heartbeat, order["wall"])
@@ -103,7 +104,8 @@ class Sandbox:
                 self.stop()
                 return "gone"
 
-    def _start(self) -> subprocess.Popen:
+    def _start(self, heartbeat: Callable[[], bool]) -> subprocess.Popen:
+        """The child, ready for a job: it takes seconds to begin, and on a busy machine longer than a lease."""
         if self._owner != os.getpid():  # a forked worker must not share its parent's child
             self._process, self._owner = None, os.getpid()
         if self._process is None or self._process.poll() is not None:
@@ -122,7 +124,7 @@ class Sandbox:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=settings.BASE_DIR,
                 start_new_session=True, bufsize=0,
             )  # fmt: skip
-            if json.loads(self._process.stdout.readline() or '{"end": "gone"}')["end"] != "ready":
+            if self._answer(self._process, heartbeat, START_SECONDS) != "ready":
                 raise JobFailed("crash", "the scoring process did not start")
         return self._process
 

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from evaluation import sandbox as module
-from evaluation.sandbox import JobFailed, Sandbox, job_folder
+from evaluation.sandbox import JobFailed, LeaseLost, Sandbox, job_folder
 
 ITEM = {"id": "a", "group": "a", "max_vertices": 9, "max_edges": 9}
 MANIFEST = {
@@ -51,6 +51,20 @@ def test_a_job_whose_heartbeat_broke_does_not_answer_for_the_next_one(box, tmp_p
     verdict = box.run(second, job(second, "second.json"), lambda: True)
     assert verdict["accepted"] is False
     assert (second / "result.json").exists()
+
+
+def test_the_lease_is_kept_alive_while_the_child_begins(box, settings, tmp_path, monkeypatch):
+    """This one never gets ready; it ends when its input does."""
+    settings.HEARTBEAT_SECONDS = 0.01
+    never = tmp_path / "never"
+    never.write_text("#!/bin/sh\nexec cat\n")
+    never.chmod(0o755)
+    monkeypatch.setattr(module, "sys", SimpleNamespace(executable=str(never)))
+    answers, folder = iter([True, True, False]), tmp_path / "first"
+    with pytest.raises(LeaseLost):
+        box.run(folder, job(folder, "first.json"), lambda: next(answers))
+    monkeypatch.undo()
+    assert box.run(tmp_path / "second", job(tmp_path / "second", "second.json"), lambda: True)["accepted"] is False
 
 
 def test_a_child_that_is_killed_is_a_crash_with_a_sentence(box, tmp_path):
