@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluation.metrics.registry import REGISTRY
 from evaluation.models import EvaluationBatch
 from submissions.formats.families import RENDER, same
 from submissions.models import Phase
@@ -39,6 +40,17 @@ def test_a_zip_of_scenes_becomes_the_reference(desk, phase, at):
     phase.refresh_from_db()
     assert EvaluationBatch.current(phase).reference == row
     assert phase.manifest.background == "#102030" and phase.manifest.items[1].size == (40, 28)
+
+
+def test_every_metric_of_renders_can_be_added_those_of_masks_and_boxes_too(desk, phase, at):
+    keys = [spec.key for spec in REGISTRY.values() if spec.family == "render"]
+    page = desk.get(at("phases/final/metrics/")).content.decode()
+    assert "psnr@mask" in keys and all(f"/phases/final/metrics/new/{key}/" in page for key in keys)
+    desk.post(at("phases/final/reference/"), upload(zipped(dict(RENDER.files(rich_views())))))
+    path = at("phases/final/metrics/new/psnr@mask/")
+    assert "PSNR in the mask" in desk.get(path).content.decode() and desk.get(f"{path}evidence/").status_code == 200
+    desk.post(path, metric_values(slug="psnr-mask"))
+    assert [metric.key for metric in phase.metrics.all()] == ["psnr@mask"]
 
 
 def test_what_may_not_be_meant_is_said_and_stands_in_no_way(desk, phase, at):
