@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+T = TypeVar("T")
 
 CPU = torch.device("cpu")
 NO_ROOM = ("DefaultCPUAllocator", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED")
@@ -72,6 +75,23 @@ def in_batches(
             torch.cuda.empty_cache()
         batch, device = (max(1, batch // 2), device) if batch > 1 else (batch, CPU)
     return done
+
+
+def with_room(compute: Callable[[torch.device], T]) -> T:
+    """`compute(device)` on the best device there is; on the CPU where the graphics card has no room for the smallest piece of it.
+
+    It is for work that cuts itself into pieces, where `in_batches` does not do.
+    """
+    device = best_device()
+    try:
+        return compute(device)
+    except RuntimeError as error:
+        if device.type == "cpu" or not out_of_memory(error):
+            raise
+    # Outside the handler, whose traceback holds on to the tensors that did not fit.
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    return compute(CPU)
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -13,6 +13,8 @@ from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import MetricResult, Status
 
 if TYPE_CHECKING:
+    import torch
+
     from evaluation.metrics.render.puzzlesim.similarity import Scene
     from evaluation.metrics.shared import Arrays
     from submissions.formats.render import CleanViews
@@ -73,6 +75,7 @@ def summary(values: np.ndarray, flags: tuple[str, ...] = ()) -> MetricResult:
 
 def _map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
     from evaluation.metrics.render.puzzlesim.similarity import MOST_VIEWS, working_size
+    from evaluation.networks.inference import with_room
 
     pixels, clean = pair.pred, pair.clean
     height, width = pixels.shape[:2]
@@ -83,18 +86,20 @@ def _map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
         "reference_subset": len(clean.images) > MOST_VIEWS,
         "resized": views != {size} and "resized" not in pair.flags,
     }
-    scene = _scene(pair, weights, size)
-    found = np.ones((height, width), np.float32) if pair.preparing else scene.map(pixels)
-    return found, tuple(flag for flag, holds in noted.items() if holds)
+
+    def compute(device: torch.device) -> np.ndarray:
+        scene = _scene(pair, weights, size, device.type)
+        return np.ones((height, width), np.float32) if pair.preparing else scene.map(pixels)
+
+    return with_room(compute), tuple(flag for flag, holds in noted.items() if holds)
 
 
-def _scene(pair: RenderPair, weights: str, size: tuple[int, int]) -> Scene:
+def _scene(pair: RenderPair, weights: str, size: tuple[int, int], device: str) -> Scene:
     """The scene's features at that size: of this process, of what was prepared, or computed."""
     from evaluation.metrics.render.puzzlesim import similarity
-    from evaluation.networks.inference import best_device
     from evaluation.networks.load import load
 
-    digest, device = stored.get("backbone", weights).sha256, best_device().type
+    digest = stored.get("backbone", weights).sha256
     key = (pair.clean.sha256, digest, size, device)
     network = load("backbone", weights, device)
     name = f"puzzlesim features {digest} {size[0]}x{size[1]}"

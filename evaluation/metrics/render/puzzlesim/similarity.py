@@ -22,7 +22,7 @@ WEIGHTS = (0.67, 0.20, 0.13)
 LONGEST = 960  # px; a longer side is shrunk to it before the features are computed
 MOST_VIEWS = 100
 SMALLEST = 32  # px; below, the backbones have no feature left in the last layer
-_BATCH = {"cpu": 1, "cuda": 8}
+_ON_CARD = 8  # images at a time
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Budget:
 
     def on(self, device: str) -> int:
         """Bytes of features that may be held there: a graphics card takes them into a third of what it has free."""
-        return self.features if device == "cpu" else max(self.features, torch.cuda.mem_get_info()[0] // 3)
+        return max(self.features, torch.cuda.mem_get_info()[0] // 3) if device == "cuda" else self.features
 
 
 @dataclass(eq=False)
@@ -153,7 +153,7 @@ def collect(network: nn.Module, images: Iterable[np.ndarray], size: tuple[int, i
 
     for image in images:
         batch.append(image)
-        if len(batch) == _BATCH[device]:
+        if len(batch) == (1 if device == "cpu" else _ON_CARD):
             take()
     if batch:
         take()

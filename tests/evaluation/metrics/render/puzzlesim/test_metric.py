@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from evaluation import prepared
 from evaluation.metrics.catalogue.render_puzzlesim import SPECS
@@ -12,6 +13,7 @@ from evaluation.metrics.shared import Preparing
 from evaluation.weights import WeightsError
 from tests.evaluation.metrics.render.puzzlesim.scenes import clean, picture, put_weights, sent, view
 from tests.evaluation.networks import random_weights
+from tests.evaluation.networks.full_card import CARD, full_card
 
 
 @pytest.fixture
@@ -58,6 +60,42 @@ def test_inside_the_mask(squeezed):
     assert metric.puzzlesim_mask(outside).value == pytest.approx(values[~mask].mean(dtype=np.float64))
     assert metric.puzzlesim_mask(RenderPair.of(sent(spoilt()), view(clean(range(3)), mask=mask & False))).status == Status.EMPTY_MASK
     assert metric.puzzlesim_mask(RenderPair.of(sent(spoilt()), view(clean(range(3))))).status == Status.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("full_for", ["the reference", "a view", "its products"])
+def test_what_a_card_has_no_room_for_at_all_is_computed_without_it(squeezed, monkeypatch, full_for):
+    views, kept = clean(range(3)), {}
+    plain = metric.puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=kept))
+    given = None if full_for == "the reference" else dict(kept)
+    refused_products = []
+
+    def no_room(layer, test, *more, best_match=similarity.best_match):
+        if test.device == CARD:
+            refused_products.append(len(test))
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return best_match(layer, test, *more)
+
+    monkeypatch.setattr(similarity, "best_match", no_room)
+    with full_card(monkeypatch, room=99 if full_for == "its products" else 0) as refused:
+        found = metric.puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=given))
+        again = metric.puzzlesim(RenderPair.of(sent(picture(1)), view(views), prepared=given))
+    assert found == plain and again.value == pytest.approx(1, abs=1e-5)
+    expected = {"the reference": ([3, 1] * 2, 0), "a view": ([1] * 2, 0), "its products": ([], 2)}[full_for]
+    assert (refused, len(refused_products)) == expected, "each view is tried on the card first"
+
+
+def test_what_the_processor_has_no_room_for_either_is_an_error(squeezed, monkeypatch):
+    with full_card(monkeypatch, device=torch.device("cpu")), pytest.raises(torch.OutOfMemoryError):
+        metric.puzzlesim(RenderPair.of(sent(spoilt()), view(clean(range(3)))))
+
+
+def test_another_error_on_the_card_is_not_hidden(squeezed, monkeypatch):
+    def broken(*given):
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+
+    monkeypatch.setattr(similarity, "features", broken)
+    with full_card(monkeypatch), pytest.raises(RuntimeError, match="shapes"):
+        metric.puzzlesim(RenderPair.of(sent(spoilt()), view(clean(range(3)))))
 
 
 def test_what_has_no_value_and_what_is_the_worst(squeezed):
