@@ -96,7 +96,7 @@ def reference(folder: Path, job: dict) -> dict:
     except FormatError as error:
         return {"faults": [str(fault) for fault in error.all()]}
     family.save(items, folder / "artifact")
-    return {"faults": [], "doubts": doubts.of_objects(items, job.get("columns", ()), job.get("doubting", 0.0)) if family.images else []}
+    return {"faults": [], "doubts": doubts.of(items, job.get("columns", ()), job.get("doubting", 0.0)) if family.images else []}
 
 
 def properties(folder: Path, job: dict) -> dict:

@@ -1,6 +1,6 @@
-"""What an organizer may not have meant of a reference and the metrics that it is to serve: for want of objects, no value. PURE.
+"""What an organizer may not have meant of a reference and its metrics: for want of objects or prompts, no value. PURE.
 
-It takes a detector, so it is asked in a child or on the command line, never while a page is made.
+Objects take a detector, so this is asked in a child or on the command line, never while a page is made.
 """
 
 from __future__ import annotations
@@ -18,6 +18,21 @@ if TYPE_CHECKING:
     from submissions.formats.render import View
 
 DETECTOR = "yolox"  # the network, in evaluation/weights.py
+
+
+def of(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
+    """All that speaks against these views for these columns, a sentence each; see `of_prompts` and `of_objects`."""
+    columns = list(columns)
+    return [*of_prompts(views, [key for key, _ in columns]), *of_objects(views, columns, seconds)]
+
+
+def of_prompts(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
+    """A sentence for each scene without a text, where a metric compares with texts. That there is none at all is refused elsewhere."""
+    titles = [spec.title for spec in map(registry.get, dict.fromkeys(keys)) if spec.wants_prompts]
+    if not titles:
+        return []
+    bare = dict.fromkeys(name.partition("/")[0] for name, view in views.items() if not view.prompt.strip())
+    return [f"{scene}: has no text in prompts.json, so {' and '.join(titles)} has no value there." for scene in bare]
 
 
 def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:

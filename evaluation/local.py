@@ -89,6 +89,7 @@ def score(
     family = _family(metrics, manifest, (reference, prediction))
     requests = requested(metrics, params, manifest, family)
     references = _references(reference, manifest, family)
+    requests = _that_apply(requests, references, named=bool(metrics))
     manifest = manifest or _plain_manifest(references, family)
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:
@@ -155,6 +156,15 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
 def _usable(spec: registry.MetricSpec, family: Family) -> bool:
     """Whether it is a metric of that kind which can be computed here: the weights it takes by default are there."""
     return spec.family == family.key and not weights.refusal(spec, registry.resolve_params(spec.key, {}))
+
+
+def _that_apply(requests: list[MetricRequest], references: Mapping[str, Any], named: bool) -> list[MetricRequest]:
+    """`requests` without those that have no value under these references; CannotScore where they were asked for by name."""
+    prompted = any(getattr(item, "prompt", "") for item in references.values())
+    lacking = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).lacking(prompted))}
+    if lacking and (named or len(lacking) == len(requests)):
+        raise CannotScore(next(iter(lacking.values())))
+    return [request for request in requests if request.slug not in lacking]
 
 
 def _column(text: str, known: Sequence[MetricRequest]) -> MetricRequest:

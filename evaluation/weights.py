@@ -207,6 +207,14 @@ FILES: Mapping[str, PublishedFile] = {
             "OpenAI's CLIP ViT-B/32 in open_clip's format",
         ),
         PublishedFile(
+            "clip-bpe-16e6",
+            "bpe_simple_vocab_16e6.txt.gz",
+            "https://github.com/openai/CLIP/raw/main/clip/bpe_simple_vocab_16e6.txt.gz",
+            "MIT",
+            1.4,
+            "the vocabulary that OpenAI's CLIP reads texts with",
+        ),
+        PublishedFile(
             "dinov2-vitb14",
             "dinov2_vitb14_pretrain.pth",
             "https://dl.fbaipublicfiles.com/dinov2/dinov2_vitb14/dinov2_vitb14_pretrain.pth",
@@ -229,6 +237,7 @@ PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of
     "lpips_squeeze": {"v0.1": ("squeezenet1_1", "lpips-squeeze")},
     "inception": {"fid-2015-12-05": ("inception-fid",)},
     "clip": {"openai-vit-b-32": ("clip-vit-b-32",)},
+    "clip_text": {"openai-vit-b-32": ("clip-vit-b-32", "clip-bpe-16e6")},
     "dinov2": {"dinov2-vitb14": ("dinov2-vitb14",)},
     "yolox": {name: (name,) for name in ("yolox-nano", "yolox-tiny", "yolox-s", "yolox-m", "yolox-l", "yolox-x")},
 }

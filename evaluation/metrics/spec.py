@@ -146,6 +146,17 @@ class MetricSpec:
         split = (text.partition(":") for text in given)
         return tuple((network, parameter or "weights") for network, _, parameter in split)
 
+    @property
+    def wants_prompts(self) -> bool:
+        """Whether it has a value for objects with a prompt only."""
+        return "prompt" in self.needs
+
+    def lacking(self, prompted: bool) -> str:
+        """Why it has no value under a reference that holds prompts, or none; empty where it may have one."""
+        if prompted or not self.wants_prompts:
+            return ""
+        return f"{self.title} holds pictures against the texts they were made from, and the reference has none; add prompts.json to it."
+
     def titled(self, params: Mapping[str, Any], title: str = "") -> str:
         """What a column of the metric is called: `title`, or the metric's own, and the weights of its networks in brackets
         where they are others than the metric is known with, so that nobody takes one network's values for another's."""

@@ -134,6 +134,11 @@ class Reference(models.Model):
         """What its items are."""
         return self.phase.challenge.kind
 
+    @property
+    def has_prompts(self) -> bool:
+        """Whether it says of any object what it was asked for. Rows older than `prompts` are looked through."""
+        return bool(self.prompts) or (self.family.images and any(item.prompt for item in self.items().values()))
+
     def items(self) -> dict[str, Any]:
         """The items themselves, by id."""
         return self.family.unpack(storage.store().read(self.key))

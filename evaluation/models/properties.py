@@ -138,5 +138,6 @@ class PropertyRun(Leased):
 
 
 def is_measurable(spec: registry.MetricSpec) -> bool:
-    """Whether workers run the suite for such a metric: it has tests and a value for a single model, and needs no accelerator."""
-    return spec.device == "cpu" and spec.level != "set" and bool(tests_of(spec.family))
+    """Whether workers run the suite for such a metric: it has tests and a value for a single model, whose pictures have no
+    prompts, and needs no accelerator."""
+    return spec.device == "cpu" and spec.level != "set" and not spec.wants_prompts and bool(tests_of(spec.family))

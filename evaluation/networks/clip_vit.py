@@ -1,6 +1,6 @@
 """The image tower of CLIP ViT-B/32 (Radford et al., 2021), with the parameter names of open_clip's and OpenAI's files.
 
-In those files the tower stands below `visual.`; the text tower is not read.
+In those files the tower stands below `visual.`; the tower of texts, in clip_text.py, is made of the same blocks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ class QuickGELU(nn.Module):
 
 
 class Attention(nn.Module):
-    """Self-attention of all places with all, with the parameters of nn.MultiheadAttention."""
+    """Self-attention of all places with all, with the parameters of nn.MultiheadAttention.
+
+    `mask` float32[places, places], where it is given, is added to what the softmax gets: −∞ where a place must not look.
+    """
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -32,11 +35,12 @@ class Attention(nn.Module):
         self.in_proj_bias = nn.Parameter(torch.empty(3 * width))
         self.out_proj = nn.Linear(width, width)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         batch, places, width = x.shape
         projected = F.linear(x, self.in_proj_weight, self.in_proj_bias)
         query, key, value = projected.reshape(batch, places, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        weights = torch.softmax(query @ key.transpose(-1, -2) / (width // self.heads) ** 0.5, dim=-1)
+        alike = query @ key.transpose(-1, -2) / (width // self.heads) ** 0.5
+        weights = torch.softmax(alike if mask is None else alike + mask, dim=-1)
         return self.out_proj((weights @ value).transpose(1, 2).reshape(batch, places, width))
 
 
@@ -52,8 +56,8 @@ class Block(nn.Module):
         self.mlp.add_module("gelu", QuickGELU())
         self.mlp.add_module("c_proj", nn.Linear(4 * width, width))
 
-    def forward(self, x: Tensor) -> Tensor:
-        x = x + self.attn(self.ln_1(x))
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = x + self.attn(self.ln_1(x), mask)
         return x + self.mlp(self.ln_2(x))
 
 
@@ -64,8 +68,10 @@ class Transformer(nn.Module):
         super().__init__()
         self.resblocks = nn.Sequential(*(Block(width, heads) for _ in range(layers)))
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.resblocks(x)
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        for block in self.resblocks:
+            x = block(x, mask)
+        return x
 
 
 class ClipImageTower(nn.Module):

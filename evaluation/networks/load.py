@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from evaluation import weights as stored
 from evaluation.networks import small_detector, yolox
 from evaluation.networks.alexnet import AlexNet
+from evaluation.networks.clip_text import ClipTextTower
+from evaluation.networks.clip_tokens import Tokenizer
 from evaluation.networks.clip_vit import ClipImageTower
 from evaluation.networks.dinov2 import Dinov2
 from evaluation.networks.files import fill, read_state
@@ -31,8 +33,8 @@ def load(network: str, name: str, device: torch.device | str = "cpu") -> nn.Modu
 
     "backbone" gives a module with `features`, which takes images as `normalise.imagenet` leaves them; the set's name or,
     for a shipped set, its model card's `architecture` says which. "lpips_*" gives its backbone and, as `heads`, the list
-    of the weights float32[C] of the channels at each tap. "inception", "clip", "dinov2" and "yolox" are modules of this
-    package.
+    of the weights float32[C] of the channels at each tap. "clip_text" has, as `tokenizer`, what makes numbers of a text.
+    "inception", "clip", "dinov2" and "yolox" are modules of this package.
     WeightsError where a file is absent, changed, or not of this network.
     """
     found = stored.get(network, name)
@@ -101,6 +103,12 @@ def _clip(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     return fill(_meta(ClipImageTower), read_state(paths[0]), paths[0].name, prefix="visual.")
 
 
+def _clip_text(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
+    tower = fill(_meta(ClipTextTower), read_state(paths[0]), paths[0].name, ignored=("visual.", "logit_scale"))
+    tower.tokenizer = Tokenizer.read(paths[1])
+    return tower
+
+
 def _dinov2(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     return fill(_meta(Dinov2), read_state(paths[0]), paths[0].name, ignored=("mask_token",))
 
@@ -127,6 +135,7 @@ BUILDERS: dict[str, Callable[[Weights, tuple[Path, ...]], nn.Module]] = {
     "lpips_squeeze": _lpips,
     "inception": _inception,
     "clip": _clip,
+    "clip_text": _clip_text,
     "dinov2": _dinov2,
     "yolox": _yolox,
 }

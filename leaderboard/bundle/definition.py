@@ -54,6 +54,7 @@ class ReferenceDef:
     note: str
     load: Callable[[], dict[str, Any]] = field(compare=False, repr=False)
     version: int | None = field(default=None, compare=False)  # of a stored one
+    prompted: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)  # whether any item has a prompt
 
 
 @dataclass(frozen=True)

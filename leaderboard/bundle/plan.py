@@ -131,7 +131,7 @@ class Plan:
 
 def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Plan:
     """The way from `before` to `after`."""
-    refusals = [*_refusals(before, after, facts)]
+    refusals = [*_refusals(before, after, facts), *_lacking(before, after)]
     if before is not None:
         after = _settled(before, after, facts)
     changes = [*_challenge_changes(before, after, facts)]
@@ -381,6 +381,19 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
             yield f"The phase {phase.slug} has {what} on {phase.background}, so its background stays; change it with a new reference first."
         elif new is not None and known.closed and known.entries and _ranking(phase) != _ranking(new) and new.closes_at == phase.closes_at:
             yield f"The phase {phase.slug} has closed with {entries}, so how they are ranked stays; only an open phase can change it."
+
+
+def _lacking(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:
+    """Metrics that would be new to a reference, or it to them, and have no value under it."""
+    for new in after.phases:
+        old = before.phase(new.slug) if before else None
+        reference = new.reference or (old.reference if old else None)
+        if reference is None:
+            continue
+        known = {metric.key for metric in old.metrics} if old and old.reference == reference else set()
+        for spec in map(registry.get, sorted({metric.key for metric in new.metrics} - known)):
+            if spec.wants_prompts and (lacking := spec.lacking(reference.prompted())):
+                yield f"Phase {new.slug}: {lacking}"
 
 
 def _no_other_kind(phase: PhaseDef) -> str:

@@ -83,7 +83,7 @@ def reference_definition(row: Reference) -> ReferenceDef:
     return ReferenceDef(
         sha256=row.sha256, item_ids=tuple(item for item, _ in own),
         groups=tuple((item, group) for item, group in own if group != family.group_of(item)),
-        note=row.note, load=row.items, version=row.version,
+        note=row.note, load=row.items, version=row.version, prompted=lambda: row.has_prompts,
     )  # fmt: skip
 
 

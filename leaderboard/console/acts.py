@@ -115,6 +115,10 @@ def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str,
     unknown = sorted(groups.keys() - items.keys())
     if unknown:
         raise Refused(f"There is no item {unknown[0]} in the file, but a group names it; mend the groups.", "unknown_item")
+    prompted = any(getattr(item, "prompt", "") for item in items.values())
+    for metric in phase.metrics.all():
+        if lacking := metric.spec.lacking(prompted):
+            raise Refused(f"{lacking} Or take the metric out of the phase first.", "no_prompts")
     with transaction.atomic():
         before = phase.references.count()
         reference = Reference.add(phase, items, groups=groups, actor=actor, note=note)

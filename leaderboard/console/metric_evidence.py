@@ -14,6 +14,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
 from evaluation.models import EvaluationBatch
 from leaderboard import evidence
+from leaderboard.bundle.state import reference_in_force
 from leaderboard.evidence import Evidence
 from submissions.models import Phase
 
@@ -93,9 +94,15 @@ class MetricEvidence:
             return 0.0
         return sum(self.spec.effort.of(tuple(size), self.params) for size in batch.reference.bounds)
 
+    @cached_property
+    def lacking(self) -> str:
+        """What the phase's reference lacks for it to have a value, in a sentence; empty where nothing is known to be lacking."""
+        reference = reference_in_force(self.phase) if self.spec.wants_prompts else None
+        return self.spec.lacking(reference.has_prompts) if reference is not None else ""
+
     @property
     def refusal(self) -> str:
-        return weights.refusal(self.spec, self.params)
+        return weights.refusal(self.spec, self.params) or self.lacking
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -45,6 +45,13 @@ def test_what_was_marked_by_hand_is_an_object_and_clean_views_alone_are_not_look
     assert doubts.of_objects({"empty/a": GREY, "empty/b": marked, "bare/a": View(None, 160, 120)}, [("osim", OURS)]) == []
 
 
+def test_scenes_without_a_text_are_named_where_a_metric_compares_with_texts():
+    views = {"chair/a": replace(GREY, prompt="a chair"), "owl/a": GREY, "owl/b": replace(GREY, prompt=" ")}
+    sentence = "owl: has no text in prompts.json, so CLIP text similarity has no value there."
+    assert doubts.of_prompts(views, ["psnr", "clip_sim_text"]) == [sentence] == doubts.of(views, [("clip_sim_text", {})])
+    assert doubts.of_prompts(views, ["psnr", "clip_sim"]) == []
+
+
 def test_it_stops_when_its_time_is_over_and_asks_no_detector_that_is_not_here():
     assert doubts.of_objects(VIEWS, [("osim", OURS)], seconds=-1) == []
     assert doubts.of_objects(VIEWS, [("osim", {"weights": "yolox-x"})]) == []

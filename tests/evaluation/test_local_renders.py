@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluation import local
+from evaluation import local, weights
 from evaluation.__main__ import main
 from tests.scenes import archive, file_of, noisy, pixels, rich_views, view, views, write_folder
 
@@ -47,6 +47,14 @@ def test_views_without_a_reference_image_have_no_value_of_what_needs_one(tmp_pat
     scores, summary = local.score(tmp_path / "entry", tmp_path / "reference", metrics=["psnr"]).scores["psnr"]
     assert scores.statuses == ("not_applicable", "ok", "ok", "not_applicable", "not_applicable")
     assert (summary.n, summary.n_null, summary.n_missing) == (1, 3, 0)
+
+
+def test_a_metric_of_prompts_is_refused_by_name_and_left_out_otherwise(reference, tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "refusal", lambda spec, params, command="": "" if spec.key in ("psnr", "clip_sim_text") else "absent")
+    write_folder(views({"garden": 2, "hall": 1}), tmp_path / "entry")
+    assert set(local.score(tmp_path / "entry", reference).scores) == {"psnr"}
+    with pytest.raises(local.CannotScore, match=r"the reference has none; add prompts.json to it"):
+        local.score(tmp_path / "entry", reference, metrics=["psnr", "clip_sim_text"])
 
 
 def test_a_missing_view_gets_the_worst_value(reference, tmp_path):

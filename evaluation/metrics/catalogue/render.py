@@ -150,6 +150,25 @@ CLIP_SIM = replace(
     params=(_weights("clip", "OpenAI's weights."),),
     weights="clip",
 )
+CLIP_SIM_TEXT = replace(
+    _spec(
+        "clip_sim_text",
+        "CLIP text similarity",
+        True,
+        (-1.0, 1.0),
+        "",
+        "0",
+        "How well the views of a generated object fit its prompt to CLIP ViT-B/32: the cosine of the embeddings of view and text, the mean "
+        "over the object's views. No reference image is needed, but the reference must hold prompts; an object without one has no value. "
+        "Of a text CLIP reads 77 pieces of words at most, start and end included. Views that fit well reach about 0.3, so compare entries "
+        "with each other, and at the same views only.",
+        "mean over views: cos(e(x), t(p)), e the embedding of the view's middle square, brought to 224 px, and t that of the prompt",
+        "CLIP, ICML 2021; text against views as the baseline in GPTEval3D (arXiv 2401.04092), which takes 30 views around the object",
+    ),
+    params=(_weights("clip_text", "OpenAI's weights, and the vocabulary they read texts with."),),
+    weights="clip_text",
+    needs=("prompt",),
+)
 FID = replace(
     _spec(
         "fid",
@@ -184,5 +203,6 @@ SPECS: tuple[MetricSpec, ...] = (
     _boxed(LPIPS_OURS, _ENLARGED, f" {_UNTRAINED}"),
     CLIP_SIM,
     _boxed(CLIP_SIM),
+    CLIP_SIM_TEXT,
     FID,
 )

@@ -60,7 +60,12 @@ def clip_sim(pair: RenderPair, weights: str = "openai-vit-b-32") -> MetricResult
     (reference,) = pair.reference_once(
         f"clip {weights} {stored.digest(NETWORK, weights)}", lambda: (embedding(pair.ref, weights).astype(np.float64),)
     )
-    return MetricResult(cosine(embedding(pair.pred, weights), reference))
+    return MetricResult(cosine(of_render(pair, weights), reference))
+
+
+def of_render(pair: RenderPair, weights: str) -> np.ndarray:
+    """float32[512] of the pair's render, found once for all metrics that ask."""
+    return pair.once(("clip", weights), lambda: embedding(pair.pred, weights))
 
 
 def clip_sim_bbox(pair: RenderPair, **params: Any) -> MetricResult:

@@ -57,7 +57,7 @@ class Command(BaseCommand):
             raise CommandError("Nothing was changed.")
         for phase in definition.phases if not plan.is_empty and FAMILIES[definition.family].images else ():
             columns = [(metric.key, metric.params) for metric in phase.metrics]
-            for doubt in doubts.of_objects(phase.reference.load(), columns) if phase.reference else ():
+            for doubt in doubts.of(phase.reference.load(), columns) if phase.reference else ():
                 self.stdout.write(f"! phase {phase.slug}: {doubt}")
         if not do or plan.is_empty:
             return

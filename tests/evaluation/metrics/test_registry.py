@@ -53,6 +53,7 @@ INDEX = {
     "lpips_squeeze": (False, (0, None), "", "1"),
     "lpips_plumbline_small": (False, (0, 1), "", "1"),
     "clip_sim": (True, (-1, 1), "", "0"),
+    "clip_sim_text": (True, (-1, 1), "", "0"),
     "fid": (False, (0, None), "", "null"),
     "osim": (True, (0, 1), "", "0"),
     "puzzlesim": (True, (0, 1), "", "0"),

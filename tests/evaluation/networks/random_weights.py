@@ -45,6 +45,12 @@ def put(monkeypatch, name: str, state: dict[str, Tensor]) -> Path:
         save_file(state, file.path)
     else:
         torch.save(state, file.path)
+    return fetched(name)
+
+
+def fetched(name: str) -> Path:
+    """Take the file of that name, which lies in the cache, for one that has been fetched; returns where it lies."""
+    file = weights.published(name)
     record = {"sha256": weights.file_digest(file.path), "bytes": file.path.stat().st_size, "source": "a test", "fetched": "2026-01-01"}
     (file.path.parent / f"{file.filename}.json").write_text(json.dumps(record))
     return file.path

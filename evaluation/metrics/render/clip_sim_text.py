@@ -1,0 +1,53 @@
+"""`clip_sim_text`: how well a picture of a generated object fits its prompt to CLIP (Radford et al., 2021)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation import weights as stored
+from evaluation.metrics.render.clip_sim import cosine, of_render
+from evaluation.metrics.result import MetricResult, Status
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from evaluation.metrics.render.pair import RenderPair
+
+NETWORK = "clip_text"
+CUT = "prompt_cut"  # the flag of a text that is longer than CLIP reads
+
+
+@lru_cache(maxsize=1024)  # a prompt has many views, and often many seeds
+def embedding(prompt: str, weights: str, sha256: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """float64[512]: what CLIP's text tower makes of a prompt; and bool[1]: whether it had to be cut.
+
+    `sha256` is that of the weights, which are read anew where it is another one.
+    """
+    import torch
+
+    from evaluation.networks.inference import in_batches
+    from evaluation.networks.load import load
+
+    def compute(device: torch.device, numbers: Tensor) -> Tensor:
+        return load(NETWORK, weights, device)(numbers)
+
+    tokenizer = load(NETWORK, weights).tokenizer
+    (found,) = in_batches(compute, [torch.tensor(tokenizer.numbers(prompt))], batch=1)
+    return found.numpy().astype(np.float64), np.array([tokenizer.is_cut(prompt)])
+
+
+def clip_sim_text(pair: RenderPair, weights: str = "openai-vit-b-32") -> MetricResult:
+    """The cosine of the render's embedding and its prompt's; the prompt's is found once for all its views."""
+    prompt = pair.reference.prompt.strip()
+    if not prompt:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("no_prompt",))
+    if pair.missing and not pair.preparing:  # a view that has nothing but its prompt cannot be its own render
+        return pair.missing
+    sha256 = stored.digest(NETWORK, weights)
+    text, cut = pair.reference_once(f"clip text {weights} {sha256}", lambda: embedding(prompt, weights, sha256))
+    value = 0.0 if pair.preparing else cosine(of_render(pair, weights), text)
+    return MetricResult(value, flags=(CUT,) if cut[0] else ())
