@@ -60,6 +60,35 @@ def test_the_slider_moves_by_keyboard_and_by_hand(open_page, two):  # noqa: F811
     assert seen(tab, tab.locator(".pair.live").nth(1)) == pytest.approx(50)  # of a scene each view has its own
 
 
+def test_the_line_goes_under_the_number_of_an_object(open_page, two):  # noqa: F811
+    """The same number is drawn wherever the line stands; beside its box the line is there."""
+    tab = open_page(scene(two[0]))
+    both = tab.locator(".pair.live .pair-both").first
+    for image in both.locator("img").all():
+        image.evaluate("image => image.decode()")
+    both.evaluate(
+        """both => {
+            const boxes = document.createElement("div");
+            boxes.className = "boxes";
+            boxes.innerHTML = '<i style="left:30%;top:20%;width:40%;height:40%"><b>8</b></i>';
+            boxes.querySelector("b").style.background = "#000";  // what lies below a number shines through
+            both.append(boxes);
+        }"""
+    )
+    number = both.locator(".boxes b")
+    frame, box = both.bounding_box(), number.bounding_box()
+    middle = 100 * (box["x"] + box["width"] / 2 - frame["x"]) / frame["width"]
+    inner = {"x": round(box["x"]) + 2, "y": round(box["y"]) + 2, "width": round(box["width"]) - 4, "height": round(box["height"]) - 4}
+
+    def shown(at: float, clip: dict) -> bytes:
+        both.evaluate("(both, at) => both.style.setProperty('--at', `${at}%`)", at)
+        return tab.screenshot(clip=clip)
+
+    assert shown(90, inner) == shown(middle, inner)
+    number.evaluate("b => b.remove()")
+    assert shown(90, inner) != shown(middle, inner), "the line is there"
+
+
 def test_pictures_wait_until_they_are_near_and_nothing_jumps(open_page, two):  # noqa: F811
     tab = open_page(scene(two[0]), viewport={"width": 800, "height": 500})
     tab.locator(".pair.live").nth(VIEWS - 1).wait_for()
