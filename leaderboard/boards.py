@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Score
@@ -309,8 +310,17 @@ def decimals(values: Values) -> int:
 
 # --- old rankings --------------------------------------------------------------------------
 
-WITHHELD_NAME = "withheld by the organizers"
+WITHHELD_NAME = people.WITHHELD
 _FIGURES = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "group")
+
+
+def barred(phase: Phase) -> frozenset[int]:
+    """Entries that the public is told nothing of now: hidden, disqualified, or received after the freeze."""
+    found = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False)
+    frozen = phase.frozen_since()
+    if frozen is not None:
+        found |= Q(received_at__gt=frozen, made_as="")
+    return frozenset(phase.submissions.filter(found).values_list("pk", flat=True))
 
 
 def withheld(content: dict[str, Any], ids: frozenset[int]) -> dict[str, Any]:
@@ -328,6 +338,9 @@ def withheld(content: dict[str, Any], ids: frozenset[int]) -> dict[str, Any]:
     overall = _blanked(content["overall"], at)
     overall["explanation"] = _with(overall["explanation"], at, "")
     told = people.withheld(content["people"], at, ids) if content.get("people") else None
+    if told:
+        names = {content["entries"][index]["name"] for index in at}
+        told["left_out"] = [name for name in told.get("left_out", []) if name not in names]
     return content | {"entries": entries, "metrics": metrics, "overall": overall, "people": told}
 
 

@@ -6,7 +6,7 @@ reads that part, so a board asks nothing more for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from leaderboard.stats.ranking import order, rank
 from submissions.models import Phase
 
 COLUMN = "people"  # the slug of the people's own column
+WITHHELD = "withheld by the organizers"  # in the place of a name
 MOST_SAMPLES = 12  # that a mark names
 TRAINED = {  # of a metric and the judgements that it is held against, see `leaderboard.trained`; {} are votes, or scores
     "these": "trained on these {}",
@@ -62,6 +63,7 @@ def n_raters(content: Mapping[str, Any]) -> int | None:
 def _told(row: StudyAnalysis, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     study, content = row.study, row.content
     opinions = content.get("kind") == "opinions"
+    shown = {entry["id"] for entry in entries}
     scale = {line["method"]: line["mos" if opinions else "win_rate"] for line in content["scales"]}
     label_of = {pk: label for label, pk in content["entries"].items()}
     preferred = [scale.get(label_of.get(entry["id"], ""), [None, None, None]) for entry in entries]
@@ -71,7 +73,8 @@ def _told(row: StudyAnalysis, entries: Sequence[Mapping[str, Any]]) -> dict[str,
         "raters": n_raters(content), "groups": sorted({name for name in content["groups"] if name}),
         "judgements": content["counted"], "questions": content.get("questions", 0), "at": row.finished_at.isoformat(timespec="seconds"),
         "between": {"value": content["like_others"]} if opinions else content["people"]["pairs"],
-        "note": content.get("note", ""), "left_out": content.get("left_out", []),
+        "note": content.get("note", ""),
+        "left_out": [name for name in content.get("left_out", []) if content["entries"].get(name) in (None, *shown)],
         "metrics": [_metric(line, opinions) for line in content["metrics"]],
         "judges": [_metric(line, opinions) for line in content.get("judges", [])],
         **{name: [ends[n] for ends in preferred] for n, name in enumerate(("value", "low", "high"))},
@@ -119,6 +122,26 @@ def withheld(told: Mapping[str, Any], at: Sequence[int], ids: frozenset[int]) ->
 
 
 # --- out of the payload
+
+
+def unnamed(content: Mapping[str, Any], labels: Collection[str]) -> dict[str, Any]:
+    """An analysis without what it says of the entries called so: neither names nor figures of theirs are left in it."""
+    if not labels:
+        return dict(content)
+    at = [n for n, name in enumerate(content["methods"]) if name in labels]
+    metrics = []
+    for line in content["metrics"]:
+        said = [one for one in line["contradictions"] if one["preferred"] not in labels and one["other"] not in labels]
+        own = {"values": [None if n in at else value for n, value in enumerate(line["values"])]} if "values" in line else {}
+        metrics.append(line | {"contradictions": said} | own)
+    found = {
+        **content, "metrics": metrics, "methods": [WITHHELD if n in at else name for n, name in enumerate(content["methods"])],
+        "scales": [line for line in content["scales"] if line["method"] not in labels],
+        "entries": {name: pk for name, pk in content["entries"].items() if name not in labels},
+    }  # fmt: skip
+    if "left_out" in content:
+        found["left_out"] = [name for name in content["left_out"] if name not in labels]
+    return found | ({"anchor": WITHHELD} if content.get("anchor") in labels else {})
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from leaderboard.board_api import board_phase
 from leaderboard.models import Study
-from leaderboard.people import n_raters
-from leaderboard.views.studies import anonymous
+from leaderboard.people import n_raters, unnamed
+from leaderboard.views.studies import anonymous, barred_from, withheld_labels
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
 from submissions.permissions import allowed
@@ -91,4 +91,5 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug):
     if row is None:
         raise Http404
     done = {one.criterion: one.content for one in row.analyses.all() if one.content is not None}
-    return _brief(request, row, found) | {"analyses": {name: anonymous(done[name]) for name in row.in_order(done)}}
+    withheld = withheld_labels(row, barred_from(found, allowed(request.user, "challenge.organize", found.challenge)))
+    return _brief(request, row, found) | {"analyses": {name: anonymous(unnamed(done[name], withheld)) for name in row.in_order(done)}}

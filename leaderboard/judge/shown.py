@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from leaderboard import plots_judge
 from leaderboard.judge.instructions import CRITERIA, KEYS, OVERALL
 from leaderboard.judge.scores import facts
 from leaderboard.models import JudgeRun, Study
+from leaderboard.people import WITHHELD
 
 TITLES = {one.key: one.title for one in CRITERIA}
 OVERALL_KEY = KEYS[OVERALL]
@@ -22,10 +24,10 @@ def costs(cost: float | None, n_uncosted: int = 0) -> str:
     return f"{cost:.2f} {settings.JUDGE_CURRENCY}{' and more' if n_uncosted else ''}"
 
 
-def of_study(study: Study, content: dict[str, Any] | None) -> list[dict[str, Any]]:
+def of_study(study: Study, content: dict[str, Any] | None, withheld: Collection[str] = ()) -> list[dict[str, Any]]:
     """Each judge of a study: its scores as a radar chart and a table, what they took, and how far it agrees with people.
 
-    `content` is the study's analysis on the criterion that is shown, where there is one.
+    `content` is the study's analysis on the criterion that is shown, where there is one; of the entries `withheld` nothing is said.
     """
     found = []
     beside = {line["key"]: line for line in (content or {}).get("judges", [])}
@@ -35,7 +37,7 @@ def of_study(study: Study, content: dict[str, Any] | None) -> list[dict[str, Any
         runs.setdefault(run.rater_id, []).append(run)
     for own in runs.values():
         newest = own[-1]
-        criteria = scores_of(newest)
+        criteria = {key: _without(one, withheld) for key, one in scores_of(newest).items()}
         took = facts(own)
         titles = [TITLES[key] for key in criteria]
         radar = None if newest.is_for_display_only else plots_judge.radar(titles, _scores(criteria)).to_dict()
@@ -48,6 +50,11 @@ def of_study(study: Study, content: dict[str, Any] | None) -> list[dict[str, Any
             }
         )  # fmt: skip
     return found
+
+
+def _without(scores: dict[str, Any], withheld: Collection[str]) -> dict[str, Any]:
+    rows = [row for row in scores["rows"] if row["method"] not in withheld]
+    return scores | {"rows": rows, "anchor": WITHHELD if scores["anchor"] in withheld else scores["anchor"]}
 
 
 def scores_of(run: JudgeRun) -> dict[str, Any]:

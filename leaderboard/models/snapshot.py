@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
@@ -101,11 +100,7 @@ class Snapshot(models.Model):
     def withhold(self, phase: Phase) -> None:
         """Leave out of the public's ranking what may not be shown any more."""
         if self.audience == self.Audience.PUBLIC:
-            barred = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False)
-            frozen = phase.frozen_since()
-            if frozen is not None:
-                barred |= Q(received_at__gt=frozen)
-            self.withheld = frozenset(phase.submissions.filter(barred).values_list("pk", flat=True))
+            self.withheld = boards.barred(phase)
             told = decode(self.pk, self.digest).get("people")
             self.hides_people = bool(told) and not phase.studies.filter(pk=told["study"]["id"], is_public=True).exists()
 

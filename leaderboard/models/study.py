@@ -282,7 +282,7 @@ class Study(models.Model):
     @property
     def main_analysis(self) -> StudyAnalysis | None:
         """What boards show of it: the leading criterion of those that are computed."""
-        found = {row.criterion: row for row in self.analyses.filter(content__isnull=False)}
+        found = {row.criterion: row for row in self.analyses.all() if row.content is not None}
         return found[self.leading(found)] if found else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,11 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
-from leaderboard import plots_study
+from leaderboard import boards, plots_study
 from leaderboard.judge import answers
 from leaderboard.judge.shown import of_study
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.people import n_raters, reading, spread, trained_more, trained_words
+from leaderboard.people import n_raters, reading, spread, trained_more, trained_words, unnamed
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.views import study_opinions
@@ -40,10 +40,10 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     place = phase_place(request, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
-    rows = []
+    rows, barred = [], barred_from(place.phase, place.viewer.organizes)
     for study in seen(place):
         analysis = study.main_analysis
-        rows.append({"study": study, "found": _brief(analysis.content) if analysis else None})
+        rows.append({"study": study, "found": _brief(unnamed(analysis.content, withheld_labels(study, barred))) if analysis else None})
     open_to_all = Study.objects.filter(phase=place.phase, access=Study.Access.OPEN, state=Study.State.OPEN)
     asking = [study for study in open_to_all if not study.closed_sentence()]
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
@@ -62,6 +62,9 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         raise Http404
     row = rows.get(asked)
     context = place.context("people") | {"study": found, "analysis": row, "criterion": asked, "criteria": [*rows] if len(rows) > 1 else []}
+    withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
+    for one in rows.values():
+        one.content = one.content and unnamed(one.content, withheld)
     if row is not None and row.content is not None:
         titles = metric_titles(found.phase)
         if row.content.get("kind") == "opinions":
@@ -71,7 +74,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         else:
             context |= _shown(found, row, titles)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
-    context["judges"] = of_study(found, context.get("found"))
+    context["judges"] = of_study(found, context.get("found"), withheld)
     return render(request, "leaderboard/study.html", context)
 
 
@@ -82,7 +85,8 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         raise Http404
     found = _study(place, slug)
     done = {row.criterion: row.content for row in found.analyses.filter(content__isnull=False)}
-    criteria = {name: anonymous(done[name]) for name in found.in_order(done)}
+    withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
+    criteria = {name: anonymous(unnamed(done[name], withheld)) for name in found.in_order(done)}
     about = {"study": found.slug, "title": found.title, "question": found.question, "source": found.source, "made_up": found.made_up}
     return JsonResponse(about | {"criteria": criteria})
 
@@ -116,9 +120,19 @@ def csv_response(table: Iterable[list[str]], name: str) -> HttpResponse:
 
 
 def seen(place: PhasePlace) -> list[Study]:
-    """The studies that the viewer may know of, newest first."""
-    rows = Study.objects.filter(phase=place.phase)
+    """The studies that the viewer may know of, newest first, with their analyses and entries."""
+    rows = Study.objects.filter(phase=place.phase).prefetch_related("analyses", "entries")
     return list(rows if place.viewer.organizes else rows.shown())
+
+
+def barred_from(phase: Phase, organizes: bool) -> frozenset[int]:
+    """Entries that are told to organizers alone, for somebody who is one or is not."""
+    return frozenset() if organizes else boards.barred(phase)
+
+
+def withheld_labels(study: Study, barred: Collection[int]) -> set[str]:
+    """What the study calls these entries."""
+    return {entry.label for entry in study.entries.all() if entry.submission_id in barred} if barred else set()
 
 
 def _study(place: PhasePlace, slug: str) -> Study:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from leaderboard import people
 from leaderboard.models import Snapshot, Study, StudyEntry
@@ -179,3 +180,50 @@ def test_new_scores_of_a_studys_entries_ask_for_its_analysis_again(judged):  # n
     before = study.scored_under
     entries[0].evaluations.update(state="running")
     assert study.scored_under != before and analyse_due() == 1
+
+
+def test_a_study_says_nothing_of_an_entry_that_is_withheld_from_the_board(judged, client, request):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    imported(phase, votes_for(entries, items, 1))
+    scores = Study.objects.create(phase=phase, slug="scores", title="Scores", question="?", kind="opinions", is_public=True, revision=1)
+    for number, entry in enumerate(entries):
+        row = StudyEntry.objects.create(study=scores, label=entry.method_name, submission=entry)
+        for k in range(6):
+            rater, _ = Rater.objects.get_or_create(study=scores, name=f"r{k}")
+            Opinion.objects.create(study=scores, rater=rater, sample=items[0], entry=row, score=2 + number + k % 2)
+    while analyse_due():
+        pass
+    place, api = (f"challenges/{phase.challenge.slug}/{between}{phase.slug}" for between in ("", "phases/"))
+    pages = ["people/", *(f"people/{slug}/{end}" for slug in ("people", "scores") for end in ("", "analysis.json"))]
+    addresses = [f"/{place}/{page}" for page in pages] + [f"/api/v1/{api}/studies/{slug}" for slug in ("people", "scores")]
+    name, row = entries[1].method_name, type(entries[1]).objects.filter(pk=entries[1].pk)
+
+    def naming() -> list[str]:
+        answers = {address: client.get(address) for address in addresses}
+        assert {answer.status_code for answer in answers.values()} == {200}
+        return [address for address, answer in answers.items() if name in answer.content.decode()]
+
+    assert naming() == addresses
+    for mark in ("hidden_at", "disqualified_at"):
+        row.update(hidden_at=None, disqualified_at=None)
+        row.update(**{mark: timezone.now()})
+        assert naming() == []
+    client.force_login(request.getfixturevalue("people").organizer)
+    assert naming() == addresses
+
+
+def test_the_list_of_studies_asks_no_more_for_more_of_them(judged, client, django_assert_max_num_queries):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    assert analyse_due() == 1
+    done = study.analyses.get()
+    for number in range(5):
+        study.pk, study.slug, study._state.adding = None, f"s{number}", True
+        study.save()
+        done.pk, done.study, done._state.adding = None, study, True
+        done.save()
+    with django_assert_max_num_queries(10):
+        page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/").content.decode()
+    assert page.count(entries[0].method_name) == 6
