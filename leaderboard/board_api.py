@@ -155,7 +155,10 @@ class Row(Schema):
     state: str = Field(description="hidden or disqualified, told to organizers only; else empty.")
     paper: str
     code: str
-    people: Figure | None = Field(None, description="What people found of it: its win rate, or its mean opinion score.")
+    people: Figure | None = Field(
+        None,
+        description="What people found of it: its win rate over `n` answers, or its mean of `n` scores; 0 where that number is not known.",
+    )
     scores: dict[str, CellOut]
 
 
@@ -312,7 +315,8 @@ def _row(content: dict, index: int) -> dict[str, Any]:
     told = content.get("people")
     if told:
         ends = {name: told[name][index] for name in ("value", "low", "high")}
-        people = ends | {"n": told["judgements"]} if ends["value"] is not None else None
+        counts = told.get("n")  # not kept by rankings of before
+        people = ends | {"n": counts[index] if counts else 0} if ends["value"] is not None else None
     else:
         people = None
     standing = {"rank": overall["rank"][index], "value": overall["value"][index], "group": overall["group"][index]}

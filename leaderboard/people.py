@@ -65,6 +65,7 @@ def _told(row: StudyAnalysis, entries: Sequence[Mapping[str, Any]]) -> dict[str,
     opinions = content.get("kind") == "opinions"
     shown = {entry["id"] for entry in entries}
     scale = {line["method"]: line["mos" if opinions else "win_rate"] for line in content["scales"]}
+    count = {line["method"]: line["n" if opinions else "appearances"] for line in content["scales"]}
     label_of = {pk: label for label, pk in content["entries"].items()}
     preferred = [scale.get(label_of.get(entry["id"], ""), [None, None, None]) for entry in entries]
     return {
@@ -78,7 +79,8 @@ def _told(row: StudyAnalysis, entries: Sequence[Mapping[str, Any]]) -> dict[str,
         "metrics": [_metric(line, opinions) for line in content["metrics"]],
         "judges": [_metric(line, opinions) for line in content.get("judges", [])],
         **{name: [ends[n] for ends in preferred] for n, name in enumerate(("value", "low", "high"))},
-        "marks": _marks(content, {entry["id"] for entry in entries}),
+        "n": [count.get(label_of.get(entry["id"], "")) or 0 for entry in entries],
+        "marks": _marks(content, shown),
     }  # fmt: skip
 
 
@@ -118,10 +120,8 @@ def withheld(told: Mapping[str, Any], at: Sequence[int], ids: frozenset[int]) ->
         slug: {pk: [one for one in said if one["id"] not in ids] for pk, said in by_entry.items() if int(pk) not in ids}
         for slug, by_entry in told["marks"].items()
     }
+    blank["n"] = [0 if n in at else count for n, count in enumerate(told.get("n", []))]
     return {**told, **blank, "marks": marks}
-
-
-# --- out of the payload
 
 
 def unnamed(content: Mapping[str, Any], labels: Collection[str]) -> dict[str, Any]:
@@ -142,6 +142,9 @@ def unnamed(content: Mapping[str, Any], labels: Collection[str]) -> dict[str, An
     if "left_out" in content:
         found["left_out"] = [name for name in content["left_out"] if name not in labels]
     return found | ({"anchor": WITHHELD} if content.get("anchor") in labels else {})
+
+
+# --- out of the payload
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,8 @@ def test_what_is_withheld_leaves_no_trace():
     marks = {
         "hss": {"7": [{"preferred": "x", "id": 8, "samples": [], "n": 0}], "8": [{"preferred": "y", "id": None, "samples": [], "n": 0}]}
     }
-    left = people.withheld(told(marks=marks), [1], frozenset({8}))
+    left = people.withheld(told(marks=marks, n=[40, 30]), [1], frozenset({8}))
+    assert left["n"] == [40, 0]
     assert left["value"] == [0.75, None] and left["high"] == [0.8, None] and left["marks"] == {"hss": {"7": []}}
 
 
@@ -128,6 +129,13 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
     mark = content["people"]["marks"]["corner_f1"][str(entries[0].pk)]
     assert mark[0]["preferred"] == entries[1].method_name and mark[0]["id"] == entries[1].pk and mark[0]["samples"]
     place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    snapshot = Snapshot.current(phase, "public").digest
+    told_rows = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot}/rows").json()["items"]
+    own = 6 * len(batch.reference.item_ids)  # scores that each entry got on a criterion
+    assert {row["id"]: (row["people"]["value"], row["people"]["n"]) for row in told_rows} == {
+        entries[0].pk: (2.0, own),
+        entries[1].pk: (4.5, own),
+    }
     board = client.get(f"{place}?sort=people").content.decode()
     assert "Opinion score" in board and "6 raters" in board and "people say otherwise" in board
     page = client.get(f"{place}people/scores/").content.decode()
