@@ -17,7 +17,7 @@ from submissions.models import Challenge
 from submissions.permissions import Viewer, visible_challenges
 
 MOST_STUDIES = 20
-PARTS = ("metrics", "kind", "of", "counted", "questions", "raters", "n_raters", "people")  # of an analysis, that are read here
+PARTS = ("metrics", "kind", "of", "counted", "questions", "raters", "n_raters", "screened", "people")  # of an analysis, that are read here
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,7 @@ def _measured(row: StudyAnalysis, content: dict[str, Any], line: dict[str, Any])
 def _basis(content: dict[str, Any], opinions: bool) -> str:
     """How many people and judgements it is of, in words."""
     raters = content["n_raters"] if opinions else len(content["raters"])
+    raters = None if raters is None else raters - len(content["screened"] or ())  # pairs know no screening
     who = "raters unknown" if raters is None else f"{raters} rater{'' if raters == 1 else 's'}"
     if content["of"] == "means":
         return f"published means, {who}"

@@ -11,6 +11,7 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.studies import analyse_due
+from leaderboard.views import metric_studies
 from submissions.models import Challenge, Phase
 from tests.leaderboard.test_studies import imported, judged, votes_for  # noqa: F401
 from tests.leaderboard.test_views_metrics import text, words
@@ -117,3 +118,15 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
         with django_assert_max_num_queries(14):
             page = text(client.get(PAGE))
         assert page.count("orders ") >= (7 if who else 4) and ("More 1" in page) == bool(who)
+
+
+@pytest.mark.parametrize(
+    ("content", "opinions", "words"),
+    [
+        ({"n_raters": 6, "screened": ["a"]}, True, "40 scores by 5 raters"),
+        ({"n_raters": None, "screened": []}, True, "40 scores by raters unknown"),
+        ({"raters": ["a"], "questions": 8, "screened": None}, False, "40 answers on 8 pairs by 1 rater"),
+    ],
+)
+def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(content, opinions, words):
+    assert metric_studies._basis({"of": "ratings", "counted": 40} | content, opinions) == words
