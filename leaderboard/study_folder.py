@@ -56,7 +56,7 @@ def write_study(study: Study, folder: Path) -> Written:
         raise CannotExport(f"{folder} is not empty; name a folder that is not there yet.")
     people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
     votes = [vote for vote in study.votes() if vote.rater in people]
-    ratings = [rating for rating in _ratings(study) if rating.rater in people]
+    ratings = [rating for rating in study.ratings() if rating.rater in people]
     if not votes and not ratings:
         raise CannotExport("The study holds no answers yet; there is nothing to learn from.")
     samples = _samples(reference, {answer.sample for answer in (*votes, *ratings)})
@@ -124,12 +124,6 @@ def _write(family: Family, items: Mapping[str, Any], wanted: set[str], folder: P
         path.write_bytes(data)
     top = folder.parent if folder.name == REFERENCES else folder.parent.parent
     return {item: f"{folder.relative_to(top).as_posix()}/{item}.{family.exact}" for item in items if item in wanted}
-
-
-def _ratings(study: Study) -> Iterable[Rating]:
-    columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds")
-    for rater, entry, score, sample, group, criterion, seconds in study.opinions.order_by("id").values_list(*columns):
-        yield Rating(rater, entry, float(score), sample, group, criterion, study.slug, seconds)
 
 
 def _scores(

@@ -287,8 +287,8 @@ class Study(models.Model):
 
 
 def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> models.QuerySet:
-    """Answers on a criterion, or on all of them; only those of raters who count, where `counted`."""
-    rows = answers.order_by("id")
+    """Answers on a criterion, or on all of them; only those of raters who count, where `counted`. Who left has taken theirs along."""
+    rows = answers.filter(rater__left_at=None).order_by("id")
     if counted:
         rows = rows.filter(rater__is_counted=True)
     return rows if criterion is None else rows.filter(criterion=criterion)

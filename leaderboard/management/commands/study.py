@@ -96,11 +96,13 @@ class Command(BaseCommand):
                 csv.writer(stream).writerows(table(runs))
             self.stdout.write(f"{sum(run.n_answered for run in runs):,} comparisons by judge models are in {options['file']}.")
             return
+        opinions = study.kind == Study.Kind.OPINIONS
+        n = 0  # lines below the head
         with options["file"].open("w", newline="", encoding="utf-8") as stream:
-            opinions = study.kind == Study.Kind.OPINIONS
-            csv.writer(stream).writerows(rating.write(study.ratings()) if opinions else voting.write(study.votes()))
-        count = f"{study.opinions.count():,} scores" if opinions else f"{study.study_votes.count():,} votes"
-        self.stdout.write(f"{count} are in {options['file']}.")
+            writer = csv.writer(stream)
+            for n, line in enumerate(rating.write(study.ratings()) if opinions else voting.write(study.votes())):  # noqa: B007
+                writer.writerow(line)
+        self.stdout.write(f"{n:,} {'scores' if opinions else 'votes'} are in {options['file']}.")
 
     def _export_folder(self, study: Study, folder: Path) -> None:
         try:
