@@ -223,9 +223,10 @@ class Study(models.Model):
             wake.after_commit("studies")
 
     def remove(self, actor: User) -> None:
-        """Delete it with all its votes; the audit log keeps how many there were."""
+        """Delete it with all its answers; the audit log keeps how many there were."""
         with transaction.atomic():
-            AuditEntry.record(self.phase.challenge, actor, "study.remove", self, votes=self.study_votes.count(), title=self.title)
+            judged = {"votes": self.study_votes.count(), "scores": self.opinions.count()}
+            AuditEntry.record(self.phase.challenge, actor, "study.remove", self, title=self.title, **judged)
             self.delete()
             self.phase.touch_board()
             wake.after_commit("boards")

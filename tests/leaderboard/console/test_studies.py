@@ -50,7 +50,8 @@ def test_a_study_can_be_hidden_again_and_removed_with_its_votes(address, client)
     assert not study.is_public
     client.post(address, {"act": "remove", "study": study.pk})
     assert not Study.objects.exists()
-    assert AuditEntry.objects.get(action="study.remove").detail["votes"] == 2
+    detail = AuditEntry.objects.get(action="study.remove").detail
+    assert (detail["votes"], detail["scores"]) == (2, 0)
 
 
 @pytest.mark.parametrize(
