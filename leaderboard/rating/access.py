@@ -6,6 +6,7 @@ that only this study's pages get. The same key is in the rater's own link, with 
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,7 @@ from submissions.errors import Refused
 from submissions.models.user import User, hash_secret
 
 COOKIE = "rater"
+KEY = re.compile(r"[A-Za-z0-9_-]{32}")
 COOKIE_SECONDS = 400 * 24 * 3600  # the longest that browsers keep one
 
 
@@ -89,13 +91,31 @@ def may_join(study: Study, user: User) -> bool:
     return study.access == Study.Access.OPEN or is_listed(study, user)
 
 
+def new_key() -> str:
+    """A key for somebody without an account, which the form holds that they join with."""
+    return secrets.token_urlsafe(24)
+
+
+def joined_with(request: HttpRequest, key: str) -> Rater | None:
+    """The rater without an account who has joined by this very form a moment ago, and whose browser sends it once more."""
+    if request.user.is_authenticated or not KEY.fullmatch(key):
+        return None
+    return Rater.objects.select_related("study").filter(key_hash=hash_secret(key)).first()
+
+
 def join(
-    study: Study, user: User | None, invitation: StudyInvitation | None = None, group: str = "", now: datetime | None = None
+    study: Study,
+    user: User | None,
+    invitation: StudyInvitation | None = None,
+    group: str = "",
+    now: datetime | None = None,
+    key: str = "",
 ) -> Joined:
     """Make `user` (None: somebody without an account) a rater, who has read what they agree to.
 
-    Who is one already stays as they are. Raises `Refused`, in a sentence: the study does not take answers now, it has as
-    many raters as it may have, the invitation is used up, or they were removed.
+    Who is one already stays as they are, known by their account or by the key of a form that is sent a second time. Raises
+    `Refused`, in a sentence: the study does not take answers now, it has as many raters as it may have, the invitation is
+    used up, or they were removed.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -106,6 +126,9 @@ def join(
             raise Refused("The organizers have ended your part in this study; write to them if you think that is wrong.", "removed")
         if own is not None and own.joined_at is not None:
             return Joined(own)
+        key = "" if user is not None else key if KEY.fullmatch(key) else new_key()
+        if key and (again := study.raters.filter(key_hash=hash_secret(key)).first()):
+            return Joined(again, key)
         if closed := study.closed_sentence(now):
             raise Refused(closed, "study_closed")
         if invitation is not None and is_used_up(invitation):
@@ -115,16 +138,17 @@ def join(
         people = study.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False, removed_at=None)
         if study.most_raters is not None and people.count() >= study.most_raters:
             raise Refused("This study has all the raters it needs; thank you for coming.", "enough_raters")
-        return _joined(study, own, user, invitation, group, now)
+        group = (invitation.group if invitation else "") or group
+        return _joined(study, own, user, invitation, group, key, now)
 
 
-def _joined(study: Study, own: Rater | None, user: User | None, invitation: StudyInvitation | None, group: str, now: datetime) -> Joined:
-    group = (invitation.group if invitation else "") or group
+def _joined(
+    study: Study, own: Rater | None, user: User | None, invitation: StudyInvitation | None, group: str, key: str, now: datetime
+) -> Joined:
     if own is not None:
         own.joined_at, own.group = now, own.group or group
         own.save(update_fields=["joined_at", "group"])
         return Joined(own)
-    key = "" if user is not None else secrets.token_urlsafe(24)
     name = free_name(study, user.get_username()[:100] if user is not None else "")
     rater = Rater.objects.create(
         study=study, name=name, user=user, group=group, invitation=invitation, joined_at=now, key_hash=hash_secret(key) if key else ""

@@ -36,6 +36,8 @@ def join_by_link(request: HttpRequest, token: str) -> HttpResponse:
     """An invitation: what is asked, what becomes of it, and one button."""
     invitation = access.invitation_by_token(token)
     if invitation is None:
+    if again := _again(request):
+        return again
         return render(request, "rating/join.html", {"over": True}, status=404)
     return _join(request, invitation.study, invitation)
 
@@ -47,16 +49,34 @@ def join_openly(request: HttpRequest, key: str) -> HttpResponse:
     study = access.study_by_key(key)
     if access.may_join(study, request.user):
         return _join(request, study, None)
+    if again := _again(request):
+        return again
     return render(request, "rating/join.html", {"study": study, "uninvited": True, "here": request.path}, status=403)
 
 
 def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
     if access.rater_of(request, study) is not None:
+def _again(request: HttpRequest) -> HttpResponse | None:
+    """To the questions, where the form that is sent has let somebody in before: a second click is no second rater, and finds no
+    invitation used up."""
+    key = request.POST.get("key", "")
+    rater = access.joined_with(request, key)
+    return None if rater is None else _let_in(request, rater.study, key)
+
+
+def _let_in(request: HttpRequest, study: Study, key: str) -> HttpResponse:
+    response = redirect("rate", study.key)
+    if key:
+        access.keep_key(response, request, study, key)
+    return response
+
+
         return redirect("rate", study.key)
     groups = [] if invitation is not None and invitation.group else study.groups
     context = {"study": study, "invitation": invitation, "groups": groups, "closed": study.closed_sentence(), "here": request.path}
     if request.method != "POST":
         return render(request, "rating/join.html", context)
+    context["key"] = "" if request.user.is_authenticated else access.new_key()
     group = request.POST.get("group", "")
     try:
         if request.POST.get("agree") != "yes":
@@ -64,13 +84,11 @@ def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
         if groups and group not in groups:
             raise Refused(f"Say which group you belong to: {', '.join(groups)}.", "no_group")
         limit_joins(request)
-        joined = access.join(study, request.user if request.user.is_authenticated else None, invitation, group if groups else "")
+        user = request.user if request.user.is_authenticated else None
+        joined = access.join(study, user, invitation, group if groups else "", key=request.POST.get("key", ""))
     except Refused as refused:
         return render(request, "rating/join.html", context | {"refused": refused.sentence}, status=409)
-    response = redirect("rate", study.key)
-    if joined.key:
-        access.keep_key(response, request, study, joined.key)
-    return response
+    return _let_in(request, study, joined.key)
 
 
 @never_cache
@@ -80,9 +98,7 @@ def come_back(request: HttpRequest, key: str, own: str) -> HttpResponse:
     study = access.study_by_key(key)
     if not Rater.objects.filter(study=study, key_hash=hash_secret(own)).exists():
         raise Http404
-    response = redirect("rate", study.key)
-    access.keep_key(response, request, study, own)
-    return response
+    return _let_in(request, study, own)
 
 
 @never_cache

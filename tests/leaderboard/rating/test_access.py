@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -40,6 +41,35 @@ def test_an_invitation_lets_people_in_until_it_is_used_up_and_says_their_group(s
     assert Client().get(path).status_code == 404
     assert join(path)[1].status_code == 404
     assert list(study.raters.values_list("name", "group")) == [("rater 01", "experts"), ("rater 02", "experts")]
+
+
+def test_a_form_that_is_sent_twice_is_one_rater_and_finds_no_invitation_used_up(study, people):
+    _, token = campaign.invite(study, people.organizer, most_uses=1)
+    path, client = f"/rate/join/{token}/", Client()
+    page = client.get(path).content.decode()
+    key = re.search(r'name="key" value="([^"]+)"', page)[1]
+    assert key not in Client().get(path).content.decode(), "every form has its own"
+    for browser in (client, Client()):  # the answer to the first click never came, nor did its cookie
+        _, found = join(path, browser, key=key)
+        assert (found.status_code, found["Location"]) == (302, f"/rate/{study.key}/")
+        assert browser.cookies["rater"].value == key
+        assert browser.get(f"/rate/{study.key}/next").status_code == 200
+    assert study.raters.count() == 1
+    assert join(path, key="x" * 32)[1].status_code == 404, "used up for others"
+
+
+def test_a_form_with_no_proper_key_gets_one_of_ours(study, people):
+    _, token = campaign.invite(study, people.organizer)
+    for key in ("short", "", "x" * 33):
+        client, _ = join(f"/rate/join/{token}/", key=key)
+        assert len(client.cookies["rater"].value) == 32 and client.cookies["rater"].value != key
+    assert study.raters.count() == 3
+
+
+@pytest.mark.parametrize("key", ["a%00b", "a%20b", "%F0%9F%8F%A0"])
+def test_an_address_that_no_database_takes_is_none(db, key):
+    for path in (f"/rate/{key}/", f"/rate/join/{key}/", f"/rate/{key}/as/{key}/", f"/rate/{key}/next"):
+        assert Client().get(path).status_code == 404
 
 
 def test_an_invitation_ends_by_its_clock_or_when_it_is_withdrawn(study, people):

@@ -108,6 +108,14 @@ def test_an_invitation_is_used_as_often_as_it_says(study, people):
     assert study.raters.count() == 2
 
 
+def test_clicks_on_one_form_are_one_rater(study, people):
+    invitation, _ = campaign.invite(study, people.organizer, most_uses=1)
+    key = access.new_key()
+    said = together([lambda: access.join(study, None, invitation, key=key).rater.pk] * 5)
+    assert len(set(said)) == 1
+    assert study.raters.count() == 1
+
+
 def test_one_account_in_several_tabs_is_one_rater(study, people):
     said = together([lambda: access.join(study, people.stranger).rater.pk] * 5)
     assert len(set(said)) == 1
