@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import wraps
@@ -25,6 +26,7 @@ from submissions.limits import limit_joins
 from submissions.models.user import hash_secret
 
 MOST_BYTES = 10_000  # of an answer
+TOKEN = re.compile(r"[A-Za-z0-9_-]+")  # of a question; PostgreSQL takes no NUL, not even to look for it
 
 
 # --- joining
@@ -34,10 +36,10 @@ MOST_BYTES = 10_000  # of an answer
 @require_http_methods(["GET", "HEAD", "POST"])
 def join_by_link(request: HttpRequest, token: str) -> HttpResponse:
     """An invitation: what is asked, what becomes of it, and one button."""
-    invitation = access.invitation_by_token(token)
-    if invitation is None:
     if again := _again(request):
         return again
+    invitation = access.invitation_by_token(token)
+    if invitation is None:
         return render(request, "rating/join.html", {"over": True}, status=404)
     return _join(request, invitation.study, invitation)
 
@@ -47,15 +49,13 @@ def join_by_link(request: HttpRequest, token: str) -> HttpResponse:
 def join_openly(request: HttpRequest, key: str) -> HttpResponse:
     """A study that is open to all, or to the account that asks."""
     study = access.study_by_key(key)
-    if access.may_join(study, request.user):
-        return _join(request, study, None)
     if again := _again(request):
         return again
+    if access.may_join(study, request.user):
+        return _join(request, study, None)
     return render(request, "rating/join.html", {"study": study, "uninvited": True, "here": request.path}, status=403)
 
 
-def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
-    if access.rater_of(request, study) is not None:
 def _again(request: HttpRequest) -> HttpResponse | None:
     """To the questions, where the form that is sent has let somebody in before: a second click is no second rater, and finds no
     invitation used up."""
@@ -71,12 +71,14 @@ def _let_in(request: HttpRequest, study: Study, key: str) -> HttpResponse:
     return response
 
 
+def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
+    if access.rater_of(request, study) is not None:
         return redirect("rate", study.key)
     groups = [] if invitation is not None and invitation.group else study.groups
     context = {"study": study, "invitation": invitation, "groups": groups, "closed": study.closed_sentence(), "here": request.path}
+    context["key"] = "" if request.user.is_authenticated else access.new_key()
     if request.method != "POST":
         return render(request, "rating/join.html", context)
-    context["key"] = "" if request.user.is_authenticated else access.new_key()
     group = request.POST.get("group", "")
     try:
         if request.POST.get("agree") != "yes":
@@ -184,7 +186,7 @@ def _acted(request: HttpRequest, study: Study, rater: Rater, act: Callable[[dict
         sent = json.loads(request.body) if len(request.body) <= MOST_BYTES else None
     except ValueError:
         sent = None
-    if not isinstance(sent, dict) or not isinstance(sent.get("question"), str):
+    if not isinstance(sent, dict) or not isinstance(sent.get("question"), str) or not TOKEN.fullmatch(sent["question"]):
         return JsonResponse({"detail": "Send a JSON object with the question's token."}, status=400)
     try:
         note = act(sent)

@@ -270,7 +270,19 @@ def test_what_is_no_answer_is_refused_and_nothing_is_stored(desk, answers):
     assert desk.next()["question"]["id"] == token
 
 
-@pytest.mark.parametrize("body", ["", "[]", "{", '{"question": 3}', '{"answers": {}}', '{"question": "' + "x" * 20_000 + '"}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "[]",
+        "{",
+        '{"question": 3}',
+        '{"answers": {}}',
+        '{"question": "' + "x" * 20_000 + '"}',
+        r'{"question": "a\u0000"}',
+        r'{"question": "\ud83d"}',
+    ],
+)
 def test_what_is_no_json_of_an_answer_is_refused(desk, study, body):
     found = desk.client.post(f"/rate/{study.key}/answer", body, content_type="application/json")
     assert found.status_code == 400
