@@ -56,7 +56,8 @@ def take_back(study: Study, rater: Rater, token: str, now: datetime | None = Non
     with transaction.atomic():
         rater = _locked(study, rater, now)
         last = rater.questions.filter(answered_at__isnull=False).order_by("-answered_at", "-number").first()
-        reopened = rater.questions.filter(answered_at=None, reopened_at__isnull=False).first()
+        # One whose entry has dropped out since is not asked again, and stands in nobody's way.
+        reopened = next((row for row in open_questions(study, rater) if row.reopened_at is not None), None)
         if reopened is not None and reopened.token == token:
             return ""  # the same request again
         if reopened is not None or last is None or last.token != token:

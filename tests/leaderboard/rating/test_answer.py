@@ -123,6 +123,17 @@ def test_going_back_reopens_the_last_question_without_its_answer(desk):
     assert (state["undo"], state["note"]) == (first, None)
 
 
+def test_an_answer_can_be_taken_back_though_a_question_that_was_reopened_has_dropped_out(desk, study):
+    first = desk.next()["question"]["id"]
+    desk.answer(first)
+    desk.undo(first)
+    Question.objects.get(token=first).left.submission.withdraw()
+    token = desk.next()["question"]["id"]
+    assert desk.answer(token)["undo"] == token != first
+    assert (desk.undo(token)["note"], desk.next()["question"]["id"]) == (None, token)
+    assert not StudyVote.objects.exists()
+
+
 def test_only_the_last_answer_can_be_taken_back(desk):
     first = desk.next()["question"]["id"]
     second = desk.answer(first)["question"]["id"]
