@@ -38,8 +38,7 @@ LATE = timedelta(hours=1)  # after a study closed, answers that were being store
 
 def analyse_due(worker: str = "studies") -> int:
     """Make entries that studies wait for, ask for what is missing and compute one analysis; how many were computed."""
-    while artifacts.make_due():
-        pass
+    artifacts.make_due()
     recount()
     StudyAnalysis.request_missing()
     row = StudyAnalysis.objects.waiting().claim(worker)

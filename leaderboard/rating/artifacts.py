@@ -47,13 +47,22 @@ def available(family: str) -> tuple[Artifact, ...]:
 
 
 def make_due() -> int:
-    """Make one entry that a study waits for; how many were made. Two workers at once do the same work, and one of them keeps it."""
-    row = waiting().select_related("study__phase__challenge", "study__reference").order_by("id").first()
-    if row is None:
-        return 0
-    submission = _made(row.study.phase, row.study.reference, row.artifact)
-    StudyEntry.objects.filter(study__reference=row.study.reference, artifact=row.artifact, submission=None).update(submission=submission)
-    return 1
+    """Make the entries that studies wait for; how many were made. Two workers at once do the same work, and one of them keeps it.
+
+    One that cannot be made holds up no other: it is left to the next round, and the log says why.
+    """
+    made, failed = 0, set()
+    while row := waiting().exclude(pk__in=failed).select_related("study__phase__challenge", "study__reference").order_by("id").first():
+        try:
+            submission = _made(row.study.phase, row.study.reference, row.artifact)
+        except Exception:
+            log.exception("an entry for raters could not be made: %s of study %s", row.artifact, row.study_id)
+            failed.add(row.pk)
+            continue
+        same = StudyEntry.objects.filter(study__reference=row.study.reference, artifact=row.artifact, submission=None)
+        same.update(submission=submission)
+        made += 1
+    return made
 
 
 def waiting() -> Any:
