@@ -22,6 +22,7 @@ from submissions.models import AuditEntry, Phase, Status, Submission, User
 from submissions.models.user import hash_secret
 
 MOST_ENTRIES, MOST_SAMPLES = 200, 5000
+MOST_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
 KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
 
 
@@ -93,6 +94,13 @@ def _check(phase: Phase, design: Design, samples: Sequence[str], there: Sequence
     n, least = len(design.entries) + len(design.artifacts), 2 if design.values["kind"] == Study.Kind.PAIRS else 1
     if not least <= n <= MOST_ENTRIES:
         raise Refused(f"Choose {least} to {MOST_ENTRIES} entries; these are {n}.", "bad_entries")
+    questions = (n * (n - 1) // 2 if least == 2 else n) * len(samples)
+    if questions > MOST_QUESTIONS:
+        raise Refused(
+            f"{n} entries on {len(samples):,} samples make {questions:,} questions, and a study has at most {MOST_QUESTIONS:,}; choose "
+            "fewer entries or samples.",
+            "too_many_questions",
+        )
     if any(entry.phase_id != phase.pk for entry in design.entries):
         raise Refused("An entry is of another phase; choose from this one.", "bad_entries")
     if not design.values.get("criteria"):
@@ -103,7 +111,9 @@ def _entries(study: Study, design: Design) -> list[StudyEntry]:
     rows, taken = [], {artifact.label for artifact in design.artifacts}
     order = {pair.pk: n for n, pair in enumerate(design.gold or ())}
     for entry in design.entries:
-        label = entry.method_name if entry.method_name not in taken else f"{entry.method_name} #{entry.number}"
+        label = entry.method_name
+        while label in taken:  # also where another method is called like this one with its number
+            label = f"{label} #{entry.number}"
         taken.add(label)
         gold = {"gold_kind": KNOWN, "gold_order": order[entry.pk]} if entry.pk in order else {}
         rows.append(StudyEntry(study=study, label=label, submission=entry, **gold))
