@@ -135,6 +135,9 @@ def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
         if not after:
             return
         Study.objects.filter(pk=study.pk).update(**after)
+        if "title" in after:  # boards name their study
+            now.phase.touch_board()
+            wake.after_commit("boards")
         AuditEntry.record(now.phase.challenge, actor, "study.edit", now, before={name: before[name] for name in after}, after=after)
 
 
@@ -151,6 +154,8 @@ def open_study(study: Study, actor: User) -> None:
             raise Refused(
                 f"{n} of the entries made for this study are still being made and scored; open it when they are done.", "unfinished"
             )
+        if study.closes_at is not None and study.closes_at <= timezone.now():
+            raise Refused("The time at which this study closes has passed; set a later one under Settings, or none, then open it.", "over")
         if study.entries.live().count() < (2 if study.kind == Study.Kind.PAIRS else 1):
             raise Refused(
                 "Too few of the study's entries can be shown: they were withdrawn, hidden or failed. Make a new study.", "no_entries"

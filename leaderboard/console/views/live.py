@@ -111,7 +111,10 @@ def _invite(request: HttpRequest, study: Study, data: dict[str, Any]) -> HttpRes
 
 def _open(request: HttpRequest, study: Study) -> None:
     campaign.open_study(study, request.user)
-    messages.success(request, "The study is open to its raters.")
+    study.refresh_from_db()
+    messages.success(
+        request, "The study opens at the time under Settings." if study.closed_sentence() else "The study is open to its raters."
+    )
 
 
 def _close(request: HttpRequest, study: Study) -> None:

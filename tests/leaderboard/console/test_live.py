@@ -85,6 +85,50 @@ def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, r
     assert not list(Study.objects.get().votes(counted=True))
 
 
+def test_a_study_is_not_opened_after_its_end_and_says_when_it_will_begin(place, phase, client, rows, people):
+    study = making.live(phase, people.organizer, rows, opened=False, closes_at=timezone.now() - timedelta(hours=1))
+    page = told(client, f"{place}live/", "open")
+    assert "set a later one under Settings" in page
+    assert "is open to its raters" not in page
+    Study.objects.update(closes_at=None, opens_at=timezone.now() + timedelta(hours=1))
+    page = told(client, f"{place}live/", "open")
+    assert "The study opens at the time under Settings." in page
+    study.refresh_from_db()
+    assert study.state == "open"
+
+
+def test_a_study_has_only_so_many_questions(phase, people, rows, monkeypatch):
+    monkeypatch.setattr("leaderboard.rating.campaign.MOST_QUESTIONS", 11)
+    with pytest.raises(making.campaign.Refused, match="4 entries on 2 samples make 12 questions, and a study has at most 11"):
+        making.live(phase, people.organizer, rows)
+    assert making.live(phase, people.organizer, rows, kind="opinions", opened=False).samples.count() == 2  # 8 questions
+
+
+def test_entries_of_one_name_are_told_apart_whatever_others_are_called(phase, people, rows):
+    twin, other = rows[1], rows[2]
+    type(twin).objects.filter(pk=twin.pk).update(method_name=rows[0].method_name)
+    type(other).objects.filter(pk=other.pk).update(method_name=f"{rows[0].method_name} #{twin.number}")
+    for row in rows:
+        row.refresh_from_db()
+    study = making.live(phase, people.organizer, [other, rows[0], twin, rows[3]], opened=False)
+    assert len(set(study.entries.values_list("label", flat=True))) == 4
+
+
+def test_an_entry_that_cannot_be_made_holds_up_no_other(phase, people, rows, monkeypatch):
+    study = making.live(phase, people.organizer, rows, artifacts=(CORRUPTIONS[0], artifacts.NOTHING), opened=False)
+    damaged = artifacts._damaged
+
+    def breaks(name, item, artifact):
+        return 1 / 0 if artifact == CORRUPTIONS[0].name else damaged(name, item, artifact)
+
+    monkeypatch.setattr(artifacts, "_damaged", breaks)
+    assert artifacts.make_due() == 1
+    assert study.entries.get(artifact="empty").submission is not None
+    assert making.campaign.waits_for(study) == 1
+    monkeypatch.setattr(artifacts, "_damaged", damaged)
+    assert artifacts.make_due() == 1
+
+
 def test_the_reference_is_not_shown_to_raters_unless_somebody_says_that_this_is_meant(place, phase, client, rows):
     form = filled(rows)
     del form["discloses"]
