@@ -45,8 +45,8 @@ def judges() -> int:
 
 
 def wake_judges() -> int:
-    """Wake a worker for each run of a judge that can be worked on; how many there are."""
-    waiting = JudgeRun.objects.waiting().unleased().count()
+    """Wake a worker for each run of a judge that can be worked on, or has stopped without its scores; how many there are."""
+    waiting = JudgeRun.objects.waiting().unleased().count() + len(JudgeRun.objects.unscored())
     if waiting:
         wake.send("judges", times=min(waiting, 4))
     return waiting

@@ -36,9 +36,16 @@ State = JudgeRun.State
 
 
 def ask_due(worker: str = "judges") -> int:
-    """Claim a run and ask for one turn; how many questions were answered or given up."""
+    """Score what has stopped, claim a run and ask for one turn; how many questions were answered or given up."""
+    for stopped in JudgeRun.objects.unscored():
+        keep_scores(stopped)
     run = JudgeRun.objects.waiting().claim(worker)
     return 0 if run is None else work_on(run)
+
+
+def keep_scores(run: JudgeRun) -> None:
+    """The scores of a run that was stopped while no worker had it, or whose worker could not give them."""
+    JudgeRun.objects.filter(pk=run.pk, n_answered=run.n_answered, state=run.state).update(result=result_of(run))
 
 
 def work_on(
@@ -227,8 +234,8 @@ class _Turn:
             end(run, State.SPENT)
         elif self.fault is not None and not self.replies:
             run.put_back(str(self.fault), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
-            if JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).exists():
-                JudgeRun.objects.filter(pk=run.pk).update(result=result_of(run))
+            if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
+                keep_scores(failed)
         elif self.fault is not None:
             run.let_go(lease_until=timezone.now() + timedelta(seconds=max(1.0, self.fault.seconds)))
         elif not JudgeRun.objects.filter(pk=run.pk, state=State.ASKING).exists():

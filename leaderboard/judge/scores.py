@@ -25,7 +25,9 @@ def judged(runs: Iterable[JudgeRun]) -> dict[str, list[Judged]]:
 
 
 def result_of(run: JudgeRun) -> dict[str, Any]:
-    """The run's scores by criterion, in the order of the protocol; of a wireframe judge, which ranks nothing, counts alone."""
+    """The run's scores by criterion, in the order of the protocol, and how many `answered` questions they are of; of a wireframe
+    judge, which ranks nothing, counts alone."""
+    answered = run.answers.filter(state="answered").count()  # counted first: one more meanwhile makes these scores old ones
     found = judged([run])
     criteria: dict[str, Any] = {}
     for key in sorted(found, key=KEYS.index):
@@ -37,7 +39,7 @@ def result_of(run: JudgeRun) -> dict[str, Any]:
         else:
             criteria[key] = judges.elo(found[key], run.anchor, seed=run.seed)
         criteria[key]["left_share"] = judges.left_share(found[key])
-    return {"criteria": criteria}
+    return {"criteria": criteria, "answered": answered}
 
 
 def _placed(run: JudgeRun, key: str, own: list[Judged]) -> dict[str, Any]:

@@ -32,6 +32,13 @@ class JudgeRunQuerySet(LeasedQuerySet):
     def waiting(self) -> Self:
         return self.filter(state=JudgeRun.State.ASKING).order_by("id")
 
+    def unscored(self) -> list[JudgeRun]:
+        """Runs that have stopped, and whose scores are not those of all their answers."""
+        open_ = [JudgeRun.State.PLANNED, JudgeRun.State.ASKING]
+        rows = self.unleased().filter(n_answered__gt=0).exclude(state__in=open_).order_by("id")
+        stale = [pk for pk, n, scored in rows.values_list("pk", "n_answered", "result__answered") if n != scored]
+        return list(self.filter(pk__in=stale))
+
 
 class JudgeRun(Leased):
     """A plan of questions for one judge, and how far it is. The row is the request; a worker takes it turn by turn.
@@ -177,6 +184,9 @@ class JudgeRun(Leased):
             if rows.update(state=state, finished_at=timezone.now()):
                 AuditEntry.record(self.study.phase.challenge, actor, act, self, study=self.study.slug)
         self.refresh_from_db()
+                # Nobody has it, or whoever has it gives it back with its scores; else a worker is to work them out.
+                type(self).objects.filter(pk=self.pk, lease_token__isnull=True).update(lease_until=None)
+                wake.after_commit("judges")
 
     def remove(self, actor: User | None) -> None:
         """Delete the run with its answers, and its rater where that has no other run. ValueError where another is placed by it."""
