@@ -162,7 +162,9 @@ class JudgeRun(Leased):
             raise ValueError(f"{self.requests:,} requests were made already; give a budget above that.")
         values = {"state": self.State.ASKING, "budget": budget, "failure": "", "failure_detail": "", "fruitless": 0, "finished_at": None}
         with transaction.atomic():
-            type(self).objects.filter(pk=self.pk).update(**values, started_at=self.started_at or timezone.now())
+            rows = type(self).objects.filter(pk=self.pk).exclude(state__in=[self.State.DONE, self.State.CANCELLED])
+            if not rows.update(**values, started_at=self.started_at or timezone.now()):
+                raise ValueError("This run has ended a moment ago; look at its page again.")
             # A run that waits for its endpoint need not wait any longer; one that is worked on keeps its worker.
             type(self).objects.filter(pk=self.pk, lease_token__isnull=True).update(lease_until=None)
             AuditEntry.record(self.study.phase.challenge, actor, "judge.start", self, study=self.study.slug, budget=budget)
@@ -182,11 +184,11 @@ class JudgeRun(Leased):
         with transaction.atomic():
             rows = type(self).objects.filter(pk=self.pk, state__in=stoppable)
             if rows.update(state=state, finished_at=timezone.now()):
-                AuditEntry.record(self.study.phase.challenge, actor, act, self, study=self.study.slug)
-        self.refresh_from_db()
                 # Nobody has it, or whoever has it gives it back with its scores; else a worker is to work them out.
                 type(self).objects.filter(pk=self.pk, lease_token__isnull=True).update(lease_until=None)
                 wake.after_commit("judges")
+                AuditEntry.record(self.study.phase.challenge, actor, act, self, study=self.study.slug)
+        self.refresh_from_db()
 
     def remove(self, actor: User | None) -> None:
         """Delete the run with its answers, and its rater where that has no other run. ValueError where another is placed by it."""
