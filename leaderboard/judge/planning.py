@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.judge import instructions
+from django.db.models import Sum
+
+from leaderboard.judge import instructions, setup
 from leaderboard.judge.client import Endpoint
 from leaderboard.judge.instructions import Row
 from leaderboard.judge.materials import Materials
@@ -68,6 +70,12 @@ def make(study: Study, actor: User | None, model: str, wish: Wish) -> JudgeRun:
         raise ValueError("A new entry is placed among the scores of a run that has ended; choose one.")
     materials = Materials(study)
     rows, schedule = plan(study, wish, materials)
+    endpoint = setup.endpoint(model)
+    if wish.most_cost is not None and (endpoint is None or endpoint.cost(0, 0) is None):
+        raise ValueError(
+            "A most cost can be kept to only where prices are known: set PLUMBLINE_JUDGE_PRICE_IN and PLUMBLINE_JUDGE_PRICE_OUT, or leave "
+            "it out."
+        )
     anchor = wish.base.anchor if wish.base else wish.anchor or min(materials.entries, default="")
     if anchor and anchor not in materials.entries and wish.base is None:
         raise ValueError(f"There is no entry {anchor!r} to anchor the scores at; there are: {', '.join(sorted(materials.entries))}.")

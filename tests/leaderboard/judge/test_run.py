@@ -233,7 +233,7 @@ def test_one_who_refuses_gets_no_second_and_third_try_in_a_round(study, server):
     declined = Answer({"choices": [{"message": {"content": None, "refusal": "I will not compare these."}}]})
     server.behave = lambda body: declined
     run = finish(make(study))
-    assert run.state == "done" and run.n_failed == 18 and run.requests == 18 * MOST_ROUNDS and run.result == {"criteria": {}}
+    assert run.state == "done" and run.n_failed == 18 and run.requests == 18 * MOST_ROUNDS and run.result == {"criteria": {}, "answered": 0}
     answer = run.answers.first()
     assert answer.said[0] == {"text": "I will not compare these.", "verdicts": None, "refused": True, "cut": False}
     assert run.n_uncosted == run.requests
@@ -321,6 +321,36 @@ def test_the_budget_ends_it_and_a_larger_one_goes_on(study, server):
 def test_the_cost_ends_it_too(study, server):
     run = finish(make(study, most_cost=0.012))  # 0.0035 a request
     assert run.state == "spent" and 4 <= run.requests <= 4 + 3 and run.cost >= 0.012
+
+
+def test_a_most_cost_without_prices_is_refused(study, server, settings):
+    settings.JUDGE_PRICE_OUT = None
+    with pytest.raises(ValueError, match="PLUMBLINE_JUDGE_PRICE_OUT, or leave it out"):
+        make(study, most_cost=1.0)
+    assert not JudgeRun.objects.exists()
+
+
+def test_a_run_that_is_stopped_while_nobody_has_it_gets_its_scores(study, server):
+    run = make(study)
+    run.start(None)
+    server.answers = [fault(500)]  # ends the turn once what else was on its way is answered
+    work_on(JudgeRun.objects.waiting().claim("w"))
+    run.refresh_from_db()
+    assert run.state == "asking" and run.n_answered and run.result is None and run.lease_token is None
+    run.pause(None)
+    assert wake_judges() == 1 and ask_due() == 0
+    run.refresh_from_db()
+    assert run.state == "paused" and run.result["answered"] == run.n_answered and run.result["criteria"]["overall"]["answers"]
+    assert wake_judges() == 0
+
+
+def test_what_was_cancelled_meanwhile_is_not_started(study):
+    run = make(study)
+    seen = JudgeRun.objects.get()
+    run.cancel(None)
+    with pytest.raises(ValueError, match="has ended a moment ago"):
+        seen.start(None)
+    assert JudgeRun.objects.get().state == "cancelled"
 
 
 def test_paused_is_paused_and_what_was_on_its_way_is_kept(study, server, settings):
