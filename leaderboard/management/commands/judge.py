@@ -16,6 +16,7 @@ from leaderboard.judge.run import work_on
 from leaderboard.judge.shown import scores_of
 from leaderboard.models import JudgeRun, Study
 
+BUDGET = 2000
 SHOWN = 3  # of each kind of question, in a dry run
 
 
@@ -26,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("study", metavar="CHALLENGE/PHASE/STUDY")
         parser.add_argument("--model", default="", help="default: PLUMBLINE_JUDGE_MODEL")
         parser.add_argument("--plan", default="", help="default: ensemble, or wireframe where entries are wireframes")
-        parser.add_argument("--budget", type=int, default=2000, help="most requests (default: 2000)")
+        parser.add_argument("--budget", type=int, help="most requests (default: 2,000, or what a resumed run has)")
         parser.add_argument("--most-cost", type=float, help="stop when the answers have cost so much")
         parser.add_argument("--choices", type=int, default=3, help="texts asked for in each request (default: 3)")
         parser.add_argument("--repeats", type=int, default=1, help="requests a comparison, of plans without fixed counts")
@@ -34,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--anchor", default="", metavar="ENTRY", help="whose Elo is 1000; default: the first by name")
         parser.add_argument("--newcomer", default="", metavar="ENTRY", help="ask about this entry only; with --base")
         parser.add_argument("--base", type=int, metavar="RUN", help="the run among whose scores the newcomer is placed")
-        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with that run, under --budget")
+        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with that run")
         parser.add_argument("--dry-run", type=Path, metavar="DIR", help="ask nothing; write the first images and texts of each kind there")
 
     def handle(self, *, study: str, **options) -> None:
@@ -65,7 +66,7 @@ class Command(BaseCommand):
             raise ValueError(f"There is no run {options['base']} of this study.")
         known = planning.plans(study.phase.challenge.family)
         return Wish(
-            options["plan"] or next(iter(known)), options["budget"], options["seed"], options["choices"], options["repeats"],
+            options["plan"] or next(iter(known)), options["budget"] or BUDGET, options["seed"], options["choices"], options["repeats"],
             options["most_cost"], base, newcomer, options["anchor"],
         )  # fmt: skip
 
@@ -97,7 +98,7 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no run {options['resume']} of this study.")
         else:
             run = planning.make(study, None, model, self._wish(study, options))
-        run.start(None, max(options["budget"], run.budget))
+        run.start(None, options["budget"])
         with tqdm(total=run.n_planned, initial=run.n_planned - run.left, unit="question", disable=None) as bar:
             self._go(run, bar)
         run.refresh_from_db()

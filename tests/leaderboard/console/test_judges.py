@@ -188,8 +188,10 @@ def test_the_command_shows_asks_and_goes_on(study, server, tmp_path, capsys):
         call_command("judge", place, "--plan", "one-view", "--budget", "50", "--seed", "2")
     run = JudgeRun.objects.order_by("id").last()
     server.behave = brighter
-    call_command("judge", place, "--resume", str(run.pk), "--budget", "60")
+    call_command("judge", place, "--resume", str(run.pk))
     assert "done. 18 of 18" in capsys.readouterr().out
+    run.refresh_from_db()
+    assert run.budget == 50, "going on raises no budget by itself"
     for arguments, words in (
         (["no/such/study"], "There is no study"),
         ([place, "--plan", "ensemble", "--budget", "3"], "the budget is 3"),
