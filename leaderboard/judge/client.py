@@ -262,8 +262,9 @@ def _said(choice: Mapping[str, Any]) -> Said:
     if not isinstance(content, str | None) or not isinstance(refusal, str | None):
         raise TypeError("a message that is no text")
     reason = choice.get("finish_reason")
-    # PostgreSQL keeps no NUL in a text.
-    return Said((content or refusal or "").replace("\x00", ""), bool(refusal) or reason == "content_filter", reason == "length")
+    # PostgreSQL keeps neither NUL in a text nor half of a pair of surrogates, which is what a cut emoji can be.
+    text = (content or refusal or "").replace("\x00", "").encode("utf-8", "replace").decode()
+    return Said(text, bool(refusal) or reason == "content_filter", reason == "length")
 
 
 def _message(data: bytes) -> str:

@@ -167,6 +167,11 @@ def test_refusals_and_cut_texts_are_told_apart(server, client):
     assert reply.tokens_in is None and reply.tokens_out is None
 
 
+def test_a_text_is_one_that_every_database_keeps(server, client):
+    server.answers = [Answer({"choices": [{"message": {"content": "a\x00b \ud83d"}}]})]  # half of an emoji
+    assert client.ask(question("?")).texts[0].text == "ab ?"
+
+
 def test_a_filter_declines_the_one_question_only(server, client):
     server.answers = [Answer({"error": {"message": "Blocked.", "code": "content_policy_violation"}}, 400)]
     assert [(one.text, one.refused) for one in client.ask(question("?"), 3).texts] == [("Blocked", True)]
