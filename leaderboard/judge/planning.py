@@ -68,14 +68,14 @@ def make(study: Study, actor: User | None, model: str, wish: Wish) -> JudgeRun:
     """A planned run. ValueError, in a sentence, where it cannot be."""
     if wish.newcomer is not None and (wish.base is None or not wish.base.result):
         raise ValueError("A new entry is placed among the scores of a run that has ended; choose one.")
-    materials = Materials(study)
-    rows, schedule = plan(study, wish, materials)
     endpoint = setup.endpoint(model)
     if wish.most_cost is not None and (endpoint is None or endpoint.cost(0, 0) is None):
         raise ValueError(
             "A most cost can be kept to only where prices are known: set PLUMBLINE_JUDGE_PRICE_IN and PLUMBLINE_JUDGE_PRICE_OUT, or leave "
             "it out."
         )
+    materials = Materials(study)
+    rows, schedule = plan(study, wish, materials)
     anchor = wish.base.anchor if wish.base else wish.anchor or min(materials.entries, default="")
     if anchor and anchor not in materials.entries and wish.base is None:
         raise ValueError(f"There is no entry {anchor!r} to anchor the scores at; there are: {', '.join(sorted(materials.entries))}.")
@@ -95,14 +95,15 @@ def plans(family: str) -> dict[str, str]:
 def expected(run: JudgeRun, endpoint: Endpoint | None) -> Expected:
     """What the questions that are left will take: by the run's own answers so far, else estimated."""
     rows = run.questions
-    left = list(run.answers.filter(state="waiting").values_list("row", "repeats"))
-    requests = sum(repeats for _, repeats in left)
-    images = sum(rows[row].images * repeats for row, repeats in left)
+    left = run.answers.filter(state="waiting").order_by().values_list("row").annotate(n=Sum("repeats"))
+    wanted = [(rows[row], n) for row, n in left]  # each kind of question, and how many requests for it
+    requests = sum(n for _, n in wanted)
+    images = sum(row.images * n for row, n in wanted)
     if run.requests and run.tokens_in and run.tokens_out:
         tokens_in, tokens_out = (round(n * requests / run.requests) for n in (run.tokens_in, run.tokens_out))
     else:
-        tokens_in = sum(repeats * _tokens_in(run, rows[row]) for row, repeats in left)
-        tokens_out = sum(repeats * run.choices * WORDS_OUT * len(rows[row].criteria) for row, repeats in left)
+        tokens_in = sum(n * _tokens_in(run, row) for row, n in wanted)
+        tokens_out = sum(n * run.choices * WORDS_OUT * len(row.criteria) for row, n in wanted)
     return Expected(requests, images, tokens_in, tokens_out, endpoint.cost(tokens_in, tokens_out) if endpoint else None)
 
 

@@ -182,11 +182,12 @@ def offline(wanted: Wanted, seed: int = 0) -> list[str]:
     """
     rng = np.random.default_rng(seed)
     kinds = wanted.subjects or tuple(SUBJECTS)
-    found: list[str] = []
+    found: dict[str, str] = {}
     for _ in range(TRIES * wanted.count):
-        found = distinct([*found, _drawn(wanted, kinds, rng)], wanted)
+        for text in distinct([_drawn(wanted, kinds, rng)], wanted):
+            found.setdefault(text.casefold(), text)
         if len(found) == wanted.count:
-            return found
+            return list(found.values())
     raise PromptError(
         f"Only {len(found)} different texts of at most {wanted.max_words} words came out; allow more words, more subjects or fewer texts."
     )
