@@ -14,7 +14,7 @@ from leaderboard.surfaces import scene
 from submissions.formats.arrays import Mesh
 from tests.factories import boxes
 from tests.leaderboard.static_site import Answer, until
-from tests.leaderboard.test_viewer import HEAD, SPY, state
+from tests.leaderboard.test_viewer import HEAD, SPY, comes_to_rest, state
 
 OFFSET = np.array([548_123.25, 6_512_345.5, 412.0])
 BOX, HIGHER = boxes()["box_1"], boxes(1.25)["box_1"]  # 4 × 2 × 1, and a quarter higher
@@ -172,12 +172,7 @@ def test_wires_show_the_faces_of_the_file_not_those_of_splitting(view) -> None:
 
 
 def test_nothing_is_drawn_while_nothing_changes(view) -> None:
-    tab = view(file(HIGHER))
-    tab.wait_for_timeout(200)
-    frames = "viewers[0].stage.renderer.info.render.frame"
-    before = tab.evaluate(frames)
-    tab.wait_for_timeout(300)
-    assert tab.evaluate(frames) == before
+    comes_to_rest(view(file(HIGHER)))
 
 
 def test_two_entries_stand_beside_the_reference_with_one_scale(view) -> None:

@@ -16,6 +16,7 @@ from submissions.models import Phase, Status, Submission
 from tests.factories import gables, perturbed
 from tests.leaderboard.scores import entry, samples, with_files
 from tests.leaderboard.test_views_board import address, scores
+from tests.processes import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 390, "height": 844}
@@ -122,8 +123,7 @@ def test_a_comparison_has_its_chart_and_two_views_that_turn_together(open_page, 
     first, second = tab.locator(".viewer-axes").all()
     before = second.inner_html()
     tab.locator(".viewer-stage").first.press("ArrowLeft")
-    tab.wait_for_timeout(300)
-    assert second.inner_html() != before and second.inner_html() == first.inner_html()
+    wait_until(lambda: before != second.inner_html() == first.inner_html(), what="both views turned alike")
     assert fits(tab)
 
 

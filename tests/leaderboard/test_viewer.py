@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from tests.leaderboard.static_site import STATIC, Answer, until
+from tests.processes import wait_until
 
 VIEWER = STATIC / "viewer"
 HEAD = '<link rel="stylesheet" href="/static/viewer/viewer.css"><script src="/static/viewer/viewer.js" defer></script>'
@@ -268,19 +269,27 @@ def test_the_theme_is_followed_without_loading_again(view) -> None:
     x, y = (round(value) for value in pixel(tab, vertex(1, 1)))
     light = picture(tab)[y, x]
     tab.evaluate("document.documentElement.dataset.theme = 'dark'")
-    tab.wait_for_timeout(50)
+    wait_until(lambda: picture(tab)[2, 2].max() < 60, what="a dark ground")
     dark = picture(tab)
-    assert dark[2, 2].max() < 60 and np.abs(dark[y, x] - light).max() > 40
+    assert np.abs(dark[y, x] - light).max() > 40
 
 
 def test_nothing_is_drawn_while_nothing_changes(view) -> None:
     tab = view(house())
     tab.mouse.move(5, 5)
-    tab.wait_for_timeout(100)
+    comes_to_rest(tab)
+
+
+def comes_to_rest(tab) -> None:
+    """After a while no frame is drawn any more."""
+
+    def rests() -> bool:
+        before = tab.evaluate(frames)
+        tab.wait_for_timeout(400)
+        return tab.evaluate(frames) == before
+
     frames = "viewers[0].stage.renderer.info.render.frame"
-    before = tab.evaluate(frames)
-    tab.wait_for_timeout(400)
-    assert tab.evaluate(frames) == before
+    wait_until(rests, 20, "no frame within 400 ms")
 
 
 def test_it_runs_under_the_strict_policy_without_a_complaint(view) -> None:

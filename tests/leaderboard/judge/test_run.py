@@ -35,7 +35,7 @@ def server(settings, monkeypatch):
     monkeypatch.setattr("leaderboard.judge.images.SIDE", S)  # 512 pixels a view would be most of the time
     with serving(brighter) as found:
         settings.JUDGE_URL, settings.JUDGE_KEY, settings.JUDGE_MODEL = found.url, KEY, "seer-1"
-        settings.JUDGE_RATE, settings.JUDGE_TIMEOUT, settings.JUDGE_PRICE_IN, settings.JUDGE_PRICE_OUT = 0, 1.0, 2.0, 10.0
+        settings.JUDGE_RATE, settings.JUDGE_TIMEOUT, settings.JUDGE_PRICE_IN, settings.JUDGE_PRICE_OUT = 0, 60.0, 2.0, 10.0
         yield found
 
 
@@ -290,7 +290,7 @@ def test_one_question_that_breaks_the_endpoint_does_not_hold_up_the_others(study
 
 
 def test_slow_answers_are_waited_for_under_the_lease(study, server, settings):
-    settings.JUDGE_TIMEOUT, settings.HEARTBEAT_SECONDS = 10.0, 0.2
+    settings.HEARTBEAT_SECONDS = 0.2
     server.behave = lambda body: Answer(brighter(body).body, wait=1.2)
     run = make(study, budget=4)
     run.start(None)
@@ -356,7 +356,6 @@ def test_what_was_cancelled_meanwhile_is_not_started(study):
 def test_paused_is_paused_and_what_was_on_its_way_is_kept(study, server, settings):
     settings.HEARTBEAT_SECONDS = 0.1
     run = make(study)
-
     server.behave = lambda body: Answer(brighter(body).body, wait=1.0)
     run.start(None)
     claimed = JudgeRun.objects.waiting().claim("w")

@@ -24,9 +24,14 @@ def frames(tab) -> list[str]:
     return part(tab, "stage").locator(".rate-frame").evaluate_all("frames => frames.map(frame => frame.dataset.side)")
 
 
+def drawn(tab) -> None:
+    """What was changed last is drawn."""
+    until(tab, f"!{PAGE}.ratePage.view.pending")
+
+
 def seen(tab, side: str) -> np.ndarray:
     """The pixels of one frame, without its border and words."""
-    until(tab, f"!{PAGE}.ratePage.view.pending")
+    drawn(tab)
     box = part(tab, "stage").locator(f".rate-frame[data-side={side}]").bounding_box()
     clip = {"x": box["x"] + 4, "y": box["y"] + 40, "width": box["width"] - 8, "height": box["height"] - 110}
     return np.asarray(Image.open(io.BytesIO(tab.screenshot(clip=clip))).convert("RGB")).astype(int)
@@ -146,10 +151,10 @@ def test_the_reference_lies_under_both_or_beside_or_is_away(rate):
     assert frames(tab) == ["left", "right"] and "reference" in part(tab, "legend").inner_text()
     over = seen(tab, "left")
     tab.keyboard.press("b")
-    tab.wait_for_timeout(100)
+    drawn(tab)
     assert frames(tab) == ["left", "reference", "right"]
     tab.keyboard.press("x")
-    tab.wait_for_timeout(100)
+    drawn(tab)
     assert frames(tab) == ["left", "right"] and "reference" not in part(tab, "legend").inner_text()
     assert tab.get_by_role("button", name="Off").get_attribute("aria-pressed") == "true"
     # Grey bands are only there where the reference is.
@@ -167,12 +172,11 @@ def test_meshes_go_round_until_they_are_taken_in_hand(rate):
     assert camera(tab)["azimuth"] == stopped
     shaded = seen(tab, "right")
     tab.keyboard.press("n")
-    tab.wait_for_timeout(150)
     assert np.ptp(seen(tab, "right"), axis=-1).max() > 100 > np.ptp(shaded, axis=-1).max()
     assert "where a face points" in part(tab, "legend").inner_text()
     tab.keyboard.press("o")
     tab.keyboard.press("c")
-    tab.wait_for_timeout(150)
+    drawn(tab)
     assert frames(tab) == ["left", "right"] and "veil" in part(tab, "legend").inner_text()
     assert tab.failures == []
 
@@ -276,13 +280,17 @@ def test_a_break_is_suggested_and_the_clock_stands_still(rate):
     until(tab, "document.querySelector('[data-part=break]').open")
     assert "2 answers" in part(tab, "break-words").inner_text()
     tab.keyboard.press("ArrowLeft")  # not an answer while the question stands
-    tab.wait_for_timeout(4000)
+    ready(tab, 3)  # behind the words on the break
+    looked = tab.evaluate(f"{PAGE}.ratePage.watch.seconds")
+    tab.wait_for_timeout(500)
     assert sorted(desk.stored) == [1, 2]
+    assert tab.evaluate(f"{PAGE}.ratePage.watch.seconds") == looked, "a break is not counted"
     tab.keyboard.press("Enter")
+    until(tab, f"{PAGE}.ratePage.watch.seconds > {looked}")
     ready(tab, 3)
     tab.keyboard.press("ArrowLeft")
     ready(tab, 4)
-    assert desk.posts[2]["seconds"] < 4, "a break is not counted"
+    assert desk.posts[2]["seconds"] > looked
 
 
 def test_focus_goes_from_the_head_to_the_answers_and_space_on_a_button_is_that_button(rate):
@@ -291,14 +299,14 @@ def test_focus_goes_from_the_head_to_the_answers_and_space_on_a_button_is_that_b
     assert order[0].startswith("Help") and order[-4:-1] == ["←Left is better", "↓Equal", "→Right is better"]
     tab.get_by_role("button", name="Top").focus()
     tab.keyboard.press("Space")
-    tab.wait_for_timeout(100)
-    assert desk.posts == [] and camera(tab)["elevation"] == pytest.approx(np.pi / 2)
+    until(tab, f"Math.abs({PAGE}.ratePage.view.camera.elevation - Math.PI / 2) < 1e-6")
+    assert desk.posts == []
     tab.keyboard.press("?")
     assert part(tab, "help").is_visible() and "left is better" in part(tab, "keys").inner_text()
     tab.keyboard.press("ArrowLeft")
     tab.keyboard.press("Escape")
-    tab.wait_for_timeout(100)
-    assert desk.posts == [] and not part(tab, "help").is_visible()
+    part(tab, "help").wait_for(state="hidden")
+    assert desk.posts == []
     assert "Question 1." in part(tab, "status").inner_text()
 
 
