@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from django.db import models, transaction
+from django.db import IntegrityError, models, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -112,28 +112,18 @@ class Study(models.Model):
         A method that is called as exactly one of the phase's scored entries stands for that entry;
         others are labels only. Raises ValueError, in a sentence, for a slug that is taken or too many votes.
         """
-        if len(votes) > MOST_VOTES:
-            raise ValueError(f"The file holds {len(votes):,} votes; a study takes at most {MOST_VOTES:,}: split it.")
         with transaction.atomic():
-            if cls.objects.filter(phase=phase, slug=values["slug"]).exists():
-                raise ValueError(f"There is a study {values['slug']!r} in this phase already; choose another address.")
-            study = cls.objects.create(phase=phase, revision=1, **values)
+            study = cls._brought(phase, actor, "votes", len(votes), **values)
             study._store(votes)
-            AuditEntry.record(phase.challenge, actor, "study.import", study, phase=phase.slug, votes=len(votes), public=study.is_public)
-            wake.after_commit("studies")
         return study
 
     @classmethod
     def import_ratings(cls, phase: Phase, actor: User | None, ratings: Sequence[Rating], **values: Any) -> Self:
         """As `import_votes`, of opinion scores; these are whole numbers from 1 to 5."""
-        if len(ratings) > MOST_VOTES:
-            raise ValueError(f"The file holds {len(ratings):,} scores; a study takes at most {MOST_VOTES:,}: split it.")
         if any(not rating.score.is_integer() for rating in ratings):
             raise ValueError("A score is not a whole number; each is what one rater gave, from 1 to 5.")
         with transaction.atomic():
-            if cls.objects.filter(phase=phase, slug=values["slug"]).exists():
-                raise ValueError(f"There is a study {values['slug']!r} in this phase already; choose another address.")
-            study = cls.objects.create(phase=phase, revision=1, kind=cls.Kind.OPINIONS, **values)
+            study = cls._brought(phase, actor, "scores", len(ratings), kind=cls.Kind.OPINIONS, **values)
             entries = study._store_entries({rating.entry for rating in ratings})
             raters = study._store_raters({rating.rater: rating.group for rating in reversed(ratings)})
             Opinion.objects.bulk_create(
@@ -146,8 +136,20 @@ class Study(models.Model):
                 ),
                 batch_size=BUNDLE,
             )  # fmt: skip
-            AuditEntry.record(phase.challenge, actor, "study.import", study, phase=phase.slug, scores=len(ratings), public=study.is_public)
-            wake.after_commit("studies")
+        return study
+
+    @classmethod
+    def _brought(cls, phase: Phase, actor: User | None, what: str, n: int, **values: Any) -> Self:
+        """The study itself, before its `n` judgements; ValueError as above. Call it in the transaction that stores them."""
+        if n > MOST_VOTES:
+            raise ValueError(f"The file holds {n:,} {what}; a study takes at most {MOST_VOTES:,}: split it.")
+        try:
+            with transaction.atomic():
+                study = cls.objects.create(phase=phase, revision=1, **values)
+        except IntegrityError:  # also where another one comes at this very moment
+            raise ValueError(f"There is a study {values['slug']!r} in this phase already; choose another address.") from None
+        AuditEntry.record(phase.challenge, actor, "study.import", study, phase=phase.slug, public=study.is_public, **{what: n})
+        wake.after_commit("studies")
         return study
 
     def _store_entries(self, labels: Iterable[str]) -> dict[str, StudyEntry]:
