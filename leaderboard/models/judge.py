@@ -160,6 +160,8 @@ class JudgeRun(Leased):
         budget = self.budget if budget is None else budget
         if budget <= self.requests:
             raise ValueError(f"{self.requests:,} requests were made already; give a budget above that.")
+        if self.most_cost is not None and self.cost >= self.most_cost:
+            raise ValueError(f"The answers have cost {self.cost:.2f}, and this run may cost {self.most_cost:.2f} at most; plan a new one.")
         values = {"state": self.State.ASKING, "budget": budget, "failure": "", "failure_detail": "", "fruitless": 0, "finished_at": None}
         with transaction.atomic():
             rows = type(self).objects.filter(pk=self.pk).exclude(state__in=[self.State.DONE, self.State.CANCELLED])

@@ -49,7 +49,7 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         else:
             messages.success(request, f"{run.n_planned:,} questions are planned; nothing has been asked yet.")
             return redirect("console_judge", phase.challenge.slug, phase.slug, found.slug, run.pk)
-    context = {"study": found, "runs": found.judge_runs.select_related("rater"), "form": form, "endpoint": setup.endpoint()}
+    context = {"study": found, "runs": found.judge_runs.select_related("rater", "newcomer"), "form": form, "endpoint": setup.endpoint()}
     context |= {"currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "why_not": _why_not(found)}
     return page(request, "judges", phase.challenge, "studies", phase, **context)
 
@@ -219,8 +219,13 @@ def _start(request: HttpRequest, run: JudgeRun) -> HttpResponse:
     if setup.endpoint(run.model) is None:
         messages.error(request, setup.MISSING)
         return redirect(request.path)
+    given = request.POST.get("budget", "").strip()
+    budget = number(given) or None
+    if given and budget is None:
+        messages.error(request, f"“{given[:20]}” is no budget; write the most requests as a whole number, such as 2000.")
+        return redirect(request.path)
     try:
-        run.start(request.user, number(request.POST.get("budget")) or None)
+        run.start(request.user, budget)
     except ValueError as error:
         messages.error(request, str(error))
     else:

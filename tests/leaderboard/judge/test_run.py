@@ -321,6 +321,8 @@ def test_the_budget_ends_it_and_a_larger_one_goes_on(study, server):
 def test_the_cost_ends_it_too(study, server):
     run = finish(make(study, most_cost=0.012))  # 0.0035 a request
     assert run.state == "spent" and 4 <= run.requests <= 4 + 3 and run.cost >= 0.012
+    with pytest.raises(ValueError, match=r"this run may cost 0\.01 at most; plan a new one"):
+        run.start(None, budget=5000)
 
 
 def test_a_most_cost_without_prices_is_refused(study, server, settings):
