@@ -240,6 +240,9 @@ class InvitationForm(forms.Form):
             data["expires_at"] = self.fields["expires_at"].read(data.get("expires_at", ""), self.phase.zone, None)
         except ValidationError as error:
             self.add_error("expires_at", error)
+            return data
+        if data["expires_at"] is not None and data["expires_at"] <= timezone.now():
+            self.add_error("expires_at", "This moment has passed, so nobody could join by the link; choose a later one.")
         return data
 
 

@@ -97,6 +97,12 @@ def test_a_study_is_not_opened_after_its_end_and_says_when_it_will_begin(place, 
     assert study.state == "open"
 
 
+def test_no_invitation_is_made_that_is_over_already(place, phase, client, rows, people):
+    study = making.live(phase, people.organizer, rows)
+    assert "choose a later one" in told(client, f"{place}live/", "invite", expires_at="2026-01-01T00:00")
+    assert not study.invitations.exists()
+
+
 def test_a_study_has_only_so_many_questions(phase, people, rows, monkeypatch):
     monkeypatch.setattr("leaderboard.rating.campaign.MOST_QUESTIONS", 11)
     with pytest.raises(making.campaign.Refused, match="4 entries on 2 samples make 12 questions, and a study has at most 11"):
