@@ -69,8 +69,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         titles = metric_titles(found.phase)
         if row.content.get("kind") == "opinions":
             others = {name: one.content for name, one in rows.items() if one.content is not None}
-            entries = dict(found.entries.values_list("label", "submission_id"))
-            context |= study_opinions.shown(row.content, others, entries, titles, request.GET.get("metric", ""))
+            context |= study_opinions.shown(row.content, others, _pages(found), titles, request.GET.get("metric", ""))
         else:
             context |= _shown(found, row, titles)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
@@ -146,7 +145,7 @@ def _study(place: PhasePlace, slug: str) -> Study:
 def _shown(study: Study, row: StudyAnalysis, titles: dict[str, str]) -> dict[str, Any]:
     """What the page shows of an analysis."""
     content = row.content
-    entries = {entry.label: entry.submission_id for entry in study.entries.all()}
+    entries = _pages(study)
     rates = [line["win_rate"] for line in content["scales"]]
     scales = [
         line | {"place": place, "entry": entries.get(line["method"]), "bar": spread(*line["win_rate"], rates)}
@@ -171,6 +170,12 @@ def _shown(study: Study, row: StudyAnalysis, titles: dict[str, str]) -> dict[str
         "clusters": [sum(1 for label in clusters if label == number) for number in range(max(clusters, default=0) + 1)],
         "map": _map(content, titles), "curves": [plots_study.adequacy(curve).to_dict() for curve in content["adequacy"]],
     }  # fmt: skip
+
+
+def _pages(study: Study) -> dict[str, int | None]:
+    """Which entry's page each label leads to: none for what was made for raters, or has been withdrawn."""
+    rows = study.entries.filter(artifact="", submission__withdrawn_at=None)
+    return dict(rows.values_list("label", "submission_id"))
 
 
 def _side_by_side(study: Study, entries: dict[str, int | None], one: dict[str, Any]) -> str:

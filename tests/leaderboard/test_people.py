@@ -213,6 +213,12 @@ def test_a_study_says_nothing_of_an_entry_that_is_withheld_from_the_board(judged
         return [address for address, answer in answers.items() if name in answer.content.decode()]
 
     assert naming() == addresses
+    page = f"/{place}/people/people/"
+    link = f'href="/entries/{entries[1].pk}/"'
+    assert link in client.get(page).content.decode()
+    for change in ({"artifact": "empty"}, {"artifact": ""}):  # whose page, if it has one, is not the public's
+        StudyEntry.objects.filter(submission=entries[1]).update(**change)
+        assert (link in client.get(page).content.decode()) == (change["artifact"] == "")
     for mark in ("hidden_at", "disqualified_at"):
         row.update(hidden_at=None, disqualified_at=None)
         row.update(**{mark: timezone.now()})
