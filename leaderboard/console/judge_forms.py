@@ -15,6 +15,13 @@ from leaderboard.models import JudgeRun, Study
 MOST_BUDGET = 1_000_000
 
 
+class RunChoice(forms.ModelChoiceField):
+    """A run that others can be placed by."""
+
+    def label_from_instance(self, run: JudgeRun) -> str:
+        return f"{run.rater.name}, {run.n_answered:,} answers, {run.finished_at or run.created_at:%Y-%m-%d}"
+
+
 class JudgeForm(forms.Form):
     """What a judge is to be asked about a study's entries. Nothing is asked before the plan has been looked at."""
 
@@ -31,9 +38,13 @@ class JudgeForm(forms.Form):
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
     anchor = forms.ChoiceField(required=False, help_text="Whose Elo is 1000.")
     newcomer = forms.ModelChoiceField(
-        None, required=False, label="New entry", help_text="Ask about this entry only, and place it among the scores of a run."
+        None,
+        required=False,
+        label="New entry",
+        empty_label="none: ask about all",
+        help_text="Ask about this entry only, and place it among the scores of a run.",
     )
-    base = forms.ModelChoiceField(None, required=False, label="Placed among", help_text="The run whose scores stay as they are.")
+    base = RunChoice(None, required=False, label="Placed among", empty_label="no run", help_text="The run whose scores stay as they are.")
 
     def __init__(self, study: Study, data: Any = None) -> None:
         super().__init__(data, initial={"model": settings.JUDGE_MODEL})
@@ -41,8 +52,12 @@ class JudgeForm(forms.Form):
         labels = [entry.label for entry in study.entries.order_by("label")]
         self.fields["anchor"].choices = [("", "the first by name"), *((label, label) for label in labels)]
         self.fields["newcomer"].queryset = study.entries.order_by("label")
-        self.fields["base"].queryset = JudgeRun.ended(study).filter(base__isnull=True, form=JudgeRun.Form.OBJECTS)
+        self.fields["base"].queryset = JudgeRun.ended(study).filter(base__isnull=True, form=JudgeRun.Form.OBJECTS).select_related("rater")
         self.fields["most_cost"].help_text += f" In {settings.JUDGE_CURRENCY}."
+        if not self.fields["base"].queryset.exists():  # nothing to place an entry among
+            del self.fields["newcomer"], self.fields["base"]
+        if study.phase.challenge.family == "wireframe":  # such a judge ranks nothing, so nothing stands at 1000
+            del self.fields["anchor"]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()

@@ -43,7 +43,7 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         data = form.cleaned_data
         names = ("plan", "budget", "seed", "choices", "repeats", "most_cost", "base", "newcomer", "anchor")
         try:
-            run = planning.make(found, request.user, data["model"], Wish(**{name: data[name] for name in names}))
+            run = planning.make(found, request.user, data["model"], Wish(**{name: data[name] for name in names if name in data}))
         except ValueError as error:
             form.add_error(None, str(error))
         else:

@@ -73,13 +73,19 @@ def test_a_run_from_the_plan_to_the_scores(desk, server, study):
     page = text_of(desk.get(run_address))
     assert "Final answer:" in page and "0.06 USD" in page and KEY not in page and "18 of 18" in page
     assert "None." in text_of(desk.get(f"{run_address}?state=failed"))
-    assert "Done" in text_of(desk.get(desk.address))
+    page = text_of(desk.get(desk.address))
+    assert "Done" in page and "none: ask about all" in page and ", 18 answers, 2" in page and "-----" not in page
+    newcomer = {"newcomer": str(study.entries.first().pk)}
+    assert "choose both, or neither" in text_of(desk.post(desk.address, PLAN | newcomer))
+
+
+def test_the_form_asks_only_for_what_there_is_to_choose(desk, server, study):
+    page = text_of(desk.get(desk.address))
+    assert "Anchor" in page and "Placed among" not in page and "-----" not in page  # no run has scores yet
 
 
 def test_what_cannot_be_planned_is_said_at_the_form(desk, server, study):
     assert "takes 1,500 requests and the budget is 100" in text_of(desk.post(desk.address, PLAN | {"plan": "ensemble"}))
-    newcomer = {"newcomer": str(study.entries.first().pk)}
-    assert "choose both, or neither" in text_of(desk.post(desk.address, PLAN | newcomer))
     assert "Select a valid choice" in text_of(desk.post(desk.address, PLAN | {"plan": "tarot"}))
     assert not JudgeRun.objects.exists()
 
