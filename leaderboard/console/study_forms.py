@@ -19,7 +19,10 @@ from leaderboard.rating.criteria import OPINIONS, PAIRS, Criterion, ready_made
 from submissions.models import Phase, Submission
 
 MOMENTS = ("opens_at", "closes_at")
-GROUP_NAMES = ("experts", "researchers", "designers")
+UNKNOWN = (
+    "By a link, or where everybody may, people rate without an account too. Who has none cannot be known as a member of a team, and may "
+    "be asked about entries of their own; where that matters, let only accounts on the list rate."
+)
 
 
 class EntryChoices(forms.ModelMultipleChoiceField):
@@ -80,7 +83,10 @@ class NewStudyForm(forms.Form):
     )
     break_every = forms.IntegerField(min_value=10, max_value=5000, initial=350, label="Break after", help_text="Answers; a suggestion.")
     access = forms.ChoiceField(
-        choices=Study.Access.choices, initial=Study.Access.INVITED, label="Who may rate", help_text="Accounts on the list always may."
+        choices=Study.Access.choices,
+        initial=Study.Access.INVITED,
+        label="Who may rate",
+        help_text=f"Accounts on the list always may. {UNKNOWN}",
     )
     most_raters = forms.IntegerField(min_value=1, required=False, label="Most raters", help_text="Empty: no limit.")
     groups = Lines(
@@ -205,6 +211,7 @@ class RunningStudyForm(forms.ModelForm):
         model = Study
         fields = ("title", "access", "most_raters", "groups", "consent", "break_every", "opens_at", "closes_at")
         labels = {"access": "Who may rate", "break_every": "Break after"}
+        help_texts = {"access": UNKNOWN}
 
     def __init__(self, *args: object, instance: Study, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)

@@ -91,7 +91,8 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         "total": total, "answered": sum(row.answered for row in rows), "entries": entries, "samples": study.samples.count(),
         "waits": campaign.waits_for(study), "invitations": study.invitations.annotate(used=Count("raters")),
         "screening": screening(study), "invitation": invitation, "settings": settings, "votes": given.count(),
-        "closed": study.closed_sentence(), "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
+        "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows), "closed": study.closed_sentence(),
+        "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
     }  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def errors(found) -> str:
 
 
 def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, rows, people):
-    assert client.get(f"{place}new/").status_code == 200
+    assert "cannot be known as a member of a team" in client.get(f"{place}new/").content.decode()
     found = client.post(f"{place}new/", filled(rows, own_criteria="Tidy lines: no clutter"))
     assert (found.status_code, found["Location"]) == (302, f"{place}roofs/"), errors(found)
     study = Study.objects.get()
@@ -76,6 +76,7 @@ def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, r
     page = client.get(f"{place}roofs/").content.decode()
     assert "rater 01" in page
     assert "a class" in page
+    assert "of 1 rater without an account nobody knows" in page
     assert "<b>3</b>" in page
     name = study.raters.get().pk
     assert "answers no more" in told(client, f"{place}roofs/", "remove_rater", rater=name, reason="no")
