@@ -250,3 +250,22 @@ def test_the_json_of_an_analysis_holds_only_numbers_that_json_knows(phase, clien
     analyse_due()
     data = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/analysis.json").content.decode()
     assert "NaN" not in data and json.loads(data)["criteria"][""]["scales"][0]["regularised"] is True
+
+
+def test_a_phase_without_a_study_says_so_and_lets_its_organizers_make_one(phase, client, people):
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
+    page = client.get(address).content.decode()
+    assert "No study of this phase yet" in page and "Nothing says so far which of its metrics" in page and "/console/" not in page
+    client.force_login(people.organizer)
+    page = client.get(address).content.decode()
+    studies = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"
+    assert f'href="{studies}new/"' in page and f'href="{studies}"' in page
+
+
+def test_the_page_says_that_single_votes_stay_with_the_organizers(phase, client, people):
+    imported(phase, made_up(3, 2, 3))
+    analyse_due()
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    assert "Single votes are with the organizers" in (page := client.get(address).content.decode()) and "votes.csv" not in page
+    client.force_login(people.organizer)
+    assert "Only organizers get the votes" in (page := client.get(address).content.decode()) and "votes.csv" in page
