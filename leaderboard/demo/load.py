@@ -10,23 +10,18 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
-import numpy as np
 from allauth.account.models import EmailAddress
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, Score
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
 from leaderboard.demo import interiors, rooflines, solids
-from leaderboard.demo.judge import made_up_judge
-from leaderboard.demo.raters import made_up_votes
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo, Entry, Items
 from leaderboard.models import Study
 from leaderboard.rating import campaign
 from leaderboard.rating.campaign import Design
 from leaderboard.rating.criteria import ready_made
-from leaderboard.studies import analyse_due
 from submissions import client
 from submissions.models import ApiToken, Challenge, Participation, Status, Submission, Team, User
 
@@ -159,35 +154,8 @@ def finish(demo: Demo) -> None:
             row.withdraw()
 
 
-STUDY, OPEN_STUDY = "made-up-raters", "rate-roofs"
+OPEN_STUDY = "rate-roofs"
 ASKED_SAMPLES, ASKED = 8, 40
-
-
-def compare(demo: Demo) -> None:
-    """A finished study by made-up raters, and a made-up judge, where the demo has one and it is not there yet; it is analysed here
-    and now, because the workers have entries of the next challenge to score."""
-    phase = Challenge.objects.get(slug=demo.slug).phases.get(slug=demo.phase)
-    if not demo.study or Study.objects.filter(phase=phase, slug=STUDY).exists():
-        return
-    batch = EvaluationBatch.current(phase)
-    rows = list(uploads(demo).filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True).order_by("id"))
-    items = batch.reference.item_ids
-    values = {metric["slug"]: np.zeros((len(rows), len(items))) for metric in batch.metrics}
-    for slug, matrix in values.items():
-        scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=slug, evaluation__submission__in=rows)
-        vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
-        for n, row in enumerate(rows):
-            matrix[n] = np.frombuffer(vectors[row.pk], dtype=np.float64)
-    names, olga = [row.method_name for row in rows], User.objects.get(username="olga")
-    study = Study.import_votes(
-        phase, olga, made_up_votes(values, names, list(items)),
-        slug=STUDY, title="Which roof is closer to the house?", question="Which of the two wireframes is closer to the house?",
-        source="Twelve invented raters of two tastes answered by a formula with noise.", made_up=True, is_public=True,
-    )  # fmt: skip
-    seen = values["corner_f1"]
-    made_up_judge(study, olga, {(name, item): seen[n, h] for n, name in enumerate(names) for h, item in enumerate(items)})
-    while analyse_due("demo"):
-        continue
 
 
 def ask_everybody(demo: Demo) -> str:
@@ -195,7 +163,7 @@ def ask_everybody(demo: Demo) -> str:
 
     Boards show the study by made-up raters as long as it has more raters.
     """
-    if not demo.study:
+    if not demo.asks:
         return ""
     phase = Challenge.objects.get(slug=demo.slug).phases.get(slug=demo.phase)
     found = Study.objects.filter(phase=phase, slug=OPEN_STUDY).first()

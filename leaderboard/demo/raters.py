@@ -31,16 +31,23 @@ REPEATS = 0.05
 SEED = 20260711
 
 
-def made_up_votes(values: Mapping[str, np.ndarray], methods: list[str], samples: list[str]) -> list[Vote]:
+def made_up_votes(
+    values: Mapping[str, np.ndarray],
+    methods: list[str],
+    samples: list[str],
+    tastes: tuple[Taste, ...] = TASTES,
+    criterion: str = "",
+    seed: int = SEED,
+) -> list[Vote]:
     """Every rater on every pair of methods on the first samples; `values` are float64[methods, samples] by metric slug.
 
     Fixed by the seed. A value that is missing is the worst there is.
     """
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(seed)
     votes: list[Vote] = []
     number = 0
-    for taste in TASTES:
-        liking = sum(weight * _placed(values[slug], weight) for slug, weight in taste.weights.items())
+    for taste in tastes:
+        liking = liked(values, taste.weights)
         spread = np.ptp(liking) or 1.0
         for _ in range(taste.raters):
             number += 1
@@ -50,7 +57,12 @@ def made_up_votes(values: Mapping[str, np.ndarray], methods: list[str], samples:
                 for i in range(len(methods)):
                     own += [_vote(f"rater {number:02}", taste.group, sample, methods, felt, i, j, rng) for j in range(i)]
             votes += own + [_again(own[n], n + 1, rng) for n in np.flatnonzero(rng.random(len(own)) < REPEATS).tolist()]
-    return votes
+    return [replace(vote, criterion=criterion) for vote in votes]
+
+
+def liked(values: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
+    """float64[methods, samples]: how good each entry is to somebody who feels these metrics, by slug, the more the better."""
+    return sum(weight * _placed(values[slug], weight) for slug, weight in weights.items())
 
 
 def _placed(values: np.ndarray, weight: float) -> np.ndarray:

@@ -119,5 +119,5 @@ phases:
 
 DEMO = Demo(
     SLUG, PHASE, YAML, references, points_of(points), each("npz", write_npz), each("obj", write_obj), ENTRIES,
-    people=("ada", "ben", "cleo", "dan", "olga"), study=True,
+    people=("ada", "ben", "cleo", "dan", "olga"), compared=True, asks=True,
 )  # fmt: skip

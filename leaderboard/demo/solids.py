@@ -81,4 +81,5 @@ DEMO = Demo(
     each("ply", write_ply),
     ENTRIES,
     ("ada", "ben", "cleo", "olga"),
+    compared=True,
 )

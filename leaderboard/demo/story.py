@@ -70,7 +70,8 @@ class Demo:
     entry_files: Files
     entries: tuple[Entry, ...]
     people: tuple[str, ...]  # names of those who take part
-    study: bool = False  # whether made-up raters compare its entries
+    compared: bool = False  # whether made-up raters have compared its entries
+    asks: bool = False  # whether whoever looks at it can compare them
 
 
 # What each demo's bundle says of its practice phase.

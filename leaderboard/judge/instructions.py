@@ -110,6 +110,7 @@ PLANS: dict[str, tuple[str, tuple[Row, ...]]] = {
     "nine-views": ("All criteria, nine views", (Row(9, True, True, ALL, 0),)),
     "colour": ("The criteria that colour alone can answer, without normals", (Row(4, True, False, (0, 1, 3), 0),)),
     "normals": ("The criteria that normals alone can answer, without colour", (Row(4, False, True, (0, 1, 4), 0),)),
+    "shape": ("What normals alone can answer, and overall: for objects without colours", (Row(4, False, True, (1, 4, 5), 0),)),
     "geometry-first": ("All criteria, those of shape first", (Row(4, True, True, GEOMETRY_FIRST, 0),)),
     "both-ways": ("All criteria, each comparison also with its sides exchanged", (_JOINT, replace(_JOINT, turned=True))),
     "normals-on-top": ("All criteria, normals above colours", (replace(_JOINT, normals_first=True),)),

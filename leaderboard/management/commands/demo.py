@@ -9,7 +9,7 @@ import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.demo import load
+from leaderboard.demo import load, studies
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo
 from submissions.models import Status
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         try:
             for demo in load.DEMOS:
                 self._send(demo, server)
-                if demo.study:  # its board says what people found before the next challenge keeps the workers busy
+                if demo.asks:  # its board says what people found before the next challenge keeps the workers busy
                     self._wait(demo)
             for demo in load.DEMOS:
                 self._wait(demo)
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         load.wait(lambda: not waiting.exists(), "the demo's entries")
         load.finish(demo)
         load.ask_everybody(demo)
-        load.compare(demo)
+        studies.compare(demo)
 
     def _say(self, text: str) -> None:
         self.stdout.write(f"  {text}")

@@ -24,7 +24,7 @@ def judged(phase):
 
 def test_it_is_made_up_by_name_and_in_every_text(judged, client, people):
     study, liking = judged
-    run = made_up_judge(study, None, liking)
+    run = made_up_judge(study, None, {"overall": liking})
     assert run.state == "done" and run.n_answered == run.n_planned > 20 and run.left == 0 and run.requests == 0
     assert run.rater.name == "made-up judge · wireframe" and run.is_for_display_only
     assert all(answer.said[0]["text"].startswith("Made up: no model was asked") for answer in run.answers.all())
@@ -32,7 +32,7 @@ def test_it_is_made_up_by_name_and_in_every_text(judged, client, people):
     said = [answer.said[0]["verdicts"] == [-1] for answer in run.answers.all()]
     alike = sum(a == b for a, b in zip(right, said, strict=True)) / len(said)
     assert 0.55 < alike < 0.95 and 0 < sum(said) < len(said)
-    again = made_up_judge(study, None, liking)
+    again = made_up_judge(study, None, {"overall": liking})
     assert [a.said for a in again.answers.all()] == [a.said for a in run.answers.all()]
     entries = {one.label: one for one in study.entries.all()}
     rater = study.raters.create(name="r")

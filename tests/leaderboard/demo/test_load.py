@@ -15,6 +15,7 @@ from evaluation.worker import drain
 from leaderboard.bundle.parse import parse
 from leaderboard.demo import interiors, load, rooflines, solids
 from leaderboard.demo.story import PEOPLE, Entry
+from leaderboard.models import Study
 from submissions.formats.families import same
 from submissions.models import AuditEntry, Challenge, Phase, Submission, Team, User
 from submissions.validation import validate
@@ -63,11 +64,12 @@ def test_every_entry_is_acceptable_but_the_broken_ones(demo, tmp_path):
 
 @pytest.fixture
 def small(monkeypatch):
-    """The demo of meshes with two objects and three uploads, one of them broken."""
-    hull, noisy = (next(entry for entry in solids.ENTRIES if entry.method == name) for name in ("convex hull", "scan-fuse"))
+    """The demo of meshes with two objects and four uploads, one of them broken and one withdrawn."""
+    names = ("convex hull", "scan-fuse", "few-faces")
+    hull, noisy, coarse = (next(entry for entry in solids.ENTRIES if entry.method == name) for name in names)
     torn = Entry("ada", "torn", "Made up: a torn file.", lambda _, item: item, breaks=lambda _: b"ply\n")
     objects = {name: item for name, item in solids.references()[solids.PHASE].items() if name in ("mug", "rock")}
-    entries = (hull, dataclasses.replace(noisy, withdraw=True), torn)
+    entries = (hull, dataclasses.replace(noisy, withdraw=True), coarse, torn)
     demo = dataclasses.replace(solids.DEMO, references=lambda: {solids.PHASE: objects}, entries=entries)
     monkeypatch.setattr(load, "DEMOS", (demo,))
 
@@ -83,9 +85,11 @@ def small(monkeypatch):
 def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_server, small, capsys):
     call_command("demo", server=live_server.url)
     said = capsys.readouterr().out
-    assert "sent 3 of 3: torn" in said and f"{live_server.url}/challenges/solids/practice/" in said and "olga" in said
+    assert "sent 4 of 4: torn" in said and f"{live_server.url}/challenges/solids/practice/" in said and "olga" in said
     rows = {row.method_name: row for row in Submission.objects.all()}
-    assert {name: row.status for name, row in rows.items()} == {"convex hull": "scored", "scan-fuse": "scored", "torn": "rejected"}
+    assert {name: row.status for name, row in rows.items()} == {
+        "convex hull": "scored", "scan-fuse": "scored", "few-faces": "scored", "torn": "rejected",
+    }  # fmt: skip
     assert rows["convex hull"].is_baseline and rows["convex hull"].is_verified
     assert rows["scan-fuse"].withdrawn_at and not rows["convex hull"].withdrawn_at
     phase = Challenge.objects.get().phases.get()
@@ -93,9 +97,16 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     assert scores["mesh_fscore", "scan-fuse"] > scores["mesh_fscore", "convex hull"]
     assert {team.name for team in Team.objects.all()} == {person.team for person in PEOPLE if person.name in small.people}
 
+    study = Study.objects.get()
+    assert study.made_up and study.is_public and study.judged_criteria() == {"overall", "plausibility_3d", "geometry_details"}
+    assert set(study.entries.values_list("label", flat=True)) == {"convex hull", "few-faces"}
+    run = study.judge_runs.get()
+    assert run.state == "done" and list(run.result["criteria"]) == ["plausibility_3d", "geometry_details", "overall"]
+    assert all(answer.said[0]["text"].startswith("Made up: no model was asked") for answer in run.answers.all())
+
     acts = AuditEntry.objects.count()
     call_command("demo", server=live_server.url)
-    assert Submission.objects.count() == 3 and AuditEntry.objects.count() == acts
+    assert Submission.objects.count() == 4 and Study.objects.count() == 1 and AuditEntry.objects.count() == acts
 
 
 def test_whoever_starts_the_demo_can_rate_at_once(phase, people, client):

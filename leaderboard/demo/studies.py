@@ -1,0 +1,86 @@
+"""The demo's finished studies: made-up raters on its entries, and made-up judges beside them. All that they say is invented."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.models import EvaluationBatch, Score
+from leaderboard.demo import rooflines, solids
+from leaderboard.demo.judge import Liking, made_up_judge
+from leaderboard.demo.raters import SEED, Taste, liked, made_up_votes
+from leaderboard.demo.story import Demo
+from leaderboard.judge.planning import WIREFRAME_PLAN
+from leaderboard.models import Study
+from leaderboard.rating.criteria import ready_made
+from leaderboard.stats.votes import Vote
+from leaderboard.studies import analyse_due
+from submissions.models import Challenge, Phase, Status, Submission, User
+
+STUDY = "made-up-raters"
+SHAPE_PLAN = "shape"  # the demo's meshes have no colours
+# What raters of the solids feel by criterion, and what the judge does.
+SOLID_TASTES = {
+    "overall": (Taste("makers", 4, {"chamfer_l1": -1.0}), Taste("viewers", 4, {"normal_difference": -0.7, "chamfer_l1": -0.3})),
+    "plausibility_3d": (Taste("makers", 4, {"volume_iou": 1.0}), Taste("viewers", 4, {"volume_iou": 0.5, "normal_difference": -0.5})),
+    "geometry_details": (Taste("makers", 4, {"mesh_fscore": 1.0}), Taste("viewers", 4, {"normal_difference": -1.0})),
+}
+SOLID_JUDGE = {
+    "overall": {"chamfer_l1": -0.5, "normal_difference": -0.5},
+    "plausibility_3d": {"volume_iou": 1.0},
+    "geometry_details": {"normal_difference": -1.0},
+}
+
+
+class Scores:
+    """What the phase's metrics say of its scored entries: `values` by slug, float64[entries, items]."""
+
+    def __init__(self, phase: Phase) -> None:
+        batch = EvaluationBatch.current(phase)
+        rows = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True).order_by("id")
+        self.names, self.items = [row.method_name for row in rows], list(batch.reference.item_ids)
+        self.values = {metric["slug"]: np.zeros((len(rows), len(self.items))) for metric in batch.metrics}
+        for slug, matrix in self.values.items():
+            scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=slug, evaluation__submission__in=rows)
+            vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
+            for n, row in enumerate(rows):
+                matrix[n] = np.frombuffer(vectors[row.pk], dtype=np.float64)
+
+    def by_entry(self, liking: np.ndarray) -> Liking:
+        """A matrix like the values as a mapping by entry and item."""
+        return {(name, item): liking[n, h] for n, name in enumerate(self.names) for h, item in enumerate(self.items)}
+
+
+def compare(demo: Demo) -> None:
+    """A finished study by made-up raters, and a made-up judge, where the demo has one and it is not there yet."""
+    make = {rooflines.SLUG: _roofs, solids.SLUG: _solids}.get(demo.slug) if demo.compared else None
+    phase = Challenge.objects.get(slug=demo.slug).phases.get(slug=demo.phase)
+    if make is not None and not Study.objects.filter(phase=phase, slug=STUDY).exists():
+        make(phase, Scores(phase), User.objects.get(username="olga"))
+
+
+def _roofs(phase: Phase, scores: Scores, olga: User) -> None:
+    votes = made_up_votes(scores.values, scores.names, scores.items)
+    study = _study(
+        phase, olga, votes, title="Which roof is closer to the house?", question="Which of the two wireframes is closer to the house?",
+        source="Twelve invented raters of two tastes answered by a formula with noise.",
+    )  # fmt: skip
+    made_up_judge(study, olga, {"overall": scores.by_entry(scores.values["corner_f1"])}, WIREFRAME_PLAN)
+    while analyse_due("demo"):  # here and now, because the workers have entries of the next challenge to score
+        continue
+
+
+def _solids(phase: Phase, scores: Scores, olga: User) -> None:
+    """Three criteria, so that the judge's scores make a radar chart; the workers analyse it, for nothing comes after it."""
+    votes: list[Vote] = []
+    for number, (criterion, tastes) in enumerate(SOLID_TASTES.items(), 1):
+        votes += made_up_votes(scores.values, scores.names, scores.items, tastes, criterion, SEED + number)
+    criteria = [one.to_dict() for one in ready_made("pairs", phase.challenge.family) if one.key in SOLID_TASTES]
+    study = _study(
+        phase, olga, votes, title="Which solid is made better?", question="Which of the two objects is better, by its shape?",
+        source="Eight invented raters of two tastes answered by a formula with noise, on each of three criteria.", criteria=criteria,
+    )  # fmt: skip
+    made_up_judge(study, olga, {key: scores.by_entry(liked(scores.values, weights)) for key, weights in SOLID_JUDGE.items()}, SHAPE_PLAN)
+
+
+def _study(phase: Phase, olga: User, votes: list[Vote], **values: object) -> Study:
+    return Study.import_votes(phase, olga, votes, slug=STUDY, made_up=True, is_public=True, **values)
