@@ -9,15 +9,18 @@ from typing import Any
 from leaderboard.plots import TOKENS, Figure, Palette, base_layout, nothing, plain, short
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
-POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels, in turn, so that neighbours' stand apart
+POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels
+WIDE, TALL, LETTER = 900, 270, 6.5  # px of a scatter plot on a desk, and of a letter in it
+MOST_NAMES = 60  # below a heat map; more would lie over each other, and stand beside it all the same
 MOST_ROWS = 400  # of the table that says the same in numbers
 
 
 def agreement_map(
     names: Sequence[str], agree: Sequence[Sequence[float | None]], common: Sequence[Sequence[float]], order: Sequence[int],
-    borders: Sequence[int], colours: Palette = TOKENS,
+    borders: Sequence[int], who: str, colours: Palette = TOKENS,
 ) -> Figure:  # fmt: skip
-    """A heat map of agreement [k][k] in the given order; `borders` are places in that order at which another cluster begins."""
+    """A heat map of agreement [k][k] in the given order; `borders` are places in that order at which another cluster begins, `who`
+    says in words who is in it."""
     if len(names) < 2:
         return nothing("With a second rater, a matrix of who agrees with whom stands here.", _COLUMNS, colours)
     ordered = [names[n] for n in order]
@@ -27,7 +30,7 @@ def agreement_map(
     layout = base_layout(colours, height=180 + 15 * len(names))
     layout["margin"] = {"l": 8, "r": 8, "t": 8, "b": 8}
     ticks: dict[str, Any] = {"tickvals": list(range(len(names))), "showgrid": False, "zeroline": False}
-    layout["xaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "tickangle": -60}
+    layout["xaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "tickangle": -60, "showticklabels": len(names) <= MOST_NAMES}
     layout["yaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "autorange": "reversed"}
     layout["shapes"] = [
         line
@@ -47,7 +50,7 @@ def agreement_map(
         for j in range(i)
         if values[i][j] is not None
     ]
-    summary = f"Agreement of {len(names)} raters on the pairs each two have in common"
+    summary = f"Agreement of {who} on the pairs each two have in common"
     summary += "; lines divide clusters of people, metrics and judges." if borders else "."
     return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MOST_ROWS]))
 
@@ -76,8 +79,12 @@ def adequacy(curve: dict[str, Any], colours: Palette = TOKENS) -> Figure:
             "marker": {"size": 5}, "hovertemplate": f"%{{x}} {curve['resource']}: τ %{{y:.3f}}<extra></extra>",
         },
     )  # fmt: skip
-    enough = f"enough from {curve['enough']:,}" if curve["enough"] is not None else "more are needed"
-    summary = f"{curve['resource'].capitalize()}: {enough} of {sizes[-1]:,}."
+    # All of them order the entries as all of them do: that says nothing about whether they are enough.
+    settled = curve["enough"] is not None and curve["enough"] < sizes[-1]
+    enough = (
+        f"enough from {curve['enough']:,} of {sizes[-1]:,}" if settled else f"no part of the {sizes[-1]:,} is enough, so more are needed"
+    )
+    summary = f"{curve['resource'].capitalize()}: {enough}."
     rows = tuple((f"{size:,}", *(f"{value:.3f}" for value in row)) for size, *row in known)
     return Figure(data, layout, summary, columns, rows)
 
@@ -103,14 +110,15 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours
     arrow = "higher is better" if higher_is_better else "lower is better"
     layout["xaxis"] |= {"title": {"text": f"{plain(title)} ({arrow})", "font": {"color": colours.soft}}}
     layout["yaxis"] |= {"range": [0.9, 5.1], "title": {"text": "opinion score", "font": {"color": colours.soft}}}
-    data = []
+    data, labels = [], _labels(points)
     for is_out, colour, symbol in ((False, colours.accent, "circle"), (True, colours.soft, "circle-open")):
-        part = [point for point in points if point.is_out == is_out]
+        chosen = [n for n, point in enumerate(points) if point.is_out == is_out]
+        part = [points[n] for n in chosen]
         if not part:
             continue
         data.append({
             "type": "scatter", "mode": "markers+text", "x": [point.value for point in part], "y": [point.mos for point in part],
-            "text": [short(point.label) for point in part], "textposition": [POSITIONS[n % len(POSITIONS)] for n in _by_value(part)],
+            "text": [labels[n][0] for n in chosen], "textposition": [labels[n][1] for n in chosen],
             "textfont": {"size": 11, "color": colours.soft},
             "hovertext": [plain(point.label) for point in part], "marker": {"size": 8, "color": colour, "symbol": symbol},
             "error_y": {
@@ -129,10 +137,22 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours
     return Figure(tuple(data), layout, summary, columns, rows)
 
 
-def _by_value(points: Sequence[Point]) -> list[int]:
-    """Each point's place in the order of values."""
-    order = sorted(range(len(points)), key=lambda n: (points[n].value, points[n].mos))
-    return [order.index(n) for n in range(len(points))]
+def _labels(points: Sequence[Point]) -> list[tuple[str, str]]:
+    """The text beside each point and on which side it has room; none where it would lie over another one or over a point."""
+    low, high = min(point.value for point in points), max(point.value for point in points)
+    places = [((point.value - low) / ((high - low) or 1.0) * WIDE, (5 - point.mos) / 4 * TALL) for point in points]
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
+    found = [("", POSITIONS[0])] * len(points)
+    for n in sorted(range(len(points)), key=lambda n: -points[n].mos):
+        (x, y), wide = places[n], LETTER * len(short(points[n].label))
+        sides = ((x - wide / 2, y - 20), (x - wide / 2, y + 6), (x + 7, y - 7), (x - 7 - wide, y - 7))
+        for position, (left, top) in zip(POSITIONS, sides, strict=True):
+            box = (left, top, left + wide, top + 14)
+            if not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken):
+                taken.append(box)
+                found[n] = (short(points[n].label), position)
+                break
+    return found
 
 
 def _line(x0: float, x1: float, y0: float, y1: float, colours: Palette) -> dict[str, Any]:

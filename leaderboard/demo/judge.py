@@ -33,7 +33,7 @@ def made_up_judge(study: Study, actor: User | None, liking: Mapping[str, Liking]
     """A run that has ended, of one text a question; `liking` says by criterion how good an entry (by its label) is on a sample, the
     more the better. Fixed by the seed."""
     run = planning.make(study, actor, MODEL, Wish(plan, QUESTIONS, SEED, choices=1))
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED + 1)  # not the stream that drew the sides
     spread = {key: float(np.array(list(one.values())).std()) or 1.0 for key, one in liking.items()}
     rows, noise = run.questions, NOISE.get(plan, NOISE_OF_OBJECTS)
     answers = list(run.answers.select_related("left", "right"))

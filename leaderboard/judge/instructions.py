@@ -83,6 +83,10 @@ class Row:
         return tuple(KEYS[number] for number in self.criteria)
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        return tuple(CRITERIA[number].title for number in self.criteria)
+
+    @property
     def images(self) -> int:
         """Views that one question shows."""
         return 2 * self.views * (self.rgb + self.normal)

@@ -182,7 +182,8 @@ def _report(criterion: str, found: dict[str, Any]) -> list[str]:
         )
     lines.append("")
     for curve in found["adequacy"]:
-        enough = "more are needed" if curve["enough"] is None else f"enough from {curve['enough']} of {curve['sizes'][-1]}"
+        settled = curve["enough"] is not None and curve["enough"] < curve["sizes"][-1]  # all of them agree with all of them anyway
+        enough = f"enough from {curve['enough']} of {curve['sizes'][-1]}" if settled else "more are needed"
         lines.append(f"{curve['resource']}: {enough}.")
     return lines
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from evaluation.models import EvaluationBatch
 from leaderboard import boards, plots_study
 from leaderboard.judge import answers
-from leaderboard.judge.shown import of_study
+from leaderboard.judge.shown import TITLES, of_study
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.people import n_raters, reading, spread, trained_more, trained_words, unnamed
 from leaderboard.stats import ratings as rating
@@ -24,7 +24,6 @@ from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
 from submissions.models import Phase
 
 MOST_CONTRADICTIONS = 30
-CRITERION_WORDS = {"": "all votes"}
 
 
 @dataclass
@@ -61,7 +60,9 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     if rows and asked not in rows:
         raise Http404
     row = rows.get(asked)
-    context = place.context("people") | {"study": found, "analysis": row, "criterion": asked, "criteria": [*rows] if len(rows) > 1 else []}
+    context = place.context("people") | {
+        "study": found, "analysis": row, "criterion": asked, "criteria": titled(found, rows) if len(rows) > 1 else [],
+    }  # fmt: skip
     withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
     for one in rows.values():
         one.content = one.content and unnamed(one.content, withheld)
@@ -70,6 +71,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         if row.content.get("kind") == "opinions":
             others = {name: one.content for name, one in rows.items() if one.content is not None}
             context |= study_opinions.shown(row.content, others, _pages(found), titles, request.GET.get("metric", ""))
+            if context["criteria_table"]:
+                context["criteria_table"]["names"] = [title for _, title in titled(found, others)]
         else:
             context |= _shown(found, row, titles)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
@@ -178,6 +181,12 @@ def _pages(study: Study) -> dict[str, int | None]:
     return dict(rows.values_list("label", "submission_id"))
 
 
+def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
+    """Each criterion with what it is called: by the study, else as judges are asked about it."""
+    own = {one["key"]: one["title"] for one in study.criteria}
+    return [(key, own.get(key) or TITLES.get(key) or key or "all answers") for key in criteria]
+
+
 def _side_by_side(study: Study, entries: dict[str, int | None], one: dict[str, Any]) -> str:
     """Where the two entries of a contradiction are compared; nowhere for mere labels."""
     a, b = entries.get(one["preferred"]), entries.get(one["other"])
@@ -209,7 +218,10 @@ def _map(content: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
         f"rater {n + 1}{f' ({groups[n]})' if groups[n] else ''}" if kind == "person" else titles.get(name, name)
         for n, (name, kind) in enumerate(zip(agreement["names"], agreement["kinds"], strict=True))
     ]
-    return plots_study.agreement_map(names, agreement["all"], agreement["common"], order, borders).to_dict()
+    counts = ((len(people), "rater"), (len(metrics), "metric"), (len(models), "judge"))
+    some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in counts if n]
+    who = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
+    return plots_study.agreement_map(names, agreement["all"], agreement["common"], order, borders, who).to_dict()
 
 
 def _brief(content: dict[str, Any]) -> dict[str, Any]:

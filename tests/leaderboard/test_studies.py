@@ -184,7 +184,7 @@ def test_another_criterion_has_its_own_page_and_unknown_ones_none(phase, client)
     imported(phase, [vote("x", "y", "left", criterion="overall"), vote("x", "y", "right", criterion="detail")])
     analyse_due(), analyse_due()
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
-    assert "<b>overall</b>" in client.get(address).content.decode()
+    assert "<b>Overall</b>" in client.get(address).content.decode()
     assert "<b>detail</b>" in client.get(f"{address}?criterion=detail").content.decode()
     assert client.get(f"{address}?criterion=none").status_code == 404
 
