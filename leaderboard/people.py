@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from leaderboard.models.analysis import StudyAnalysis
+from leaderboard.stats.opinions import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
 from submissions.models import Phase
 
@@ -254,7 +255,7 @@ class People:
 
     def column(self, content: Mapping[str, Any]) -> dict[str, Any] | None:
         """What people prefer as a column of the board; None where they judged none of its entries."""
-        value, low, high = (self.told[name] for name in ("value", "low", "high"))
+        value, low, high = (on_scale(self.told[name]) if self.opinions else self.told[name] for name in ("value", "low", "high"))
         ends = [v for v in (*value, *low, *high) if v is not None]
         if not ends:
             return None
@@ -268,6 +269,11 @@ class People:
             "n": [0] * n, "rank": rank(counted, True), "rank_low": [None] * n, "rank_high": [None] * n, "group": [None] * n,
             "order": order(value, True),
         }  # fmt: skip
+
+
+def on_scale(scores: Sequence[float | None]) -> list[float | None]:
+    """Opinion scores as they are shown: the interval of a few of them may reach beyond the scale, where no score can be."""
+    return [None if score is None else min(max(score, LOWEST), HIGHEST) for score in scores]
 
 
 def of_content(content: Mapping[str, Any]) -> People | None:

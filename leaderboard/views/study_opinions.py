@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from leaderboard import plots_study
-from leaderboard.people import opinion_reading, spread, trained_more, trained_words
+from leaderboard.people import on_scale, opinion_reading, spread, trained_more, trained_words
 from leaderboard.stats.opinions import SCREENED
 
 MOST_CONTRADICTIONS = 30
@@ -40,11 +40,12 @@ def shown(
 
 
 def _scales(content: Mapping[str, Any], entries: Mapping[str, int | None]) -> list[dict[str, Any]]:
-    ends = [line["mos"] for line in content["scales"]]
+    rows = [line | {"mos": on_scale(line["mos"])} for line in content["scales"]]
+    ends = [line["mos"] for line in rows]
     out = set(content["left_out"])
     return [
         line | {"place": place, "entry": entries.get(line["method"]), "bar": spread(*line["mos"], ends), "is_out": line["method"] in out}
-        for place, line in enumerate(content["scales"], 1)
+        for place, line in enumerate(rows, 1)
     ]
 
 
@@ -63,7 +64,7 @@ def _by_criterion(content: Mapping[str, Any], others: Mapping[str, Mapping[str, 
     """Mean opinions of every criterion side by side, in the order of the one shown; None where there is one criterion."""
     if len(others) < 2:
         return None
-    means = {name: {line["method"]: line["mos"] for line in found["scales"]} for name, found in others.items()}
+    means = {name: {line["method"]: on_scale(line["mos"]) for line in found["scales"]} for name, found in others.items()}
     nothing = [None, None, None]
     rows = [
         {"method": line["method"], "cells": [found.get(line["method"], nothing) for found in means.values()]} for line in content["scales"]
@@ -80,7 +81,7 @@ def _by_sample(content: Mapping[str, Any], metrics: list[dict[str, Any]]) -> dic
 
 
 def _scatter(content: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
-    mos = {row["method"]: row["mos"] for row in content["scales"]}
+    mos = {row["method"]: on_scale(row["mos"]) for row in content["scales"]}
     out = set(content["left_out"])
     points = [
         plots_study.Point(name, value, *mos[name], is_out=name in out)

@@ -241,3 +241,22 @@ def test_the_list_of_studies_asks_no_more_for_more_of_them(judged, client, djang
     with django_assert_max_num_queries(10):
         page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/").content.decode()
     assert page.count(entries[0].method_name) == 6
+
+
+def test_an_interval_of_few_scores_is_shown_no_further_than_the_scale_goes(judged, client):  # noqa: F811
+    phase, entries = judged
+    study = Study.objects.create(phase=phase, slug="few", title="Few", question="How good?", kind="opinions", is_public=True, revision=1)
+    rows = [StudyEntry.objects.create(study=study, label=entry.method_name, submission=entry) for entry in entries]
+    sample = phase.batches.get(state="current").reference.item_ids[0]
+    for name, score in (("a", 1), ("b", 5)):
+        rater = Rater.objects.create(study=study, name=name)
+        for row in rows:
+            Opinion.objects.create(study=study, rater=rater, sample=sample, entry=row, criterion="", score=score, seconds=3.0)
+    assert analyse_due() == 1
+    assert study.analyses.get().content["scales"][0]["mos"] == pytest.approx([3.0, -22.41, 28.41], abs=0.01)  # as computed
+    Snapshot.make_all(phase)
+    place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    page = client.get(f"{place}people/few/").content.decode()
+    assert "1.00 to 5.00" in page and "28.41" not in page
+    board = client.get(f"{place}?sort=people").content.decode()
+    assert "±2.00" in board and "±25.41" not in board
