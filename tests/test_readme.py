@@ -13,8 +13,8 @@ from django.core.management import call_command, get_commands, load_command_clas
 
 from evaluation.__main__ import main as evaluate
 from leaderboard.demo import interiors, rooflines, solids
-from leaderboard.demo.load import STUDY
 from leaderboard.demo.story import PASSWORD, PEOPLE
+from leaderboard.demo.studies import STUDY
 from leaderboard.models import Study
 from leaderboard.starter_kit import write_kit
 from leaderboard.stats.__main__ import main as analyse_votes
