@@ -35,5 +35,6 @@ SPECS: tuple[MetricSpec, ...] = (
         "network says of each vertex and its 64 nearest neighbours; D the damaged mesh, G the reference, each centred, turned to its "
         "principal axes and scaled to mean radius 1",
         weights="locase",
+        version=2,
     ),
 )

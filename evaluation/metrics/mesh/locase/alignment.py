@@ -9,6 +9,7 @@ import numpy as np
 MOST_POINTS = 10_000
 FEWEST_POINTS = 4
 _DEGENERATE = 1e-14  # of the squared diagonal; faces of less area count for nothing
+_EVEN = 1e-7  # share of the sum of cubed distances along an axis; a shape whose cubes sum to less is symmetric along it
 _SMALLEST = 1e-9  # share of the largest coordinate; a mesh whose mean radius is less is a point
 
 
@@ -88,16 +89,22 @@ def thinned(points: np.ndarray, weights: np.ndarray, most: int = MOST_POINTS) ->
 def aligned(points: np.ndarray) -> np.ndarray:
     """The points turned to their principal axes, longest first, about their mean, scaled to mean norm 1.
 
-    The first two axes point to where the sum of cubes is positive, the third makes the frame right-handed.
+    The first two axes point to where the sum of cubes is positive, the third makes the frame right-handed. Along an axis of
+    symmetry that sum is 0 but for rounding, which would choose; there the axis is turned so that the third one's sum is positive
+    too, as turning it shows the same shape.
     """
     centred = points - points.mean(axis=0)
     centred = centred / np.linalg.norm(centred, axis=1).mean()
     _, axes = np.linalg.eigh(centred.T @ centred / len(centred))
     axes = axes[:, ::-1]
     turned = centred @ axes
-    signs = np.where((turned**3).sum(axis=0) >= 0, 1.0, -1.0)
+    cubes = (turned**3).sum(axis=0)
+    even = np.abs(cubes) <= _EVEN * (np.abs(turned) ** 3).sum(axis=0)
+    signs = np.where(cubes >= 0, 1.0, -1.0)
     signs[2] = 1.0
     signs[2] = np.sign(np.linalg.det(axes * signs))
+    if even[:2].any() and signs[2] * cubes[2] < 0:
+        signs[[np.flatnonzero(even[:2])[-1], 2]] *= -1.0
     turned = turned * signs
     return turned / np.linalg.norm(turned, axis=1).mean()
 

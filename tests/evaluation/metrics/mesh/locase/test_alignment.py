@@ -52,6 +52,22 @@ def test_the_axes_come_longest_first_and_right_handed():
     assert np.linalg.det(map_) > 0
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_along_an_axis_of_symmetry_rounding_does_not_choose(axis):
+    half = np.random.default_rng(axis).normal(size=(40, 3)) * [3, 2, 1] + [0, 0, 0.2]
+    half[:, [0, 1, 2]] += 0.4 * half[:, [1, 2, 0]] ** 2  # lopsided along the other axes
+    half[:, axis] = np.abs(half[:, axis])
+    mirror = np.ones(3)
+    mirror[axis] = -1
+    points = np.concatenate([half, half * mirror])
+    first = aligned(points)
+    for far in (0.0, 1e3, 6.5e6):
+        moved = Rotation.from_euler("xyz", [0.4, 1.0, -2.0]).apply(points) + far
+        again = aligned(moved)
+        same = min(np.abs(again - first).max(), np.abs(again - np.roll(first, 40, axis=0)).max())  # or each point's mirror image
+        assert same < 1e-6
+
+
 def test_soup_and_any_order_of_vertices_and_faces_give_the_same_bits():
     source, rng = mesh("chair", 2), np.random.default_rng(0)
     first = shape(source.vertices, source.faces)
