@@ -9,12 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.training.errors import TrainingError
+
 if TYPE_CHECKING:
     import torch
-
-
-class TrainingError(ValueError):
-    """Training cannot go on as asked; one sentence."""
 
 
 def keep(file: Path, model: torch.nn.Module, optimiser: torch.optim.Optimizer, where: Mapping[str, Any]) -> None:

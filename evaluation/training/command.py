@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics.mesh.locase import command as locase
+from evaluation.training.errors import reported
 from evaluation.training.preference import command as preference
 
 if TYPE_CHECKING:
@@ -57,15 +58,7 @@ def run(options: argparse.Namespace) -> int:
     if min(options.steps, options.batch, options.rooms, options.held_out, options.threads) < 1 or options.size < 32:
         print("Steps, batch, rooms and threads must be at least 1, and the size at least 32 pixels.", file=sys.stderr)
         return 2
-    # Loads torch, which nothing else on this command line does.
-    from evaluation.training.checkpoint import TrainingError
-
-    try:
-        _train(options)
-    except (TrainingError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return reported(_train, options)
 
 
 def _train(options: argparse.Namespace) -> None:

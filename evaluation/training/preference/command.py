@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation import weights
 from evaluation.metrics.spec import WEIGHTS_NAME
+from evaluation.training.errors import reported
 
 if TYPE_CHECKING:
     from evaluation.metrics.wireframe.learned.features import Features
@@ -54,17 +55,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
     if options.cache:
         weights.use_cache(options.cache)
-    # Loads torch, which nothing else on this command line does.
-    from evaluation.training.checkpoint import TrainingError
-    from evaluation.training.preference.votes import DataError
-    from submissions.formats.errors import FormatError
-
-    try:
-        _train(options)
-    except (DataError, TrainingError, weights.WeightsError, FormatError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return reported(_train, options)
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -18,7 +18,8 @@ from evaluation.metrics.wireframe.learned import view
 from evaluation.metrics.wireframe.learned.features import Features
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.training.checkpoint import write
-from evaluation.training.preference.votes import DataError, Decisions
+from evaluation.training.errors import DataError
+from evaluation.training.preference.votes import Decisions
 from submissions.formats.wireframe import Wireframe, load_folder
 
 VOTES, DESCRIPTION, REFERENCES, ENTRIES = "votes.csv", "study.json", "references", "entries"  # in the folder that a study exports

@@ -15,10 +15,11 @@ from evaluation.metrics.wireframe.learned.head import Head, accuracy, pair_loss
 from evaluation.synthetic.distortions import generator
 from evaluation.training.checkpoint import write
 from evaluation.training.course import exported
+from evaluation.training.errors import DataError
 from evaluation.training.phased import Phased
 from evaluation.training.preference.folds import Fold, folds, named
 from evaluation.training.preference.material import Seen
-from evaluation.training.preference.votes import DataError, Decisions
+from evaluation.training.preference.votes import Decisions
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.training.errors import DataError
 from submissions.formats.errors import more_cells
 
 COLUMNS = ("rater", "sample", "left", "right", "choice", "repeat_of", "criterion")
 NEEDED = ("rater", "sample", "left", "right", "choice")
 MAIN = "overall"  # the criterion that is meant where there are several
-
-
-class DataError(ValueError):
-    """The votes, or what they are about, cannot be trained on; one sentence."""
 
 
 @dataclass(frozen=True, eq=False)

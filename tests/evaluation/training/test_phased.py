@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from evaluation.training.checkpoint import TrainingError
+from evaluation.training.errors import TrainingError
 from evaluation.training.phased import Phased
 
 

@@ -17,12 +17,12 @@ from evaluation.metrics.wireframe.learned.metric import wf_learned
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from evaluation.synthetic.houses import houses
-from evaluation.training.checkpoint import TrainingError
+from evaluation.training.errors import DataError, TrainingError
 from evaluation.training.preference import material
 from evaluation.training.preference.folds import folds
 from evaluation.training.preference.material import Seen, seen, study
 from evaluation.training.preference.training import Plan, Training, digest, over_folds, phases, usable
-from evaluation.training.preference.votes import DataError, Decisions, read
+from evaluation.training.preference.votes import Decisions, read
 from submissions.formats.families import WIREFRAME
 from tests.evaluation.networks import random_weights
 

@@ -18,9 +18,9 @@ from evaluation.synthetic.objects import KINDS
 from evaluation.training import backbone, command, detector
 from evaluation.training.augment import cut, damaged, recoloured
 from evaluation.training.backbone import Naming, crops, folded, untrained
-from evaluation.training.checkpoint import TrainingError
 from evaluation.training.course import Course, Plan, exported
 from evaluation.training.detector import Finding
+from evaluation.training.errors import TrainingError
 from evaluation.training.scenes import Scene, scenes
 
 SMALL = {

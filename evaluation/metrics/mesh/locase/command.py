@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.training.errors import reported
+
 if TYPE_CHECKING:
     from evaluation.metrics.mesh.locase.dataset import Subject
     from evaluation.metrics.mesh.locase.training import Plan
@@ -44,18 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if min(options.queries, options.threads, options.per_kind, options.epochs or 1, options.fold_epochs or 1) < 1 or options.folds < 0:
         print("Epochs, queries, threads and objects must be at least 1.", file=sys.stderr)
         return 2
-    # Loads torch, which nothing else on this command line does.
-    from evaluation import weights
-    from evaluation.metrics.mesh.locase.dataset import DataError
-    from evaluation.training.checkpoint import TrainingError
-    from submissions.formats.errors import FormatError
-
-    try:
-        _train(options)
-    except (DataError, TrainingError, weights.WeightsError, FormatError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return reported(_train, options)
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -15,13 +15,10 @@ from evaluation.metrics.mesh.locase.alignment import Shape, shape
 from evaluation.metrics.mesh.locase.patches import Surroundings
 from evaluation.synthetic import distortions, meshes
 from evaluation.synthetic.pseudo_scores import Judge
+from evaluation.training.errors import DataError
 from submissions.formats.arrays import Mesh
 
 Progress = Callable[[int, int], None]
-
-
-class DataError(ValueError):
-    """The scores cannot be trained on; one sentence."""
 
 
 @dataclass(frozen=True, eq=False)

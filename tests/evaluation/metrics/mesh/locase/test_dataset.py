@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.metrics.mesh.locase.dataset import DataError, batch, procedural, rated
+from evaluation.metrics.mesh.locase.dataset import batch, procedural, rated
+from evaluation.training.errors import DataError
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh import read_mesh, write_ply
 from tests.evaluation.metrics.mesh.locase.made_up import brick, noisy, subjects

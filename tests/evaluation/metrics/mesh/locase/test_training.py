@@ -16,7 +16,7 @@ from evaluation.metrics.mesh.locase.network import LoCaSE
 from evaluation.metrics.mesh.locase.scoring import compared, encoding, ready
 from evaluation.metrics.mesh.locase.training import Plan, Training, agreement, phases, predict, scored
 from evaluation.synthetic.distortions import generator
-from evaluation.training.checkpoint import TrainingError
+from evaluation.training.errors import TrainingError
 from tests.evaluation.metrics.mesh.locase.made_up import subjects, untrained
 
 SHORT = Plan(epochs=2, fold_epochs=1, folds=2, queries=16, last_queries=24, warm_up=1)

@@ -1,0 +1,28 @@
+"""What a training says when it cannot be done as asked, and how its command ends then. PURE."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from evaluation.weights import WeightsError
+from submissions.formats.errors import FormatError
+
+
+class TrainingError(ValueError):
+    """Training cannot go on as asked; one sentence."""
+
+
+class DataError(TrainingError):
+    """What is to be learned from cannot be trained on; one sentence."""
+
+
+def reported(train: Callable[[argparse.Namespace], None], options: argparse.Namespace) -> int:
+    """`train(options)` as a command: 0, or 2 with a sentence on standard error where it is not possible as given."""
+    try:
+        train(options)
+    except (TrainingError, WeightsError, FormatError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
