@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -178,7 +179,7 @@ class MetricOut(Schema):
     title: str
     family: str
     higher_is_better: bool
-    bounds: tuple[float, float | None]
+    bounds: tuple[float | None, float | None] = Field(description="The least and the greatest value; null where there is no limit.")
     unit: str
     params: list[ParamOut]
     weights: str | None
@@ -361,5 +362,6 @@ def _metrics(specs: list[registry.MetricSpec]) -> list[dict[str, Any]]:
         cost = evidence.cost_of(fingerprint, here.get(fingerprint))
         fields = {name: getattr(spec, name) for name in MetricOut.model_fields if hasattr(spec, name)}
         fields["weights"] = " + ".join(network for network, _ in spec.networks) or None
+        fields["bounds"] = tuple(None if bound is None or math.isinf(bound) else bound for bound in spec.bounds)  # JSON has no infinity
         rows.append(fields | {"fingerprint": fingerprint, "properties": counts[fingerprint], "cost_ms": cost and cost.ms})
     return rows

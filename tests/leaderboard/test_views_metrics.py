@@ -212,6 +212,7 @@ class TestApi:
         found = client.get("/api/v1/metrics/corner_f1").json()
         assert found["properties"] == {"state": "measured", "passed": 12, "of": 16} and found["cost_ms"] == 4.0 and found["formula"]
         assert {it["key"] for it in client.get("/api/v1/metrics?limit=100").json()["items"]} == set(registry.REGISTRY)
+        assert client.get("/api/v1/metrics/wf_learned").json()["bounds"] == [None, None]
         columns = client.get(f"/api/v1/challenges/{ranked.challenge.slug}/phases/{ranked.slug}/board").json()["columns"]
         states = {column["slug"]: column["properties"]["state"] for column in columns}
         assert states["corner_f1"] == "measured" and states["tight"] == "measuring" and states["hss"] in ("none", "measured")
