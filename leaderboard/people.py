@@ -177,6 +177,11 @@ class People:
         return "raters unknown" if raters is None else f"{raters} rater{'' if raters == 1 else 's'}"
 
     @property
+    def two_agree(self) -> float | None:
+        """The share of pairs on which two raters agree, beside which metrics are seen; None of opinion scores, which have none."""
+        return None if self.opinions else self.told["between"]["value"]
+
+    @property
     def has_marks(self) -> bool:
         return any(self.told["marks"].values())
 
@@ -206,7 +211,8 @@ class People:
         if figure["value"] is None:
             return Trust(None, "people: no answer" if rho is None else "answers no pair", more, title, self.trained(slug))
         agreed = round(100 * figure["value"])
-        return Trust(agreed, f"{agreed} / 100 pairs, {self.who}", more, title, self.trained(slug))
+        who = self.who.replace(" ", "\xa0")  # in one line, where the head is narrow
+        return Trust(agreed, f"{agreed} / 100 pairs, {who}", more, title, self.trained(slug))
 
     def trained(self, slug: str) -> str:
         """In a few words, whether a metric may have learnt from these judgements; empty where it has not."""
@@ -233,6 +239,8 @@ class People:
         names = ["", *(named if len(named) > 1 else [])]
         figures = [line["by"].get(name, NOTHING) for name in names for line in lines]
         ends = [[figure[end] for end in ("value", "low", "high")] for figure in figures]
+        if self.two_agree is not None:
+            ends.append([self.two_agree])
         found = []
         for name in names:
             rows = [self._bar(line, name, ends) for line in lines if line["by"].get(name, NOTHING)["value"] is not None]
@@ -246,9 +254,11 @@ class People:
         if figure["low"] is not None:
             low, high = figure["low"], figure["high"]
             ends = f"{signed(low)} to {signed(high)}" if self.opinions else f"{round(100 * low)} to {round(100 * high)}"
+        mark = spread(self.two_agree, None, None, every)
         return {
             "title": self.titles.get(line["slug"], line["slug"]), "value": figure["value"], "ends": ends,
             "agreed": round(100 * figure["value"]), "bar": spread(figure["value"], figure["low"], figure["high"], every),
+            "two_agree": mark["dot"] if mark else None,
             "is_judge": line["slug"] in self.judges, "trained": trained_words(line, self.opinions), "n": figure["n"],
             "reading": self.reading(line["slug"], group),
         }  # fmt: skip

@@ -97,7 +97,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     return {
         "people": found, "people_charts": found.charts() if found else [],
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, found.study["slug"]]) if found else "",
-        "people_head": _head(request, rows, shown["metrics"][-1]) if shown is not content else None,
+        "people_head": _head(request, rows, shown["metrics"][0]) if shown is not content else None,
         "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
         "entry_words": ENTRY_WORDS[content["phase"]["entries"]],
         "value_title": VALUE_TITLES.get(content["overall"]["rule"], ""),
@@ -115,10 +115,11 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
 
 
 def with_people(content: dict) -> dict:
-    """The payload with what people prefer as its last column, where they judged any of its entries."""
+    """The payload with what people prefer as its first column, where they judged any of its entries: beside the rank, in
+    sight on every screen, however many metrics follow."""
     found = people.of_content(content)
     column = found.column(content) if found else None
-    return content | {"metrics": [*content["metrics"], column]} if column else content
+    return content | {"metrics": [column, *content["metrics"]]} if column else content
 
 
 def _head(request: HttpRequest, rows: BoardRows, column: dict) -> dict:

@@ -36,7 +36,7 @@ def told(**changes):
 def test_a_column_says_pairs_correlation_raters_and_date():
     found = people.People(told(), {"hss": "HSS"})
     trust = found.trust("hss")
-    assert (trust.share, trust.words, trust.more) == (82, "82 / 100 pairs, 11 raters", "ρ 0.50 [0.10, 0.90]")
+    assert (trust.share, trust.words, trust.more) == (82, "82 / 100 pairs, 11\xa0raters", "ρ 0.50 [0.10, 0.90]")
     assert trust.title == (
         "HSS orders 82 of 100 pairs as the raters did (95 % interval 80 to 84); two raters agree on 85. "
         "Spearman's ρ with the people's order: 0.50 (95 % interval 0.10 to 0.90). "
@@ -57,6 +57,8 @@ def test_charts_are_ordered_by_agreement_for_each_group():
         {"slug": "b", "by": {"": figure(0.7, 0.6, 0.8), "x": figure(0.6, 0.5, 0.7), "y": figure(0.8, 0.7, 0.9)}, "order": {"srocc": None}},
     ]
     charts = people.People(told(metrics=metrics, groups=["x", "y"]), {"a": "A", "b": "B"}).charts()
+    # The lines reach from 0.5 to 1: two raters, who agree on 0.85 of the pairs, are marked at 70 % of them.
+    assert {row["two_agree"] for chart in charts for row in chart["rows"]} == {70.0}
     assert [(chart["group"], [row["title"] for row in chart["rows"]]) for chart in charts] == [
         ("", ["A", "B"]),
         ("x", ["A", "B"]),
