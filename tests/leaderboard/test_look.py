@@ -22,6 +22,7 @@ BOARD = """
 <td class="num"><b>0.600</b></td><td class="num"><b>0.57</b></td><td class="num"><b>0.99</b></td><td class="num"><b>0.41</b></td></tr>
 </tbody></table></div>
 """
+FIRST_ROW = '<tbody><tr><td class="rank">1</td><td class="name">gable-net v3</td></tr></tbody>'
 SORTABLE = """
 <table data-sort><thead><tr><th>Item</th><th data-first="descending">HSS</th><th data-nosort>View</th></tr></thead><tbody>
 <tr><td>house_10</td><td data-value="0.5">0.500</td><td></td></tr><tr><td>house_2</td><td>–</td><td></td></tr>
@@ -111,6 +112,19 @@ def test_on_a_phone_rank_and_entry_stay_while_the_metrics_scroll(show) -> None:
     after = tab.evaluate(place)
     assert after[:2] == before[:2] and after[6:] == before[6:]
     assert after[2] == before[2] - 200
+
+
+@pytest.mark.parametrize("head", ['<a class="by" href="#">Rank</a>', "Rank", '<button class="sort">Place</button>'])
+@pytest.mark.parametrize("sorted_by", ["", ' aria-sort="ascending"'])
+def test_on_a_phone_the_head_of_the_first_column_and_its_mark_fit(show, head: str, sorted_by: str) -> None:
+    table = f"<table><thead><tr><th{sorted_by}>{head}</th><th>Entry</th></tr></thead>{FIRST_ROW}</table>"
+    tab = show(table, viewport={"width": 390, "height": 800})
+    inside = """(() => {
+        const head = document.querySelector("th"), words = document.createRange();
+        words.selectNodeContents(head);
+        return head.getBoundingClientRect().right - words.getBoundingClientRect().right;
+    })()"""
+    assert tab.evaluate(inside) >= 4
 
 
 def test_data_theme_overrides_the_system(show) -> None:
