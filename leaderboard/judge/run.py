@@ -26,7 +26,7 @@ from leaderboard.judge.client import PATIENCE, Away, Client, Refused, Reply, que
 from leaderboard.judge.materials import Materials, image_of
 from leaderboard.judge.scores import result_of
 from leaderboard.models import JudgeAnswer, JudgeRun
-from leaderboard.models.judge import MOST_FAULTS, MOST_ROUNDS
+from leaderboard.models.judge import MOST_FAULTS, MOST_FRUITLESS, MOST_ROUNDS
 
 log = structlog.get_logger(__name__)
 
@@ -123,11 +123,14 @@ class _Turn:
     # --- asking
 
     def _waiting(self) -> Iterator[_Asked]:
-        """The questions that are left, each once."""
+        """The questions that are left, each once. After a turn without any answer it begins further on: what the endpoint failed
+        at may be to blame itself, and then others are still answered before the run gives up."""
         seen: set[int] = set()
         waiting = self.run.answers.filter(state=JudgeAnswer.State.WAITING)
         rows = waiting.select_related("left__submission", "right__submission").order_by("faults", "number")
-        while found := list(rows.exclude(pk__in=seen)[: 4 * settings.JUDGE_PARALLEL]):
+        first = waiting.count() * self.run.fruitless // MOST_FRUITLESS if self.run.fruitless else 0
+        while found := list(rows.exclude(pk__in=seen)[first : first + 4 * settings.JUDGE_PARALLEL]):
+            first = 0
             for answer in found:
                 seen.add(answer.pk)
                 answer.run = self.run

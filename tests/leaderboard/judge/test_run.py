@@ -278,15 +278,20 @@ def test_an_endpoint_that_is_away_for_good_fails_the_run_and_costs_no_question_i
     assert not run.answers.exclude(faults=0, rounds=0, state="waiting").exists()
 
 
-def test_one_question_that_breaks_the_endpoint_does_not_hold_up_the_others(study, server):
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_questions_that_break_the_endpoint_hold_up_no_other_and_are_asked_again_once_it_is_mended(study, server, settings, parallel):
+    settings.JUDGE_PARALLEL = parallel
     server.behave = lambda body: fault(500) if "a boat" in instruction_of(body) else brighter(body)
     run = make(study)
+    for answer in run.answers.all():  # the worst of orders: all that break it come first
+        JudgeAnswer.objects.filter(pk=answer.pk).update(number=answer.number + (0 if answer.sample == "2" else 1000))
     run.start(None)
-    for _ in range(60):
-        JudgeRun.objects.update(lease_until=None, fruitless=0)
+    while JudgeRun.objects.filter(state="asking").update(lease_until=None):
         ask_due()
-    run.refresh_from_db()
-    assert run.n_answered == 2 * PAIRS and run.state in ("asking", "done")
+    run = JudgeRun.objects.get()
+    assert (run.state, run.n_answered, run.n_failed, run.left, "500" in run.failure) == ("failed", 2 * PAIRS, 0, PAIRS, True) and elos(run)
+    server.behave = brighter
+    assert (finish(run).state, run.n_answered, run.left) == ("done", 3 * PAIRS, 0)
 
 
 def test_slow_answers_are_waited_for_under_the_lease(study, server, settings):
