@@ -70,7 +70,7 @@ class RaterAdmin(LookOnly):
     list_display = ("name", "kind", "group", "study", "joined_at", "removed_at", "is_counted")
     list_filter = ("kind",)
     search_fields = ("name", "group", "study__slug")
-    exclude = ("key_hash",)
+    exclude = ("key_hash", "kept_from")
     list_select_related = ("study__phase__challenge",)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from django.db import models
 from django.db.models import Case, Q, Value, When
 
 from submissions.models import Status, Submission
+
+if TYPE_CHECKING:
+    from leaderboard.models.rater import Rater
 
 # Not left out, and neither withdrawn, hidden, disqualified nor unscored.
 LIVE = Q(
@@ -21,9 +24,13 @@ class StudyEntryQuerySet(models.QuerySet):
         """Entries that questions are asked about."""
         return self.filter(LIVE)
 
-    def own_of(self, user_id: int) -> Self:
-        """Entries of a team that the person is in, or that they have uploaded for one: they are never asked about those."""
-        return self.filter(Q(submission__team__memberships__user=user_id) | Q(submission__uploaded_by=user_id)).distinct()
+    def own_of(self, rater: Rater) -> Self:
+        """Entries of a team that the person is in, or that they have uploaded for one: they are never asked about those.
+
+        Where no account is the rater's, of those that were logged in at their browser.
+        """
+        users = rater.kept_from.values("pk") if rater.user_id is None else [rater.user_id]
+        return self.filter(Q(submission__team__memberships__user__in=users) | Q(submission__uploaded_by__in=users)).distinct()
 
     def marked(self) -> Self:
         """All, each with `is_live`."""

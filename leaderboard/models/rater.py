@@ -32,6 +32,8 @@ class Rater(models.Model):
     """Who judged. Names are for organizers; pages show numbers.
 
     A person is known by their account, or by a key that only their browser and their own link have (kept hashed).
+    `kept_from` are the accounts that were logged in at a browser with that key. Nothing of theirs is asked any more, and
+    they serve nothing else: the rater stays a number to organizers, and no other browser of the account finds them.
     One whom an organizer has listed has not joined until they say so. The votes of a rater who was removed count
     unless an organizer says otherwise (`is_counted`).
     """
@@ -46,6 +48,7 @@ class Rater(models.Model):
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.PERSON)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     key_hash = models.CharField(max_length=64, blank=True)
+    kept_from = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+", blank=True)
     invitation = models.ForeignKey(StudyInvitation, on_delete=models.SET_NULL, null=True, blank=True, related_name="raters")
     joined_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)  # takes no more part, whoever decided that

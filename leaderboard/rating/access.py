@@ -2,6 +2,7 @@
 
 A rater with an account is known by their log-in; one who came by a link without an account by a key in a cookie
 that only this study's pages get. The same key is in the rater's own link, with which they come back elsewhere.
+Who logs in later stays that rater without a name, but is asked nothing more about entries of their own.
 """
 
 from __future__ import annotations
@@ -52,8 +53,18 @@ def rater_of(request: HttpRequest, study: Study) -> Rater | None:
     if request.user.is_authenticated:
         known |= Q(user=request.user)
     found = list(Rater.objects.filter(known, study=study, joined_at__isnull=False))
+    if request.user.is_authenticated:
+        for rater in found:
+            if rater.user_id is None:
+                _keep_from(rater, request.user)
     # Who has logged in is that account here, whoever sat at this browser before.
     return max(found, key=lambda rater: rater.user_id is not None, default=None)
+
+
+def _keep_from(rater: Rater, user: User) -> None:
+    """Ask a rater without an account nothing more on entries of the account that uses their browser, also once it is logged out."""
+    if not rater.kept_from.filter(pk=user.pk).exists():
+        rater.kept_from.add(user)
 
 
 def keep_key(response: HttpResponse, request: HttpRequest, study: Study, key: str) -> None:

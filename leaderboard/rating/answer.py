@@ -37,7 +37,7 @@ def answer(
         if question.answered_at is not None:
             same = _given(study, question) == chosen
             return "" if same else "That question was answered before, and that answer stands; here is the next one."
-        if rater.user_id is not None and study.entries.own_of(rater.user_id).filter(pk__in=[question.left_id, question.right_id]).exists():
+        if study.entries.own_of(rater).filter(pk__in=[question.left_id, question.right_id]).exists():
             return "That question was on an entry of your own team, so your answer was not stored; here is the next one."
         if question.shown_at is None and token not in [row.token for row in open_questions(study, rater)[:2]]:
             raise Refused("This question has not been asked yet; load the page again.", "not_asked")

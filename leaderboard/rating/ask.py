@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -76,10 +76,10 @@ def fresh_left(study: Study, made: int, free: int) -> int:
     return free if study.questions_per_rater is None else max(0, min(study.questions_per_rater - made, free))
 
 
-def expected(study: Study, rater: Rater | None = None) -> int:
-    """How many questions a rater who begins now is asked, repeats included; with `rater`, one whose own entries are theirs."""
-    fresh = fresh_left(study, 0, Subject(study, rater).n_live_cells)
-    return fresh + plan.repeats_of(fresh, share_of_repeats(study))
+def expected(subject: Subject, own: Set[int] = frozenset()) -> int:
+    """How many questions a rater who begins now is asked, repeats included; `own` are the ids of entries of their own."""
+    fresh = fresh_left(subject.study, 0, subject.n_cells(subject.live - own))
+    return fresh + plan.repeats_of(fresh, share_of_repeats(subject.study))
 
 
 def _counted(subject: Subject, own: Past, waiting: Sequence[Question]) -> tuple[int, int]:
@@ -93,7 +93,7 @@ def _counted(subject: Subject, own: Past, waiting: Sequence[Question]) -> tuple[
     asked = int(subject.live_units[units].sum())
     # Of what dropped out, only what was answered counts.
     made = len(units) - sum(row.repeat_of_id is None and not subject.asks(row) for row in waiting)
-    fresh = fresh_left(subject.study, made, subject.n_live_cells - asked)
+    fresh = fresh_left(subject.study, made, subject.n_cells(subject.live) - asked)
     share = share_of_repeats(subject.study)
     return answered, answered + len(found) + fresh + max(0, plan.repeats_of(made + fresh, share) - repeats)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cached_property
 
 import numpy as np
@@ -16,15 +16,14 @@ from leaderboard.stats.votes import Ints
 class Subject:
     """The entries of a study in the order of their ids, which of them are asked about now (`live`), and its samples.
 
-    With a rater who has an account, entries of their own (`own`) are not asked about.
+    With a rater, entries of their own (`own`), as far as an account of theirs is known, are not asked about.
     """
 
     def __init__(self, study: Study, rater: Rater | None = None) -> None:
         self.study = study
         columns = ("id", "gold_kind", "gold_order", "is_live")
         self.entries = list(study.entries.marked().order_by("id").values_list(*columns, named=True))
-        has_account = rater is not None and rater.user_id is not None
-        self.own = set(study.entries.own_of(rater.user_id).values_list("pk", flat=True)) if has_account else set()
+        self.own = set() if rater is None else set(study.entries.own_of(rater).values_list("pk", flat=True))
         self.live = {entry.id for entry in self.entries if entry.is_live} - self.own
         self.is_pairs = study.kind == Study.Kind.PAIRS
 
@@ -47,10 +46,9 @@ class Subject:
         """Which units [U] are of live entries only."""
         return self.grid.live(np.array([entry.id in self.live for entry in self.entries], dtype=bool))
 
-    @property
-    def n_live_cells(self) -> int:
-        """How many questions there are to ask."""
-        n = len(self.live)
+    def n_cells(self, entries: Set[int]) -> int:
+        """How many questions there are to ask about these entries."""
+        n = len(entries)
         return (n * (n - 1) // 2 if self.is_pairs else n) * self.n_samples
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +21,9 @@ from leaderboard.console.study_forms import InvitationForm, NewStudyForm, Runnin
 from leaderboard.models import Rater, Study
 from leaderboard.rating import campaign
 from leaderboard.rating.ask import expected
+from leaderboard.rating.subject import Subject
 from submissions.errors import Refused
-from submissions.models import Phase, Submission, User
+from submissions.models import Phase
 
 
 @organizer_of_phase
@@ -70,16 +72,16 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
 
 
 def _context(request: HttpRequest, study: Study, invitation: InvitationForm, settings: RunningStudyForm) -> dict[str, Any]:
-    total = expected(study)
+    asked, own = Subject(study), _own_entries(study)
+    total = expected(asked)
     rows = study.raters.filter(kind=Rater.Kind.PERSON).select_related("user", "invitation").order_by("id")
     rows = list(rows.annotate(answered=Count("questions", filter=Q(questions__answered_at__isnull=False))))
     given = (study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions).filter(rater__kind=Rater.Kind.PERSON)
     seconds = dict(given.order_by().values_list("rater").annotate(Avg("seconds")))
     per_question = max(1, len(study.criteria))
-    own = _with_own_entries(study)
     for row in rows:
         row.has_own = row.user_id in own
-        row.total = expected(study, row) if row.has_own else total
+        row.total = expected(asked, own[row.user_id]) if row.has_own else total
         row.percent = min(100.0, 100 * row.answered / row.total) if row.total else 0.0
         row.seconds = seconds[row.pk] * per_question if seconds.get(row.pk) is not None else None
     live = set(study.entries.live().values_list("pk", flat=True))
@@ -96,11 +98,14 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
     }  # fmt: skip
 
 
-def _with_own_entries(study: Study) -> set[int]:
-    """The accounts of those raters who are asked less than others, because entries of the study are their own."""
-    shown = Submission.objects.filter(pk__in=study.entries.filter(submission__isnull=False).values("submission"))
-    is_own = Q(memberships__team__submissions__in=shown) | Q(pk__in=shown.filter(uploaded_by__isnull=False).values("uploaded_by"))
-    return set(User.objects.filter(is_own, pk__in=study.raters.filter(user__isnull=False).values("user")).values_list("pk", flat=True))
+def _own_entries(study: Study) -> dict[int, set[int]]:
+    """The ids of a rater's own entries, which they are not asked about, by the account; of accounts that have any."""
+    raters = study.raters.filter(user__isnull=False).values("user")
+    found: dict[int, set[int]] = defaultdict(set)
+    for account in ("submission__team__memberships__user", "submission__uploaded_by"):
+        for user, entry in study.entries.filter(**{f"{account}__in": raters}).values_list(account, "pk"):
+            found[user].add(entry)
+    return dict(found)
 
 
 def _invite(request: HttpRequest, study: Study, data: dict[str, Any]) -> HttpResponse:
