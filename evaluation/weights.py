@@ -315,6 +315,15 @@ def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
     return _joined([digest(network, params[name]) for network, name in spec.networks])
 
 
+def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
+    """What the model cards of the metric's weights say that its values must not be taken for; empty for published weights.
+
+    `params` are the metric's full parameters.
+    """
+    sets = (_sets(network).get(str(params.get(name))) for network, name in spec.networks)
+    return " ".join(str(found.card["statement"]) for found in sets if found is not None and found.card.get("statement"))
+
+
 def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -> str:
     """Why the metric cannot be computed here for want of weights, and the command that gets them; empty where it can.
 

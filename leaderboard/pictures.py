@@ -11,6 +11,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from evaluation import weights
 from evaluation.metrics.render.puzzlesim import picture
 from evaluation.models import Evaluation, PictureRun
 from evaluation.pictures import names, paint
@@ -184,6 +185,12 @@ class Scene:
         it = self.objects
         value = it.score.values[self.places[0]] if it is not None and self.places else math.nan
         return None if math.isnan(value) else float(value)
+
+    @property
+    def objects_statement(self) -> str:
+        """What is to be known of the detector before its objects are believed."""
+        it = self.objects
+        return weights.statement(it.spec, it.metric["params"]) if it is not None else ""
 
     @property
     def classes(self) -> Sequence[Any]:

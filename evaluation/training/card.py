@@ -11,10 +11,10 @@ from evaluation.synthetic.objects import KINDS
 from evaluation.training.course import Plan
 
 STATEMENTS = {
-    "backbone": "These weights have seen no photograph and no human judgement. They tell twelve classes of procedural objects apart; "
-    "their features stand in for the published ones where those are not at hand, and give other values.",
-    "detector": "This detector has seen no photograph. It knows twelve classes of procedural objects, not the eighty of COCO; what it "
-    "finds in photographs, and what it misses there, has not been measured.",
+    "backbone": "These weights know procedural rooms only: they have seen no photograph and no human judgement. They tell twelve "
+    "classes of made-up objects apart; their features stand in for the published ones where those are not at hand, and give other values.",
+    "detector": "This detector knows procedural rooms only: twelve classes of made-up objects, not the eighty of COCO. It has seen no "
+    "photograph; what it finds in photographs, and what it misses there, has not been measured.",
 }
 USES = {
     "backbone": "features for `puzzlesim` and for distances of the LPIPS kind; images as `evaluation.networks.normalise.imagenet` "

@@ -11,6 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from evaluation import weights
+from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from leaderboard import evidence, exports, people
 from leaderboard.models import Snapshot
@@ -104,7 +106,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "columns": [
             _head(request, rows, metric)
             | {"count": counts.get(metric["fingerprint"]), "evidence_url": evidence_url(place, metric) if metric["key"] else ""}
-            | {"trust": found.trust(metric["slug"]) if found else None}
+            | {"trust": found.trust(metric["slug"]) if found else None, "statement": _statement(metric)}
             for metric in content["metrics"]
         ],
         "rank_head": _head(request, rows, {"slug": "rank"}),
@@ -135,6 +137,12 @@ def _head(request: HttpRequest, rows: BoardRows, column: dict) -> dict:
     higher = column.get("higher_is_better", column["slug"] == "date")
     aria = ("descending" if higher != rows.choice.worst_first else "ascending") if here else ""
     return column | {"sort_url": f"?{query.urlencode()}", "aria": aria}
+
+
+def _statement(column: dict) -> str:
+    """What is to be known of the weights behind a column before its values are read."""
+    spec = registry.REGISTRY.get(column["key"])
+    return weights.statement(spec, column["params"]) if spec else ""
 
 
 def evidence_url(place: PhasePlace, column: dict) -> str:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from evaluation import weights
+from evaluation.metrics import registry
 
 
 def test_shipped_weights_are_those_their_cards_describe():
@@ -52,3 +53,14 @@ def test_what_was_trained_here_stands_beside_what_ships_which_comes_first(monkey
     assert weights.get("locase", "stage1").there and weights.digest("locase", "panel") == "ab" * 32
     (folder / "panel.json").unlink()
     assert weights.names("locase") == ("stage1",), "what is taken away is gone at once"
+
+
+def test_what_a_card_says_goes_with_the_values_and_published_weights_say_nothing():
+    osim, boxes = registry.get("osim"), registry.get("lpips_plumbline_small@bbox")
+    assert weights.statement(osim, {"weights": "yolox-x"}) == weights.statement(osim, {"weights": "no-more"}) == ""
+    said = weights.statement(osim, {"weights": "plumbline-small"})
+    assert (
+        said.startswith("This detector knows procedural rooms only") and said == weights.get("yolox", "plumbline-small").card["statement"]
+    )
+    both = weights.statement(boxes, {"weights": "plumbline-small", "detector": "plumbline-small"})
+    assert both.count("procedural rooms only") == 2 and weights.statement(registry.get("psnr"), {}) == ""

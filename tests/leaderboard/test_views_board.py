@@ -16,8 +16,9 @@ from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.models import Snapshot, decode
 from leaderboard.tasks import build_due_boards
 from submissions.models import Challenge, Phase, Status, Submission
-from tests.factories import PhaseFactory, TeamFactory, gables, give_reference
+from tests.factories import ChallengeFactory, PhaseFactory, TeamFactory, gables, give_reference
 from tests.leaderboard.scores import entry, spread
+from tests.pictures import views
 
 pytestmark = pytest.mark.django_db
 SLUGS = ("corner_f1", "edge_f1", "hss")
@@ -66,6 +67,15 @@ class TestBoard:
         assert page.index("ridge-net") < page.index("valley-net") < page.index("hull")
         assert "mean rank of 3" in page and "<b>0.900</b>" in page and "±.0" in page
         assert "baseline" in page and "verified" in page and "no study yet" in page
+
+    def test_a_columns_name_says_what_its_weights_know_nothing_of(self, client):
+        phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+        ours = {"slug": "osim", "key": "osim", "params": {"weights": "plumbline-small"}, "is_primary": True}
+        give_reference(phase, views(2), metrics=[ours, {"slug": "psnr", "key": "psnr"}])
+        entry(phase, TeamFactory(challenge=phase.challenge), {"osim": [0.5, 0.5], "psnr": [20.0, 21.0]})
+        build_due_boards()
+        page = text(client.get(address(phase)))
+        assert page.count('title="This detector knows procedural rooms only: twelve classes of made-up objects') == 1
 
     def test_it_sorts_by_any_column_by_link(self, client, ranked):
         orders = {"?sort=hss": ("ridge-net", "valley-net", "hull"), "?sort=hss&order=reversed": ("hull", "valley-net", "ridge-net")}

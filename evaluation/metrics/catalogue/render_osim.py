@@ -16,8 +16,8 @@ LOOKING = (
         "choice",
         choices=tuple(dict.fromkeys((*PUBLISHED, IN_HOUSE, *weights.names("yolox")))),
         doc="The detector. yolox-x is the paper's; the published ones are fetched and know the 80 classes of COCO. plumbline-small ships "
-        "with the project, is none of them, sees smaller images, and knows only the made-up objects it was trained on: its values are its "
-        "own.",
+        "with the project, is none of them, sees smaller images, and knows procedural rooms only: what it finds in photographs has not "
+        "been measured, and its values are its own.",
     ),
     Param(
         "conf", 0.35, "float", low=0.0, high=1.0, doc="An object counts where the detector's score (object times class) is at least this."

@@ -13,7 +13,7 @@ _WEIGHTS = Param(
     "choice",
     choices=tuple(dict.fromkeys((_DEFAULT, *sorted(weights.PUBLISHED["backbone"]), IN_HOUSE, *weights.names("backbone")))),
     doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other "
-    "two of its code. They are fetched. plumbline-small is a small network of our own, trained on made-up objects: it ships "
+    "two of its code. They are fetched. plumbline-small is a small network of our own that knows procedural rooms only: it ships "
     "with the project, and its values are not comparable with the published ones.",
 )
 _PAPER = "N. Hermann, J. Condor, P. Didyk: Puzzle Similarity (arXiv 2411.17489); the mean of the map is our own score"
