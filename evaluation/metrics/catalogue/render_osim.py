@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evaluation import weights
 from evaluation.metrics.spec import MetricSpec, Param
 
 PUBLISHED = ("yolox-x", "yolox-l", "yolox-m", "yolox-s", "yolox-tiny", "yolox-nano")
@@ -14,7 +13,8 @@ LOOKING = (
         "weights",
         PUBLISHED[0],
         "choice",
-        choices=tuple(dict.fromkeys((*PUBLISHED, IN_HOUSE, *weights.names("yolox")))),
+        choices=(*PUBLISHED, IN_HOUSE),
+        network="yolox",
         doc="The detector. yolox-x is the paper's; the published ones are fetched and know the 80 classes of COCO. plumbline-small ships "
         "with the project, is none of them, sees smaller images, and knows procedural rooms only: what it finds in photographs has not "
         "been measured, and its values are its own.",

@@ -11,7 +11,8 @@ _WEIGHTS = Param(
     "weights",
     _DEFAULT,
     "choice",
-    choices=tuple(dict.fromkeys((_DEFAULT, *sorted(weights.PUBLISHED["backbone"]), IN_HOUSE, *weights.names("backbone")))),
+    choices=tuple(dict.fromkeys((_DEFAULT, *sorted(weights.PUBLISHED["backbone"]), IN_HOUSE))),
+    network="backbone",
     doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other "
     "two of its code. They are fetched. plumbline-small is a small network of our own that knows procedural rooms only: it ships "
     "with the project, and its values are not comparable with the published ones.",
