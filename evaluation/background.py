@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from evaluation import slices
+from evaluation import lacking, slices, weights
+from evaluation.metrics import registry
 from evaluation.models import Part, PropertyRun
 from evaluation.properties.suite import Table
 from evaluation.sandbox import LeaseLost, sandbox
@@ -20,7 +21,7 @@ SLICE_SECONDS = 1.5  # what a slice aims at; a single value of a slow metric may
 
 def measure_once(worker: str) -> bool:
     """Claim a run and measure one slice of it; False if there is none."""
-    return slices.claim_one(PropertyRun.objects, worker, measure)
+    return slices.claim_one(PropertyRun, worker, measure)
 
 
 def measure(run: PropertyRun) -> None:
@@ -41,7 +42,20 @@ def measure(run: PropertyRun) -> None:
             raise
         return _kept(run, found, time.monotonic() - start)
 
-    slices.do_slice(run, "Measuring this metric", slice_in)
+    slices.do_slice(run, "measuring this metric", lambda: _obstacle(run), slice_in)
+
+
+def _obstacle(run: PropertyRun) -> str:
+    """Why this worker must not measure it: weights are not here, or are not those of the metric that was asked for."""
+    spec = registry.get(run.key)
+    if found := weights.refusal(spec, run.params):
+        return found
+    if spec.networks and registry.fingerprint(run.key, run.params) != run.fingerprint:
+        return (
+            f"The weights of {spec.title} on this server are not those that its properties are wanted for (their sha256 differs); "
+            "put those back, or take the metric out of its phase and add it anew."
+        )
+    return ""
 
 
 def _kept(run: PropertyRun, found: dict, seconds: float) -> bool:
@@ -56,5 +70,6 @@ def _job(run: PropertyRun) -> dict:
 
 
 def someone_waits() -> bool:
-    """Whether there is an upload to check or a part to score that nobody works on."""
-    return Submission.objects.to_validate().unleased().exists() or Part.objects.waiting("cpu").unleased().exists()
+    """Whether there is an upload to check or a part to score that nobody works on, and that this worker can."""
+    parts = Part.objects.waiting("cpu").unleased().exclude(pk__in=lacking.left_to_others(Part))
+    return Submission.objects.to_validate().unleased().exists() or parts.exists()

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation import preparing, slices
+from evaluation import lacking, preparing, slices
 from evaluation.metrics.render import osim
-from evaluation.models import Evaluation, PictureRun
+from evaluation.models import Evaluation, EvaluationBatch, PictureRun
 from evaluation.pictures.names import SMALL, Made, file_name
 from evaluation.sandbox import sandbox
 from submissions import storage
@@ -19,11 +19,15 @@ MOST_VIEWS = 16  # of a slice, because all of them are read before the first is 
 
 def make_once(worker: str) -> bool:
     """Claim a run and make one slice of it; False if there is none."""
-    return slices.claim_one(PictureRun.objects, worker, make)
+    return slices.claim_one(PictureRun, worker, make)
 
 
 def make(run: PictureRun) -> None:
     """The next slice of a claimed run."""
+
+    def obstacle() -> str:
+        metrics = EvaluationBatch.objects.get(evaluations=run.evaluation_id).metrics
+        return lacking.obstacle(metric for metric in metrics if metric["slug"] in maps(metrics))
 
     def slice_in(folder: Path) -> bool:
         job = _job(run)
@@ -31,7 +35,7 @@ def make(run: PictureRun) -> None:
         _store(run, folder, job["item_ids"], found)
         return run.keep(found)
 
-    slices.do_slice(run, "Making these pictures", slice_in)
+    slices.do_slice(run, "making these pictures", obstacle, slice_in)
 
 
 def _store(run: PictureRun, folder: Path, item_ids: Sequence[str], found: dict[str, Made]) -> None:

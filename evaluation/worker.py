@@ -19,8 +19,7 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation import background, picturing, preparing, weights
-from evaluation.metrics import registry
+from evaluation import background, lacking, picturing, preparing
 from evaluation.models import Evaluation, Part, cutting
 from evaluation.sandbox import PATIENCE, JobFailed, LeaseLost, job_folder, sandbox
 from submissions import storage, wake
@@ -31,10 +30,6 @@ log = structlog.get_logger(__name__)
 TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
 AWAY_SECONDS = 15.0  # how long work waits where the storage does not answer
 AWAY_AT_MOST = timedelta(days=1)  # then an entry fails like any other
-LACKING_SECONDS = 20.0  # how long a worker leaves a part to others that it has not the weights for
-LACKING_AT_MOST = timedelta(minutes=5)  # then a part fails that no worker has the weights for
-
-_lacking: dict[int, float] = {}  # the parts this worker leaves to others, and until when
 
 
 @cache
@@ -75,7 +70,7 @@ def work_once(device: str) -> bool:
         if submission is not None:
             check(submission)
             return True
-    part = Part.objects.waiting(device).exclude(pk__in=_left_to_others()).claim(name())
+    part = Part.objects.waiting(device).exclude(pk__in=lacking.left_to_others(Part)).claim(name())
     if part is None:
         return device == "cpu" and (picturing.make_once(name()) or background.measure_once(name()))
     score(part)
@@ -163,12 +158,11 @@ def score(part: Part) -> None:
         )  # fmt: skip
         return
     try:
-        if obstacle := _obstacle(part, evaluation):
+        if obstacle := lacking.obstacle(metric for metric in evaluation.batch.metrics if metric["slug"] in part.slugs):
             _leave(part, obstacle)
             return
         now = timezone.now()
-        # Somebody has what it needs, so how long others had not is counted anew, but for what the child still finds amiss.
-        Part.objects.filter(pk=part.pk).update(started_at=now, lacking_since=None)
+        part.begin(started_at=now)
         Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
         with job_folder() as folder:
             found = _scored_in(folder, part, evaluation)
@@ -190,29 +184,8 @@ def score(part: Part) -> None:
         _score_failed(part, "An error in the service stopped it.", traceback.format_exc(), False)
 
 
-def _obstacle(part: Part, evaluation: Evaluation) -> str:
-    """Why this worker must not score the part: weights of its metrics are not here, or are not those the batch began with."""
-    for metric in evaluation.batch.metrics:
-        if metric["slug"] in part.slugs:
-            spec, params = registry.get(metric["key"]), metric["params"]
-            fixed = metric.get("weights_sha256")
-            if found := weights.refusal(spec, params) or (weights.difference(spec, params, fixed) if fixed else ""):
-                return found
-    return ""
-
-
 def _leave(part: Part, obstacle: str) -> None:
-    log.error("left to a worker that has the weights", part=part.pk, obstacle=obstacle)
-    _lacking[part.pk] = time.monotonic() + LACKING_SECONDS
-    part.leave_to_another(f"No worker could score items {part.start + 1} to {part.stop}. {obstacle}", LACKING_AT_MOST)
-
-
-def _left_to_others() -> list[int]:
-    """The parts that this worker could not do a moment ago."""
-    now = time.monotonic()
-    for pk in [pk for pk, until in _lacking.items() if until <= now]:
-        del _lacking[pk]
-    return list(_lacking)
+    lacking.leave(part, f"No worker could score items {part.start + 1} to {part.stop}. {obstacle}")
 
 
 def _scored_in(folder: Path, part: Part, evaluation: Evaluation) -> dict:

@@ -12,9 +12,10 @@ from django.utils import timezone
 from evaluation import runner
 from evaluation.models import cutting
 from evaluation.models.batch import EvaluationBatch
+from evaluation.models.runs import Leavable
 from evaluation.models.score import Score
 from submissions import wake
-from submissions.leases import Leased, LeasedQuerySet
+from submissions.leases import LeasedQuerySet
 from submissions.models import Phase, Status, Submission
 
 
@@ -179,7 +180,7 @@ class PartQuerySet(LeasedQuerySet):
         return self.filter(state=Part.State.WAITING, device=device).order_by("evaluation_id", "start")
 
 
-class Part(Leased):
+class Part(Leavable):
     """A slice of an evaluation that one worker does: some metrics over items [start, stop)."""
 
     class State(models.TextChoices):
@@ -200,7 +201,6 @@ class Part(Leased):
     failure_detail = models.TextField(blank=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    lacking_since = models.DateTimeField(null=True, editable=False)  # when a worker first could not do it for want of something
 
     objects = PartQuerySet.as_manager()
 
@@ -222,15 +222,6 @@ class Part(Leased):
             if kept:
                 self.evaluation.close_if_complete()
         return bool(kept)
-
-    def leave_to_another(self, sentence: str, at_most: timedelta) -> None:
-        """This worker lacks what the part needs, which is no attempt: leave it to one that has it, or to this one when it
-        has been given it. What nobody could do for `at_most` fails with the sentence."""
-        since = self.lacking_since or timezone.now()
-        if timezone.now() - since >= at_most:
-            self.give_up_or_retry(sentence, "", final=True)
-        else:
-            self.put_off(1.0, lacking_since=since, failure=sentence[:400])
 
     def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
         """An attempt failed: leave the part to the next worker, or fail the evaluation after the

@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Self
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
 from evaluation.models.evaluation import Evaluation
+from evaluation.models.runs import Run
 from evaluation.pictures import names
 from submissions import wake
-from submissions.leases import Leased, LeasedQuerySet
+from submissions.leases import LeasedQuerySet
 
 Made = Mapping[str, names.Made]  # by item
 
@@ -26,7 +25,7 @@ class PictureRunQuerySet(LeasedQuerySet):
         return self.filter(state=PictureRun.State.WAITING).order_by("n_made", "id")
 
 
-class PictureRun(Leased):
+class PictureRun(Run):
     """The pictures of one scene of one evaluation. The row is the request: a page makes it where there is none.
 
     A worker takes it slice by slice, the views in the order in which they are shown; what a slice made is stored before it
@@ -46,10 +45,6 @@ class PictureRun(Leased):
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
     made = models.JSONField(default=dict)
     n_made = models.PositiveIntegerField(default=0)  # items
-    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
-    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
-    created_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True)
 
     objects = PictureRunQuerySet.as_manager()
 
@@ -76,9 +71,8 @@ class PictureRun(Leased):
 
     def restart(self) -> bool:
         """Make all pictures anew: of an older kind, or after a failure that an operator has looked at."""
-        free = {"failure": "", "failure_detail": "", "finished_at": None, "attempts": 0, "lease_token": None, "lease_until": None}
         blank = {"made": {}, "n_made": 0, "state": self.State.WAITING, "digest": digest(self.evaluation, self.items)}
-        return bool(type(self).objects.filter(pk=self.pk).unleased().update(**blank, **free))
+        return bool(type(self).objects.filter(pk=self.pk).unleased().update(**blank, finished_at=None, **self.FREE))
 
     @property
     def left(self) -> list[str]:
@@ -96,17 +90,9 @@ class PictureRun(Leased):
         state = {"state": self.State.DONE, "finished_at": timezone.now()} if is_done else {}
         return bool(
             self.under_lease().filter(state=self.State.WAITING).update(
-                made=every, n_made=len(every), attempts=0, failure="", failure_detail="", lease_token=None, lease_until=None, **state
+                made=every, n_made=len(every), **state, **self.FREE
             )
         )  # fmt: skip
-
-    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
-        """A slice failed: leave it to the next worker, or fail the run after the last attempt at this slice."""
-        values = {"failure": sentence[:400], "failure_detail": detail, "lease_token": None}
-        if final or self.attempts >= settings.MAX_ATTEMPTS:
-            self.under_lease().update(state=self.State.FAILED, lease_until=None, finished_at=timezone.now(), **values)
-        else:
-            self.under_lease().update(lease_until=timezone.now() + timedelta(seconds=self.attempts), **values)
 
 
 def digest(evaluation: Evaluation, items: Sequence[str]) -> str:

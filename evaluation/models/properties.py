@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Self
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models.definition import PhaseMetric
+from evaluation.models.runs import Run
 from evaluation.properties import shipped
 from evaluation.properties.suite import SUITE_VERSION, Table, tests_of
 from submissions import wake
-from submissions.leases import Leased, LeasedQuerySet
+from submissions.leases import LeasedQuerySet
 
 
 class PropertyRunQuerySet(LeasedQuerySet):
@@ -23,7 +22,7 @@ class PropertyRunQuerySet(LeasedQuerySet):
         return self.filter(state=PropertyRun.State.WAITING).order_by("seconds", "id")
 
 
-class PropertyRun(Leased):
+class PropertyRun(Run):
     """One run of the property suite for one fingerprint.
 
     A worker takes it slice by slice, when nothing else is to be done; what a slice has measured is
@@ -49,10 +48,6 @@ class PropertyRun(Leased):
     passed = models.PositiveSmallIntegerField(null=True)  # k and n of "k of n"
     of = models.PositiveSmallIntegerField(null=True)
     table = models.JSONField(null=True)
-    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
-    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
-    created_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True)
 
     objects = PropertyRunQuerySet.as_manager()
 
@@ -92,9 +87,8 @@ class PropertyRun(Leased):
     def restart(self) -> bool:
         """Measure anew from the start: under a newer suite, or after a failure that an operator has looked at."""
         blank = {"outcomes": [], "pending": [], "done": 0, "total": 0, "seconds": 0.0, "passed": None, "of": None, "table": None}
-        free = {"failure": "", "failure_detail": "", "finished_at": None, "attempts": 0, "lease_token": None, "lease_until": None}
         rows = type(self).objects.filter(pk=self.pk).unleased()
-        return bool(rows.update(suite_version=SUITE_VERSION, state=self.State.WAITING, **blank, **free))
+        return bool(rows.update(suite_version=SUITE_VERSION, state=self.State.WAITING, finished_at=None, **blank, **self.FREE))
 
     def keep(self, outcomes: list[dict], pending: list, n_models: int, seconds: float) -> bool:
         """A slice went well: keep what it measured and let go. False: the lease was lost, nothing was written."""
@@ -102,7 +96,7 @@ class PropertyRun(Leased):
         return bool(
             self.under_lease().filter(state=self.State.WAITING).update(
                 outcomes=outcomes, pending=pending, done=sum(map(len, outcomes)), total=n_models * per_model,
-                seconds=self.seconds + seconds, attempts=0, failure="", failure_detail="", lease_token=None, lease_until=None,
+                seconds=self.seconds + seconds, **self.FREE,
             )
         )  # fmt: skip
 
@@ -114,14 +108,6 @@ class PropertyRun(Leased):
                 done=models.F("total"), finished_at=timezone.now(), lease_token=None, lease_until=None,
             )
         )  # fmt: skip
-
-    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
-        """A slice failed: leave it to the next worker, or fail the run after the last attempt at this slice."""
-        values = {"failure": sentence[:400], "failure_detail": detail, "lease_token": None}
-        if final or self.attempts >= settings.MAX_ATTEMPTS:
-            self.under_lease().update(state=self.State.FAILED, lease_until=None, finished_at=timezone.now(), **values)
-        else:
-            self.under_lease().update(lease_until=timezone.now() + timedelta(seconds=self.attempts), **values)
 
     @property
     def percent(self) -> float:

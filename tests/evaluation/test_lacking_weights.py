@@ -12,7 +12,7 @@ import pytest
 import torch
 from django.utils import timezone
 
-from evaluation import weights, worker
+from evaluation import lacking, weights, worker
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
 from evaluation.networks import yolox
@@ -35,8 +35,8 @@ def shelf(tmp_path, monkeypatch, settings) -> Path:
     settings.WEIGHTS = random_weights.shelf(monkeypatch, tmp_path / "weights")
     settings.WEIGHTS.mkdir()
     put()
-    monkeypatch.setattr(worker, "_lacking", {})
-    monkeypatch.setattr(worker, "LACKING_SECONDS", 1e6)  # until a test says that it is over
+    monkeypatch.setattr(lacking, "_left", {})
+    monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
     sandbox.stop()  # the next child looks in this folder
     yield settings.WEIGHTS
     sandbox.stop()
@@ -85,9 +85,9 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
     weights.published("yolox-nano").path.unlink()
     assert worker.drain() == 1, "asked once, then left to others for a while"
     part = Part.objects.get()
-    assert worker._left_to_others() == [part.pk] and worker.drain() == 0
-    worker._lacking.clear()
-    since = timezone.now() - worker.LACKING_AT_MOST - timedelta(seconds=1)
+    assert lacking.left_to_others(Part) == [part.pk] and worker.drain() == 0
+    lacking._left.clear()
+    since = timezone.now() - lacking.AT_MOST - timedelta(seconds=1)
     Part.objects.update(lacking_since=since, lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
@@ -97,7 +97,7 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
 
 def test_how_long_weights_were_lacking_is_counted_anew_once_a_worker_has_begun(entry, shelf, monkeypatch):
     """One had them and was killed; another that has not may not end at once what was lacking long before."""
-    Part.objects.update(lacking_since=timezone.now() - worker.LACKING_AT_MOST - timedelta(seconds=1))
+    Part.objects.update(lacking_since=timezone.now() - lacking.AT_MOST - timedelta(seconds=1))
     with monkeypatch.context() as patch:
         patch.setattr(worker, "_scored_in", _killed)
         with pytest.raises(KeyboardInterrupt):
@@ -132,7 +132,7 @@ def test_other_weights_than_the_batch_began_with_score_nothing(entry, shelf):
     assert (part.state, part.attempts, part.result) == (Part.State.WAITING, 0, None)
     assert "“yolox-nano” of OSIM on this server are not those that the phase is scored with (their sha256 differs)" in part.failure
     put(seed=0)
-    worker._lacking.clear()
+    lacking._left.clear()
     Part.objects.update(lease_until=None)
     worker.drain()
     assert state(entry) == Status.SCORED
