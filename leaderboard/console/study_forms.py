@@ -67,7 +67,7 @@ class NewStudyForm(forms.Form):
         min_value=1, required=False, label="So many samples", help_text="Drawn at random from the reference. Empty: all of them."
     )
     sample_names = Lines(label="Or these samples", required=False, rows=3, help_text="One a line, as the reference calls them.")
-    plan = forms.ChoiceField(choices=Study.Plan.choices, initial=Study.Plan.BALANCED, label="Which questions")
+    plan = forms.ChoiceField(choices=Study.Plan.choices, initial=Study.Plan.BALANCED, widget=forms.RadioSelect, label="Which questions")
     questions_per_rater = forms.IntegerField(
         min_value=1, required=False, label="Questions a rater", help_text="Empty: all there are. Repeats come on top."
     )
@@ -85,6 +85,7 @@ class NewStudyForm(forms.Form):
     access = forms.ChoiceField(
         choices=Study.Access.choices,
         initial=Study.Access.INVITED,
+        widget=forms.RadioSelect,
         label="Who may rate",
         help_text=f"Accounts on the list always may. {UNKNOWN}",
     )
@@ -104,6 +105,10 @@ class NewStudyForm(forms.Form):
     )
     discloses = forms.BooleanField(required=False, label="Raters may see the reference of these samples")
 
+    # What is asked for one kind of study alone; the page hides it while the other one is chosen.
+    ONLY = {"criteria_opinions": OPINIONS} | dict.fromkeys(
+        ("criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse"), PAIRS
+    )
     GROUPS = (
         ("What is asked", ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria")),
         ("About what", ("entries", "corruptions", "empty", "n_samples", "sample_names", "discloses")),
@@ -135,9 +140,10 @@ class NewStudyForm(forms.Form):
                 "discloses"
             ].help_text = f"Not everybody may see the reference of this phase.{running} The audit log keeps who said so."
 
-    def groups_of_fields(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
+    def groups_of_fields(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, str]]]]:
+        """Each legend with its fields, and the kind of study that a field is for; empty for both."""
         for legend, names in self.GROUPS:
-            yield legend, [self[name] for name in names if name in self.fields]
+            yield legend, [(self[name], self.ONLY.get(name, "")) for name in names if name in self.fields]
 
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"].lower()
@@ -173,6 +179,10 @@ class NewStudyForm(forms.Form):
             if len(set(keys)) < len(keys):
                 self.add_error("own_criteria", "Two criteria have the same name; give each its own.")
             data["criteria"] = chosen
+        if kind == OPINIONS:
+            data |= {"gold_percent": 0, "gold_better": None, "gold_worse": None}
+            if data.get("plan") == Study.Plan.INFORMATIVE:
+                self.add_error("plan", "Opinion scores have no pairs to choose from; ask everything, or balanced.")
         gold = (data.get("gold_better"), data.get("gold_worse"))
         if any(gold) and (not all(gold) or gold[0] == gold[1] or not set(gold) <= set(data.get("entries") or ())):
             self.add_error("gold_worse", "A pair of known order is two different ones of the entries above; choose both, or neither.")

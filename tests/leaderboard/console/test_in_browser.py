@@ -12,6 +12,7 @@ from evaluation.worker import drain
 from submissions import storage
 from submissions.formats.wireframe import unpack
 from tests.factories import archive, perturbed, received
+from tests.leaderboard import scores
 from tests.leaderboard.console.test_pages import addresses
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
@@ -73,3 +74,18 @@ def test_the_clock_of_a_phase_is_filled_by_the_browsers_own_control(tab, phase):
     tab.get_by_role("button", name="Save").click()
     phase.refresh_from_db()
     assert f"{phase.closes_at:%Y-%m-%d %H:%M %Z}" == "2030-06-01 12:30 UTC"
+
+
+def test_a_new_study_asks_for_what_its_kind_has_and_shows_choices_in_full(tab, phase, people):
+    for n in range(2):
+        scores.entry(phase, people.team, {}, method_name=f"a method whose name is so long that no narrow choice shows all of it, {n}")
+    tab.goto(f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/new/")
+    of_pairs = ["criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse"]
+    for kind, shown, hidden in (("opinions", ["criteria_opinions"], of_pairs), ("pairs", of_pairs, ["criteria_opinions"])):
+        tab.check(f"input[name=kind][value={kind}]")
+        assert all(tab.locator(f"[name={name}]").first.is_visible() for name in shown)
+        assert not any(tab.locator(f"[name={name}]").first.is_visible() for name in hidden)
+        assert tab.locator("[name=plan][value=informative]").is_visible() == (kind == "pairs")
+    tab.set_viewport_size({"width": 1440, "height": 900})
+    for name in ("gold_better", "gold_worse"):
+        assert tab.locator(f"select[name={name}]").evaluate("e => (e.style.width = 'auto', e.scrollWidth <= e.parentElement.clientWidth)")

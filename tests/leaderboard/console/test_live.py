@@ -121,6 +121,15 @@ def test_entries_of_one_name_are_told_apart_whatever_others_are_called(phase, pe
     assert len(set(study.entries.values_list("label", flat=True))) == 4
 
 
+def test_opinion_scores_take_nothing_that_is_of_pairs(place, client, rows):
+    asked = {"kind": "opinions", "criteria_opinions": ["overall"], "gold_better": rows[0].pk, "gold_worse": rows[1].pk, "gold_percent": 20}
+    assert "Opinion scores have no pairs" in errors(client.post(f"{place}new/", filled(rows, **asked, plan="informative")))
+    assert client.post(f"{place}new/", filled(rows, **asked)).status_code == 302
+    study = Study.objects.get()
+    assert (study.kind, study.gold_share) == ("opinions", 0)
+    assert not study.entries.exclude(gold_kind="").exists()
+
+
 def test_an_entry_that_cannot_be_made_holds_up_no_other(phase, people, rows, monkeypatch):
     study = making.live(phase, people.organizer, rows, artifacts=(CORRUPTIONS[0], artifacts.NOTHING), opened=False)
     damaged = artifacts._damaged
