@@ -23,6 +23,8 @@ from evaluation.properties import options as properties
 from evaluation.rendering import command as rendering
 from evaluation.training import command as training
 
+MANY = 20  # samples, whose bar is there from the start
+PATIENCE = 3.0  # seconds that fewer may take without one
 LISTED = ("key", "title", "family", "higher_is_better", "bounds", "unit", "params", "weights", "version")
 
 
@@ -127,7 +129,7 @@ def _score(options: argparse.Namespace) -> int:
 
 
 def _progress(label: str, total: int) -> Any:
-    """A bar on stderr with update(n) and close(), silent for a few samples."""
+    """A bar on stderr with update(n) and close(); of a few samples, only once they have taken some seconds."""
     from tqdm import tqdm
 
     return tqdm(
@@ -136,7 +138,7 @@ def _progress(label: str, total: int) -> Any:
         unit="sample",
         file=sys.stderr,
         mininterval=0.2 if sys.stderr.isatty() else 5.0,
-        disable=total < 20,
+        delay=0.0 if total >= MANY else PATIENCE,
     )
 
 

@@ -284,6 +284,13 @@ def test_many_samples_show_a_bar_on_stderr_and_clean_json_on_stdout(run, tmp_pat
     assert "25/25" in err
 
 
+@pytest.mark.parametrize(("patience", "shown"), [(0.0, True), (3600.0, False)])
+def test_a_few_samples_show_a_bar_once_they_have_taken_some_time(run, monkeypatch, patience, shown):
+    monkeypatch.setattr("evaluation.__main__.PATIENCE", patience)
+    code, _, err = run("properties", "--metric", "corner_f1", "--houses", "2")
+    assert code == 0 and ("2/2" in err) == shown
+
+
 def test_wrong_usage_is_exit_code_2(run):
     assert run("score")[0] == 2
     assert run("sing")[0] == 2
