@@ -91,8 +91,9 @@ def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
 
 def _prepared(evaluation: Evaluation, item: str) -> str:
     """The file of what scoring has prepared of the references around that item; nothing where there is none any more."""
-    place = evaluation.batch.reference.item_ids.index(item)
-    part = evaluation.parts.filter(device="cpu", start__lte=place, stop__gt=place).first()
+    place, mapped = evaluation.batch.reference.item_ids.index(item), maps(evaluation.batch.metrics).keys()
+    parts = evaluation.parts.filter(start__lte=place, stop__gt=place)
+    part = max(parts, key=lambda one: len(mapped & set(one.slugs)), default=None)
     if part is None:
         return ""
     key, store = preparing.key_of(evaluation.batch, part.slugs, part.start, part.stop), storage.store()

@@ -189,15 +189,14 @@ def _leave(part: Part, obstacle: str) -> None:
 
 
 def _scored_in(folder: Path, part: Part, evaluation: Evaluation) -> dict:
-    job, key = _scoring_job(part, evaluation), ""
+    job = _scoring_job(part, evaluation)
     seconds = cutting.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
 
     def heartbeat() -> bool:
         return _still_wanted(part, evaluation)
 
-    if part.device == "cpu":
-        key, path = preparing.local_path(part, evaluation.batch, job, heartbeat, seconds)
-        job["prepared"] = str(path or "")
+    key, path = preparing.local_path(part, evaluation.batch, job, heartbeat, seconds)
+    job["prepared"] = str(path or "")
     found = sandbox.run(folder, job, heartbeat, seconds, PATIENCE)
     if found["unreadable"]:
         log.warning("what is prepared of the reference could not be read", key=key)

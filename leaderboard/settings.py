@@ -70,6 +70,7 @@ SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0)  # how often the sweeper looks f
 MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", 3)  # then the entry fails, with a reason
 PART_SAMPLES = env.int("PART_SAMPLES", 25)  # samples in one part of an evaluation
 PART_SECONDS = env.float("PART_SECONDS", 120.0)  # of what slow metrics declare for a part; heavier samples stand alone
+GPU_WORKERS = env.bool("GPU_WORKERS", False)  # metrics with networks are left to workers of the queue gpu
 CHILD_MEMORY_MB = env.int("CHILD_MEMORY_MB", 3072)  # address space of one scoring child
 CHILD_SECONDS = env.int("CHILD_SECONDS", 600)  # processor time of a validation, or of PART_SAMPLES samples; slow metrics may declare more
 READ_SECONDS = env.int("READ_SECONDS", 60)  # of reading an organizer's reference, while their browser waits

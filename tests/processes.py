@@ -32,9 +32,9 @@ def environment(**more: str) -> dict[str, str]:
 class Worker:
     """A Celery worker as the service runs it. Use as a context manager."""
 
-    def __init__(self, **env: str) -> None:
+    def __init__(self, queue: str = "cpu", **env: str) -> None:
         command = [
-            sys.executable, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu", "-l", "warning",
+            sys.executable, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", queue, "-l", "warning",
             "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", f"test{time.monotonic_ns()}@%h",
         ]  # fmt: skip
         self.process = subprocess.Popen(command, env=environment(**env), cwd=settings.BASE_DIR, start_new_session=True)

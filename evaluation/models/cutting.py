@@ -26,10 +26,14 @@ def pieces(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, int]]:
 
 
 def by_device(metrics: list[dict]) -> dict[str, list[str]]:
-    """Slugs of a batch's metrics by the device they run on."""
+    """Slugs of a batch's metrics by the device they run on: networks on a graphics card, where the service has workers with one.
+
+    Elsewhere a network takes the card of whatever machine its part comes to, or the processor.
+    """
     found: dict[str, list[str]] = {}
     for metric in metrics:
-        found.setdefault(registry.get(metric["key"]).device, []).append(metric["slug"])
+        spec = registry.get(metric["key"])
+        found.setdefault("gpu" if settings.GPU_WORKERS and spec.networks else spec.device, []).append(metric["slug"])
     return found
 
 
