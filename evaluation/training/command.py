@@ -108,7 +108,7 @@ def _describe(options: argparse.Namespace, course: Course, counts: dict[str, int
     write(options.out / f"{name}.json", (json.dumps(described, indent=1) + "\n").encode())
     write(options.out / f"{name}.md", markdown(described).encode())
     print(f"{options.out / name}.safetensors, .json and .md are written (sha256 {described['sha256'][:16]}…).")
-    print(f"Put all three into evaluation/networks/weights/{FOLDERS[plan.network]}/ to offer them by that name.")
+    print(f"Put the first two into {FOLDERS[plan.network]}/ of the server's folder of weights to offer them by that name.")
 
 
 def _backbone(course: Course, held_out: list[Scene]) -> tuple[bytes, int, list[dict[str, Any]]]:
