@@ -97,6 +97,12 @@ def is_listed(study: Study, user: User) -> bool:
     return user.is_authenticated and study.raters.filter(user=user).exists()
 
 
+def group_of(study: Study, user: User, invitation: StudyInvitation | None) -> str:
+    """The group that an organizer has chosen for somebody who comes, by the list or by an invitation; empty where nobody has."""
+    own = study.raters.filter(user=user).first() if user.is_authenticated else None
+    return (own.group if own else "") or (invitation.group if invitation else "")
+
+
 def may_join(study: Study, user: User) -> bool:
     """Whether somebody without an invitation link may become a rater."""
     return study.access == Study.Access.OPEN or is_listed(study, user)

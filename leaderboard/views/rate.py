@@ -74,7 +74,7 @@ def _let_in(request: HttpRequest, study: Study, key: str) -> HttpResponse:
 def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
     if access.rater_of(request, study) is not None:
         return redirect("rate", study.key)
-    groups = [] if invitation is not None and invitation.group else study.groups
+    groups = [] if access.group_of(study, request.user, invitation) else study.groups
     context = {"study": study, "invitation": invitation, "groups": groups, "closed": study.closed_sentence(), "here": request.path}
     context["key"] = "" if request.user.is_authenticated else access.new_key()
     if request.method != "POST":

@@ -130,6 +130,19 @@ def test_an_open_study_takes_whoever_comes_until_it_has_enough_and_asks_for_thei
     assert [rater.group for rater in study.raters.all()] == ["designers"] * 2
 
 
+def test_who_is_on_the_list_with_a_group_is_not_asked_for_it(phase, people, rows):
+    study = making.live(phase, people.organizer, rows, access="listed", groups=["experts", "designers"])
+    path = f"/rate/{study.key}/join/"
+    campaign.list_account(study, people.organizer, people.stranger, "designers")
+    campaign.list_account(study, people.organizer, people.other)
+    for user, said, asks, group in ((people.stranger, "experts", False, "designers"), (people.other, "experts", True, "experts")):
+        client = Client()
+        client.force_login(user)
+        assert ('name="group"' in client.get(path).content.decode()) == asks
+        assert join(path, client, **({"group": said} if asks else {}))[1].status_code == 302
+        assert study.raters.get(user=user).group == group
+
+
 def test_who_was_removed_does_not_come_back_by_another_door(study, people):
     rater = campaign.list_account(study, people.organizer, people.stranger)
     client = Client()
