@@ -79,7 +79,9 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
     given = (study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions).filter(rater__kind=Rater.Kind.PERSON)
     seconds = dict(given.order_by().values_list("rater").annotate(Avg("seconds")))
     per_question = max(1, len(study.criteria))
+    reliable = _reliability(study)
     for row in rows:
+        row.said = reliable.get(row.name)
         row.has_own = row.user_id in own
         row.total = expected(asked, own[row.user_id]) if row.has_own else total
         row.percent = min(100.0, 100 * row.answered / row.total) if row.total else 0.0
@@ -96,6 +98,14 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows), "closed": study.closed_sentence(),
         "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
     }  # fmt: skip
+
+
+def _reliability(study: Study) -> dict[str, dict[str, Any]]:
+    """By a rater's name, what the last analysis says of how consistent they are, and how right on pairs of known order."""
+    done = study.analyses.filter(criterion=study.main_criterion, content__isnull=False).first()
+    if study.kind != Study.Kind.PAIRS or done is None:
+        return {}
+    return {line["rater"]: line for line in done.content["reliability"]["raters"]}
 
 
 def _own_entries(study: Study) -> dict[int, set[int]]:

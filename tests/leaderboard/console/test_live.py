@@ -270,6 +270,24 @@ def test_answers_are_analysed_as_they_come_and_not_for_each_of_them(phase, peopl
     assert recount() == 0
 
 
+def test_the_page_of_raters_says_how_consistent_and_how_right_each_of_them_is(place, phase, people, rows, client):
+    study = making.live(phase, people.organizer, rows, repeat_share=0.3, gold_share=0.2, gold=(rows[0], rows[3]))
+    rater = making.rater(study)
+    while (question := making.at(study, rater).current) is not None:
+        better = question.left.label == rows[0].method_name or question.right.label == rows[3].method_name
+        answer(study, rater, question.token, {"overall": "left" if better else "right"}, 1.0)
+    making.rater(study, people.stranger)
+    recount()
+    while analyse_due():
+        pass
+    page = client.get(f"{place}live/")
+    first, second = page.context["raters"]
+    assert (first.said["gold"], second.said) == (1.0, None)
+    shown = page.content.decode()
+    assert f'1.00 <span class="soft">of {first.said["gold_pairs"]}</span>' in shown
+    assert f'{first.said["self_consistency"]:.2f} <span class="soft">of {first.said["repeats"]}</span>' in shown
+
+
 def test_a_large_study_waits_a_minute_for_a_few_votes(phase, people, rows):
     study = making.live(phase, people.organizer, rows)
     Study.objects.update(counted="500/7", counted_at=timezone.now())
