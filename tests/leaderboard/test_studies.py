@@ -136,7 +136,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     assert found.study["id"] == study.pk and found.trust(slug).share < 50
     assert [one["preferred"] for one in content["people"]["marks"][slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
     page = client.get(address).content.decode()
-    assert "people say otherwise" in page and "/ 100 pairs, 8 raters" in page and "people: no study yet" not in page
+    assert "people say otherwise" in page and "/ 100 pairs, 8\xa0raters" in page and "people: no study yet" not in page
     assert f"compare/?a={entries[worse].pk}&amp;b={entries[1 - worse].pk}&amp;item={items[0]}#view" in page
     by_people = client.get(f"{address}?sort=people").content.decode()
     places = [by_people.index(f'<b><a href="/entries/{entry.pk}/">') for entry in entries]
