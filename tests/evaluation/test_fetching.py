@@ -200,7 +200,7 @@ def test_a_record_that_is_not_what_the_publisher_states_does_not_count(made, cac
 def test_a_file_that_was_changed_in_place_is_refused_and_fetched_again(made, server):
     file = made(SHA[:8])
     get(file)
-    file.path.write_bytes(DATA[:-1] + b"x")
+    file.path.write_bytes(DATA[:-1] + bytes([DATA[-1] ^ 1]))
     found = weights.get("backbone", "squeezenet-imagenet")
     with pytest.raises(
         weights.WeightsError, match=r"has changed since it was fetched .* get it again with: python manage.py fetch_weights squeezenet1_1"
