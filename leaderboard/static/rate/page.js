@@ -222,7 +222,7 @@ export class RatePage {
     this.loading(false);
     delete this.root.dataset.question;
     const none = done && !progress.answered;
-    const title = none ? "There are no questions for you" : closed ? "This study takes no answers now" : done ? "That was all. Thank you." : "There is nothing to rate now";
+    const title = none ? "There are no questions for you" : closed ? "No more answers are taken" : done ? "That was all. Thank you." : "There is nothing to rate now";
     const words = closed || (none && "All of them are on entries of your own team, or on some that were withdrawn.") || (done ? `You have answered ${counted(progress.answered, "question", "questions")}; every answer is stored.` : "Come back later: there may be more.");
     this.part("end-title").textContent = title;
     this.part("end-words").textContent = words;
