@@ -107,7 +107,7 @@ class MetricEvidence:
     @cached_property
     def warnings(self) -> list[str]:
         """What matters about this metric in this phase, a sentence each."""
-        own = [self.spec.warning] if self.spec.warning else []
+        own = filter(None, (self.spec.warning, weights.statement(self.spec, self.params)))
         return [*own, *self._of_columns(), *self._of_units(), *self._of_cost()]
 
     def _of_columns(self) -> Iterator[str]:

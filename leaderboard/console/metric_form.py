@@ -33,8 +33,9 @@ class MetricForm(forms.Form):
         given = metric.params if metric else {}
         initial = {f"{PREFIX}{name}": value for name, value in registry.resolve_params(spec.key, given).items()}
         if metric is None:
+            initial |= {f"{PREFIX}{param.name}": name for param in spec.params if (name := _trained_here(spec, param))}
             slug = spec.key if spec.key not in taken else next(f"{spec.key}-{n}" for n in range(2, 1000) if f"{spec.key}-{n}" not in taken)
-            initial |= {"slug": slug, "weight": 1.0, "in_ranking": True, "is_primary": not taken}
+            initial |= {"slug": slug, "weight": 1.0, "in_ranking": not spec.warning, "is_primary": not taken}
         else:
             initial |= {name: getattr(metric, name) for name in ("slug", "title", "weight", "is_primary", "in_ranking")}
         super().__init__(*args, initial=initial)
@@ -93,6 +94,14 @@ class MetricForm(forms.Form):
         kept = {param.name: typed[param.name] for param in self.spec.params if param.name in given or typed[param.name] != param.default}
         slug = self.metric.slug if self.metric else data["slug"]
         return MetricDef(slug, self.spec.key, data["title"], kept, data["weight"], data["is_primary"], data["in_ranking"])
+
+
+def _trained_here(spec: MetricSpec, param: Param) -> str:
+    """The first weights that were trained on this server, where none ship or are published; empty elsewhere and without any."""
+    if param.network not in weights.TRAINED_WITH:
+        return ""
+    usable = (name for name in param.options if not weights.refusal(spec, registry.resolve_params(spec.key, {param.name: name})))
+    return next(usable, "")
 
 
 def field_of(param: Param) -> forms.Field:

@@ -9,6 +9,7 @@ import pytest
 from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, Reference
+from leaderboard.bundle.definition import MetricDef
 from leaderboard.console.metric_evidence import MetricEvidence
 from leaderboard.console.metric_form import MetricForm
 from submissions.models import Phase
@@ -49,6 +50,22 @@ class TestPage:
         assert "Never let it decide alone" in text and "There are no weights 'study' of wf_learned; there are: none." in text
         random_weights.put_learned(tmp_path)
         assert "drawn" in page("new/wf_learned/")
+
+    def test_a_learned_metric_opens_on_weights_that_are_there_says_what_they_saw_and_counts_for_no_rank(
+        self, page, phase, monkeypatch, tmp_path
+    ):
+        random_weights.shelf(monkeypatch, tmp_path)
+        form = MetricForm(registry.get("wf_learned"), {"corner_f1"})
+        assert form.initial["param_weights"] == "study" and form.initial["in_ranking"] is False
+        random_weights.put_learned(tmp_path)
+        assert MetricForm(registry.get("wf_learned"), {"corner_f1"}).initial["param_weights"] == "drawn"
+        assert "Drawn at random." in page("new/wf_learned/") and "There are no weights" not in page("new/wf_learned/")
+        column = PhaseMetric.objects.create(phase=phase, slug="learned", key="wf_learned", position=9, params={"weights": "gone"})
+        kept = MetricForm(
+            registry.get("wf_learned"), set(), metric=MetricDef("learned", "wf_learned", "", dict(column.params), 1.0, False, True)
+        )
+        assert kept.initial["param_weights"] == "gone" and kept.initial["in_ranking"] is True
+        assert MetricForm(registry.get("corner_f1"), set()).initial["in_ranking"] is True
 
     def test_without_javascript_it_is_the_default_parameters(self, page, ships):
         ships(table("corner_f1", {}, 12))
