@@ -308,7 +308,8 @@ def reading(title: str, pairs: Mapping[str, Any], between: Mapping[str, Any]) ->
     if pairs["value"] is None:
         return f"{title} answers none of the study's questions."
     words = f"{title} orders {round(100 * pairs['value'])} of 100 pairs as the raters did"
-    words += f" (95 % interval {round(100 * pairs['low'])} to {round(100 * pairs['high'])})"
+    if pairs["low"] is not None:
+        words += f" (95 % interval {round(100 * pairs['low'])} to {round(100 * pairs['high'])})"
     return f"{words}; two raters agree on {round(100 * between['value'])}." if between["value"] is not None else f"{words}."
 
 

@@ -58,7 +58,8 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Share:
-    """A mean with its 95 % bootstrap interval (None without cases) over `n` cases."""
+    """A mean with its 95 % bootstrap interval over `n` cases; None without any, and no interval where all are of one question:
+    resampling gives that one again, which is no certainty."""
 
     value: float | None
     low: float | None
@@ -281,6 +282,8 @@ def _share(total: Floats, count: Floats, resamples: int = RESAMPLES, seed: int =
     n = round(float(count.sum()))
     if not n:
         return Share(None, None, None, 0)
+    if len(total) == 1:
+        return Share(float(total[0] / count[0]), None, None, n)
     drawn = np.random.default_rng(seed).multinomial(len(total), np.full(len(total), 1 / len(total)), size=resamples).astype(float)
     low, high = interval((drawn @ total) / (drawn @ count), LEVEL)
     return Share(float(total.sum() / count.sum()), float(low), float(high), n)

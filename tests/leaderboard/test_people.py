@@ -51,6 +51,13 @@ def test_a_metric_without_answers_is_compared_by_its_order_alone():
     assert (found.trust("fid").share, found.trust("fid").words, found.trust("fid").more) == (None, "answers no pair", "ρ −0.20")
 
 
+def test_what_one_pair_says_has_no_interval():
+    order = {"srocc": None, "srocc_ci": None, "n": 2}
+    found = people.People(told(metrics=[{"slug": "hss", "by": {"": figure(1.0, n=1)}, "order": order}]), {"hss": "HSS"})
+    assert found.reading("hss") == "HSS orders 100 of 100 pairs as the raters did; two raters agree on 85."
+    assert [row["ends"] for chart in found.charts() for row in chart["rows"]] == [""]
+
+
 def test_charts_are_ordered_by_agreement_for_each_group():
     metrics = [
         {"slug": "a", "by": {"": figure(0.8, 0.7, 0.9), "x": figure(0.9, 0.8, 1.0), "y": figure(0.6, 0.5, 0.7)}, "order": {"srocc": None}},

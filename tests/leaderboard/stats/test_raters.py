@@ -70,6 +70,14 @@ def test_nobody_to_agree_with_is_no_figure():
     assert (found.value, found.low, found.n) == (None, None, 0)
 
 
+def test_one_question_is_no_interval():
+    people = np.array([[1.0], [-1.0], [1.0]])
+    found, among = with_people(np.array([1.0]), people), between_people(people)
+    assert (found.value, found.low, found.high, found.n) == (pytest.approx(2 / 3), None, None, 3)
+    assert (among.value, among.low, among.high, among.n) == (pytest.approx(1 / 3), None, None, 3)
+    assert with_people(np.array([1.0, 1.0]), np.array([[1.0, -1.0]])).low == 0.0
+
+
 def test_a_metric_answers_by_the_sign_of_its_difference():
     votes = canonical([vote("x", "y", "left"), vote("x", "z", "left"), vote("y", "z", "left")])
     asked = raters.questions(votes)
