@@ -14,12 +14,15 @@ from django.utils import timezone
 
 from leaderboard import people
 from leaderboard.models import Snapshot, Study, StudyAnalysis
+from leaderboard.rating import campaign
+from leaderboard.rating.answer import answer
 from leaderboard.stats import votes as voting
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies import analyse_due, compute, metric_scores
 from leaderboard.tasks import request_analyses
 from submissions.models import AuditEntry
+from tests.leaderboard.rating import making
 from tests.leaderboard.stats.ballots import made_up, vote
 
 pytestmark = pytest.mark.django_db
@@ -269,3 +272,17 @@ def test_the_page_says_that_single_votes_stay_with_the_organizers(phase, client,
     assert "Single votes are with the organizers" in (page := client.get(address).content.decode()) and "votes.csv" not in page
     client.force_login(people.organizer)
     assert "Only organizers get the votes" in (page := client.get(address).content.decode()) and "votes.csv" in page
+
+
+def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
+    study = making.live(phase, people.organizer, making.entries(phase, people), is_public=True)
+    rater = making.rater(study)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/"
+    assert answer(study, rater, making.at(study, rater).current.token, making.same_answer(study, "left"), 1.0) == ""
+    while analyse_due():
+        pass
+    page = client.get(address).content.decode()
+    assert "<b>1</b> <span>vote</span>" in page and f'href="/rate/{study.key}/"' in page
+    assert "95 % interval 100 to 100" not in page and "95 % interval 0 to 0" not in page  # of a single pair
+    campaign.close(study, people.organizer)
+    assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()
