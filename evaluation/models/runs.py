@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
@@ -12,8 +13,13 @@ from submissions.leases import Leased
 
 
 class Leavable(Leased):
-    """A row that a worker leaves to others where it lacks what the row needs, such as a network's weights."""
+    """A row that a worker leaves to others where it lacks what the row needs, such as a network's weights.
 
+    Each kind has its own `give_up_or_retry(sentence, detail, final)`: an attempt failed, so leave the row to the next worker,
+    or fail it after the last attempt (`final`: after this one, because another would go the same way).
+    """
+
+    give_up_or_retry: Callable[..., None]
     lacking_since = models.DateTimeField(null=True, editable=False)  # when a worker first could not do it for want of something
 
     class Meta:
@@ -32,11 +38,6 @@ class Leavable(Leased):
             self.give_up_or_retry(sentence, "", final=True)
         else:
             self.put_off(1.0, lacking_since=since, failure=sentence[:400])
-
-    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
-        """An attempt failed: leave the row to the next worker, or fail it after the last attempt (`final`: after this one,
-        because another would go the same way)."""
-        raise NotImplementedError
 
 
 class Run(Leavable):
