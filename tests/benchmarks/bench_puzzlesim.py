@@ -8,12 +8,12 @@ random weights, read from one file in the published format; both have the featur
 of threads asked for, by default one and all there are, is measured and judged by itself. The sides take turns and the
 shortest time of each counts, so that a busy machine weighs on all alike. On a processor times are of the process's own
 clock over its threads too (`processor`), which a neighbour disturbs less than the clock on the wall; on a graphics card
-they are taken by its events. The floor is what the products alone take at the rate at which products of the same library
-and type ran in between, all operands in the cache: the peer's is that of MKL, which torch asks by
-itself, ours in float32 that of oneDNN. Beside each floor stands what ratio to the peer it would allow. Peak memory is the
-growth of the process's largest size over a map whose reference lies in a file, with 9 and with 36 views. Exits with 1
-where float32 is less than 2 times as fast as the peer, screening less than 4 times where half precision is native, or a
-map is off by more than 1e-4.
+they are taken by its events. The floor is what a side's products alone take at the rate at which products of the same
+library, type and number of columns ran in between, all operands in the cache. The peer multiplies all channels, and asks
+MKL; screening multiplies along the axes that it chose, in float32 by oneDNN. Beside each floor stands what ratio to the
+peer it would allow. Peak memory is the growth of the process's largest size over a map whose reference lies in a file,
+with 9 and with 36 views. Exits with 1 where screening in float32 is less than 2 times as fast as the peer, in half
+precision less than 4 times where it is native, or a map is off by more than 1e-4.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ import torch
 from PIL import Image
 
 from evaluation.metrics.render.puzzlesim import matching
+from evaluation.metrics.render.puzzlesim.bank import Layer
+from evaluation.metrics.render.puzzlesim.frame import columns
 from evaluation.metrics.render.puzzlesim.matching import Limits
 from evaluation.metrics.render.puzzlesim.similarity import Budget, Scene, features, scene
 from evaluation.networks.inference import exact
@@ -42,8 +45,7 @@ from evaluation.networks.load import load
 from tests.evaluation.metrics.render.puzzlesim.scenes import peer, put_weights
 
 EXACT, SCREENED, ON_A_CARD, OFF = 2.0, 4.0, 8.0, 1e-4
-RATED = 100  # products of 2048 × 256 with 256 × 512 in what tells the rate
-RATED_OPERATIONS = RATED * 2.0 * 2048 * 512 * 256
+RATED = 100  # products of 2048 × 256 and 512 vectors in what tells the rate
 
 
 def pictures(folder: Path) -> list[np.ndarray]:
@@ -64,38 +66,51 @@ def seconds(action: Callable[[], Any], device: str) -> tuple[float, float]:
     return time.perf_counter() - wall, time.process_time() - own
 
 
-def products(found: Scene, image: np.ndarray) -> float:
-    """Floating-point operations of all products of a map."""
+@dataclass(frozen=True)
+class Side:
+    """One side of the comparison: its map of the n-th render, the `columns` of its products in each layer, how it multiplies,
+    and how many times as fast as the peer it should be."""
+
+    map: Callable[[int], np.ndarray]
+    columns: list[int]
+    kind: torch.dtype
+    multiply: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    wanted: float
+
+    def operations(self, products: list[int]) -> float:
+        """Floating-point operations of a view whose layers take so many products."""
+        return sum(2.0 * number * columns for number, columns in zip(products, self.columns, strict=True))
+
+    @property
+    def rated(self) -> float:
+        """Operations of `rate`."""
+        return RATED * 2.0 * 2048 * 512 * self.columns[0]
+
+    def rate(self, device: str) -> Callable[[int], None]:
+        """Products of the kind that most of a map is made of, one after the other."""
+        a, b = (torch.rand(size, self.columns[0], device=device).to(self.kind) for size in (2048, 512))
+
+        def run(_: int) -> None:
+            for _ in range(RATED):
+                self.multiply(a, b)
+
+        return run
+
+
+def products(found: Scene, image: np.ndarray) -> list[int]:
+    """How many products a map takes in each layer."""
     with exact():
-        shapes = [tap.shape[1:] for tap in features(found.network, [image], found.size, found.device)]
-    return sum(2.0 * layer.rows * height * width * layer.channels for layer, (height, width, _) in zip(found.layers, shapes, strict=True))
-
-
-def rates(device: str, half: torch.dtype | None) -> dict[str, Callable[[], None]]:
-    """For each side of the comparison: products of the kind that its maps are made of, one after the other."""
-    found = {
-        "puzzle_sim": rate(torch.float32, device, transposed),
-        "float32": rate(torch.float32, device, matching.multiplied),
-    }
-    return found | ({side_of(half): rate(half, device, transposed)} if half else {})
+        shapes = [tap.shape[1:3] for tap in features(found.network, [image], found.size, found.device)]
+    return [layer.rows * height * width for layer, (height, width) in zip(found.layers, shapes, strict=True)]
 
 
 def transposed(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.mm(a, b.t())
 
 
-def side_of(half: torch.dtype) -> str:
-    return f"screened in {half}".replace("torch.", "")
-
-
-def rate(dtype: torch.dtype, device: str, multiply: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Callable[[], None]:
-    a, b = (torch.rand(size, 256, device=device).to(dtype) for size in (2048, 512))
-
-    def run() -> None:
-        for _ in range(RATED):
-            multiply(a, b)
-
-    return run
+def kept(layer: Layer) -> int:
+    """The columns of an operand of that layer."""
+    return columns(layer.channels if layer.frame.axes is None else layer.frame.axes.shape[1])
 
 
 def grown(net: str, views: int, queue: Any) -> None:
@@ -153,24 +168,29 @@ def compare(package: Any, network: Any, chosen: argparse.Namespace) -> int:
     size = tests[0].shape[1::-1]
     tensors = [torch.from_numpy(image).permute(2, 0, 1).to(device) / 255 for image in (*clean, *tests)]
     theirs = package.PuzzleSim(torch.stack(tensors[: len(clean)]), net_type=chosen.net).to(device)
-    sides: dict[str, Callable[[int], Any]] = {"puzzle_sim": lambda n: theirs(tensors[len(clean) + n]).cpu().numpy()}
-    half = matching.native_half(device)
-    ours = scene(network, clean, size, device, screen=False)
-    fast = Scene(network, ours.layers, size, device, half) if half else None
-    sides["float32"] = lambda n: ours.map(tests[n])
-    if fast:
-        sides[side_of(half)] = lambda n: fast.map(tests[n])
+    found, half = scene(network, clean, size, device), matching.screening(device)
+    channels, screened = [layer.channels for layer in found.layers], [kept(layer) for layer in found.layers]
+
+    def ours(kind: torch.dtype) -> Callable[[int], np.ndarray]:
+        with_kind = replace(found, kind=kind)
+        return lambda n: with_kind.map(tests[n])
+
+    sides = {
+        "puzzle_sim": Side(lambda n: theirs(tensors[len(clean) + n]).cpu().numpy(), channels, torch.float32, transposed, 0.0),
+        "float32": Side(ours(torch.float32), screened, torch.float32, matching.multiplied, EXACT),
+    }
+    if half != torch.float32:
+        sides[str(half).removeprefix("torch.")] = Side(ours(half), screened, half, transposed, ON_A_CARD if device == "cuda" else SCREENED)
     with torch.no_grad():
-        maps = {side: [run(n) for n in range(len(tests))] for side, run in sides.items()}
-        times = measured(sides, len(tests), chosen, half)
-    return report(maps, times, products(ours, tests[0]), chosen)
+        maps = {name: [side.map(n) for n in range(len(tests))] for name, side in sides.items()}
+        times = measured(sides, len(tests), chosen)
+    return report(sides, maps, times, products(found, tests[0]), chosen)
 
 
-def measured(sides: dict[str, Callable[[int], Any]], count: int, chosen: argparse.Namespace, half: torch.dtype | None) -> dict[str, Any]:
+def measured(sides: dict[str, Side], count: int, chosen: argparse.Namespace) -> dict[str, tuple[float, float]]:
     """The shortest (wall, processor) seconds of each side for a view, and of its rated products."""
-    actions: dict[str, Callable[[int], Any]] = dict(sides)
-    for side, run in rates(chosen.device, half).items():
-        actions["rate of " + side] = lambda n, run=run: run()
+    actions: dict[str, Callable[[int], Any]] = {name: side.map for name, side in sides.items()}
+    actions |= {"rate of " + name: side.rate(chosen.device) for name, side in sides.items()}
     best = {name: (float("inf"),) * 2 for name in actions}
     for turn in range(chosen.rounds):
         for n in range(count):
@@ -181,21 +201,20 @@ def measured(sides: dict[str, Callable[[int], Any]], count: int, chosen: argpars
     return best
 
 
-def report(maps: dict[str, Any], times: dict[str, Any], operations: float, chosen: argparse.Namespace) -> int:
-    print(f"{chosen.net} on {chosen.device}, {torch.get_num_threads()} threads: {operations / 1e12:.3f} · 10^12 operations a view")
+def report(sides: dict[str, Side], maps: dict[str, Any], times: dict[str, Any], products: list[int], chosen: argparse.Namespace) -> int:
+    print(f"{chosen.net} on {chosen.device}, {torch.get_num_threads()} threads: {sum(products) / 1e6:.0f} · 10^6 products a view")
     met, (peer_wall, peer_own) = True, times["puzzle_sim"]
-    for side in maps:
-        (wall, own), (rated_wall, rated_own) = times[side], times["rate of " + side]
-        floor, own_floor = (operations / RATED_OPERATIONS * one for one in (rated_wall, rated_own))
-        off = max(float(np.abs(one - other).max()) for one, other in zip(maps[side], maps["puzzle_sim"], strict=True))
-        wanted = 0.0 if side == "puzzle_sim" else ON_A_CARD if chosen.device == "cuda" else SCREENED if "screened" in side else EXACT
-        speed = RATED_OPERATIONS / rated_wall / 1e9
-        print(f"  {side:<21} {wall:7.3f} s a view, {peer_wall / wall:5.2f} times the peer (wanted {wanted:.0f}), off by {off:.1e}")
+    for name, side in sides.items():
+        (wall, own), (rated_wall, rated_own) = times[name], times["rate of " + name]
+        floor, own_floor = (side.operations(products) / side.rated * one for one in (rated_wall, rated_own))
+        off = max(float(np.abs(one - other).max()) for one, other in zip(maps[name], maps["puzzle_sim"], strict=True))
+        print(f"  {name:<12} {wall:7.3f} s a view, {peer_wall / wall:5.2f} times the peer (wanted {side.wanted:.0f}), off by {off:.1e}")
         print(
-            f"    floor of products {floor:.3f} s ({speed:.0f} GFLOP/s), {peer_wall / floor:.1f} times the peer: {wall / floor:.2f} of it"
+            f"    floor of products of {side.columns} columns {floor:.3f} s ({side.rated / rated_wall / 1e9:.0f} GFLOP/s),"
+            f" {peer_wall / floor:.1f} times the peer: {wall / floor:.2f} of it"
         )
         print(f"    processor {own:.3f} s, {peer_own / own:.2f} times the peer; floor {own_floor:.3f} s: {own / own_floor:.2f} of it")
-        met &= peer_wall / wall >= wanted and off <= OFF
+        met &= peer_wall / wall >= side.wanted and off <= OFF
     return 0 if met else 1
 
 

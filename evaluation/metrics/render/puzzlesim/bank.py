@@ -11,14 +11,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from evaluation.metrics.render.puzzlesim.frame import Frame, operand
+
 SAMPLED = 2048  # reference features that are looked at first
 FLOAT = 4  # bytes
 
 
 @dataclass(frozen=True, eq=False)
 class Screen:
-    """Reference features made ready for half precision: `operand` half[R, C + 4] holds x̃ = half(a − m), what <x, m> is in two
-    halves, and two ones; `length` float32[R] is |x|, `lost` float32[R] is |x − x̃|, `rest` what the two halves leave out."""
+    """Reference features made ready for products of a type: `operand` kind[R, columns] holds x̃ = kind(x) with x = (a − m) V, how
+    much V leaves out, what <a − m, m> is in two parts, and two ones; `length` float32[R] is |x|, `lost` float32[R] is |x − x̃|,
+    `rest` what the two parts leave out."""
 
     operand: Tensor
     length: Tensor
@@ -26,18 +29,19 @@ class Screen:
     rest: float
 
     @classmethod
-    def of(cls, features: Tensor, mean: Tensor, half: torch.dtype) -> Screen:
-        """Of unit vectors float32[R, C] and their mean [C]."""
-        centred = features - mean
-        along = centred @ mean
-        high = along.to(half)
-        low = (along - high.float()).to(half)
-        operand = torch.empty((len(features), features.shape[1] + 4), dtype=half, device=features.device)
-        operand[:, :-4], operand[:, -4], operand[:, -3], operand[:, -2:] = centred, high, low, 1
-        length = centred.norm(dim=1)
-        lost = centred.sub_(operand[:, :-4]).norm(dim=1)
+    def of(cls, features: Tensor, frame: Frame, kind: torch.dtype) -> Screen:
+        """Of unit vectors float32[R, C]."""
+        seen, left_out = frame.seen(features)
+        at = seen.shape[1]
+        along = features @ frame.mean - frame.mean @ frame.mean
+        high = along.to(kind)
+        low = (along - high.float()).to(kind)
+        made = operand(seen, left_out, kind)
+        made[:, at + 1], made[:, at + 2], made[:, at + 3 : at + 5] = high, low, 1
+        length = seen.norm(dim=1)
+        lost = seen.sub_(made[:, :at]).norm(dim=1)
         rest = float((along - high.float() - low.float()).abs().amax())
-        return cls(operand, length, lost, rest)
+        return cls(made, length, lost, rest)
 
 
 class Layer(Protocol):
@@ -45,11 +49,11 @@ class Layer(Protocol):
 
     rows: int
     channels: int
-    mean: Tensor  # float32[C]
     sample: Tensor  # float32[S, C]: some of them, evenly drawn
+    frame: Frame
 
-    def pieces(self, size: int, half: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
-        """All rows, float32[n, C] at a time, and the same made ready for screening where `half` is given.
+    def pieces(self, size: int, kind: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
+        """All rows, float32[n, C] at a time, and the same made ready for screening where a `kind` is given.
 
         What is not in memory anyway comes in pieces of at most `size` bytes.
         """
@@ -61,26 +65,26 @@ class InMemory:
 
     features: Tensor
     keep: bool = True
-    mean: Tensor = field(init=False)
     sample: Tensor = field(init=False)
+    frame: Frame = field(init=False)
     _screens: dict[torch.dtype, Screen] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.rows, self.channels = self.features.shape
-        self.mean = (self.features.sum(0, dtype=torch.float64) / self.rows).float()
         self.sample = self.features[:: stride(self.rows)].contiguous()
+        self.frame = Frame.of((self.features.sum(0, dtype=torch.float64) / self.rows).float(), self.sample)
 
-    def pieces(self, size: int, half: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
-        if half is None:
+    def pieces(self, size: int, kind: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
+        if kind is None:
             yield self.features, None
         elif self.keep:
-            if half not in self._screens:
-                self._screens[half] = Screen.of(self.features, self.mean, half)
-            yield self.features, self._screens[half]
+            if kind not in self._screens:
+                self._screens[kind] = Screen.of(self.features, self.frame, kind)
+            yield self.features, self._screens[kind]
         else:
             step = max(1, size // (self.channels * FLOAT))
             for features in self.features.split(step):
-                yield features, Screen.of(features, self.mean, half)
+                yield features, Screen.of(features, self.frame, kind)
 
 
 @dataclass(eq=False)
@@ -91,14 +95,14 @@ class InFile:
     offset: int
     rows: int
     channels: int
-    mean: Tensor
     sample: Tensor
+    frame: Frame
 
-    def pieces(self, size: int, half: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
+    def pieces(self, size: int, kind: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
         step = max(1, size // (self.channels * FLOAT))
         for start in range(0, self.rows, step):
-            features = read(self.file, self.offset, start, min(start + step, self.rows), self.channels).to(self.mean.device)
-            yield features, None if half is None else Screen.of(features, self.mean, half)
+            features = read(self.file, self.offset, start, min(start + step, self.rows), self.channels).to(self.sample.device)
+            yield features, None if kind is None else Screen.of(features, self.frame, kind)
 
 
 class Collector:
@@ -128,8 +132,8 @@ class Collector:
         self.file.flush()
         every = stride(self.rows)
         sample = torch.cat([read(self.file, 0, row, row + 1, self.channels) for row in range(0, self.rows, every)])
-        mean = torch.from_numpy((self._sum / self.rows).astype(np.float32))
-        return InFile(self.file, 0, self.rows, self.channels, mean.to(device), sample.to(device))
+        mean, sample = torch.from_numpy((self._sum / self.rows).astype(np.float32)).to(device), sample.to(device)
+        return InFile(self.file, 0, self.rows, self.channels, sample, Frame.of(mean, sample))
 
     def array(self) -> np.ndarray:
         """The same as an array float32[R, C] in memory."""

@@ -1,7 +1,8 @@
 """The best match of each test feature among many reference features, in bounded memory.
 
-Features are unit vectors (or zero). Two ways lead to the same numbers: `exact` multiplies everything in float32;
-`screened` multiplies in half precision, knows how wrong that can be, and computes in float32 what could be a maximum.
+Features are unit vectors (or zero). Two ways lead to the same numbers: `exact` multiplies all channels of everything in
+float32; screening multiplies along the axes of a `frame`, where the device is faster so in half precision, knows how wrong
+that can be, and computes in float32 what could be a maximum.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from torch.nn import functional
 
 from evaluation.metrics.render.puzzlesim.bank import Layer, Screen, distinct
 from evaluation.metrics.render.puzzlesim.blocks import walk
+from evaluation.metrics.render.puzzlesim.frame import operand
 
 TOLERANCE = 5e-5  # by which a screened maximum may stay below the exact one; with the rounding of both, 1e-4 is kept
 SPARSE = 64  # one candidate in so many products, and single dots are no cheaper than the whole product
-_ROUNDING = 4e-6  # of sums of a few hundred products in float32
-_BLOCK = {"cpu": (4096, 512), "cuda": (16384, 8192)}  # test features × reference features at a time
+_ROUNDING = 6e-6  # of sums of a few hundred products in float32, once along the channels and once along axes
+_BLOCK = {"cpu": (2048, 512), "cuda": (16384, 8192)}  # test features × reference features at a time
+_SINGLE = {"cpu": 256, "cuda": 1 << 16}  # single dots at a time; on a processor as many as stay in its cache
+_BITS = {2: torch.int16, 4: torch.int32}
 
 
 @dataclass(frozen=True)
@@ -39,24 +43,26 @@ def normalized(features: Tensor) -> Tensor:
 
 
 @cache
-def native_half(device: str) -> torch.dtype | None:
-    """The half-precision type that the device multiplies natively: float16 on a graphics card, bfloat16 on processors with
-    the units for it, None elsewhere (emulated, it is slower than float32)."""
+def screening(device: str) -> torch.dtype:
+    """The type that the device multiplies fastest: float16 on a graphics card, bfloat16 on processors with the units for it,
+    float32 elsewhere (emulated, half precision is slower)."""
     if device == "cuda":
         return torch.float16
     found = torch.cpu.get_capabilities()
-    return torch.bfloat16 if any(found.get(name) for name in ("avx512_bf16", "amx_bf16", "sve_bf16", "bf16")) else None
+    native = any(found.get(name) for name in ("avx512_bf16", "amx_bf16", "sve_bf16", "bf16"))
+    return torch.bfloat16 if native else torch.float32
 
 
-def best_match(reference: Layer, test: Tensor, half: torch.dtype | None = None, limits: Limits = Limits()) -> Tensor:
+def best_match(reference: Layer, test: Tensor, kind: torch.dtype | None = None, limits: Limits = Limits()) -> Tensor:
     """float32[P]: for each test feature [P, C] its largest cosine with any reference feature.
 
-    S(p) = max over q of <F_ref(q), F_test(p)>. With `half` the products are screened in that type; the result is then at
-    most TOLERANCE below the exact one, and above it by no more than the rounding of float32.
+    S(p) = max over q of <F_ref(q), F_test(p)>. With a `kind` the products are screened in that type; in half precision the
+    result is then at most TOLERANCE below the exact one. Beyond this the rounding of float32 is all that differs.
     """
     first, back = distinct(test)
     once = test if len(first) == len(test) else test[first]
-    found = exact(reference, once, limits) if half is None else _Screen(reference, once, half, limits).run()
+    plain = kind is None or (kind == torch.float32 and reference.frame.axes is None)
+    found = exact(reference, once, limits) if plain else _Screening(reference, once, kind, limits).run()
     return found if once is test else found[back]
 
 
@@ -125,30 +131,30 @@ class _Product:
         return torch.mm(a, b.t(), out=self.room[:size].view(len(a), len(b)))
 
 
-class _Screen:
+class _Screening:
     """One run of the screening.
 
-    With the mean m of the reference, x = a − m and y = b − m, a product is <a, b> = <x, y> + <x, m> + (<m, y> + |m|²).
-    Only <x, y> is rounded, and x and y are short, because features point much the same way. The other two ride along as
-    additional columns, in two halves each, together with what is known of the maximum already: the matrix product yields
-    <a, b> − best(b) + shift, close to zero where it matters, which half precision stores finely. By Cauchy and Schwarz
-    the error of <x, y> is at most |x − x̃| |ỹ| + |x| |y − ỹ|.
+    With the mean m of the reference, x = a − m and y = b − m, a product is <a, b> = <x, y> + <x, m> + (<m, y> + |m|²), and with
+    axes V <x, y> is at most <Vᵀx, Vᵀy> and the product of the lengths that V leaves out of x and y. Only this is rounded, and x
+    and y are short, because features point much the same way. The rest rides along as additional columns, sums in two parts
+    each, together with what is known of the maximum already: the matrix product yields <a, b> − best(b) + shift or more,
+    close to zero where it matters, which half precision stores finely. By Cauchy and Schwarz the error of <x, y> is at most
+    |x − x̃| |ỹ| + |x| |y − ỹ|.
     """
 
-    def __init__(self, reference: Layer, test: Tensor, half: torch.dtype, limits: Limits) -> None:
-        self.reference, self.test, self.half, self.limits = reference, test, half, limits
+    def __init__(self, reference: Layer, test: Tensor, kind: torch.dtype, limits: Limits) -> None:
+        self.reference, self.test, self.kind, self.limits = reference, test, kind, limits
         self.best = torch.full((len(test),), -torch.inf, device=test.device)
         self.rows, self.columns = limits.tile or _BLOCK[test.device.type]
-        self.product = _Product(half, test.device)
-        self.unit = torch.finfo(half).eps  # twice what rounding to nearest can be off by, relatively
-        mean = reference.mean
-        centred = test - mean
-        self.offset = centred @ mean + mean @ mean
-        rounded = centred.to(half)
-        back = rounded.float()
-        self.length, self.lost = back.norm(dim=1), (centred - back).norm(dim=1)
-        ones = torch.ones((len(test), 2), dtype=half, device=test.device)
-        self.operand = torch.cat([rounded, ones, torch.zeros_like(ones)], dim=1)
+        self.product = _Product(kind, test.device)
+        self.unit = torch.finfo(kind).eps  # twice what rounding to nearest can be off by, relatively
+        self.tolerance = 0.0 if kind == torch.float32 else TOLERANCE
+        self.offset = test @ reference.frame.mean
+        seen, left_out = reference.frame.seen(test)
+        self.operand, self.at = operand(seen, left_out, kind), seen.shape[1] + 1
+        rounded = self.operand[:, : self.at - 1].float()
+        self.length, self.lost = rounded.norm(dim=1), (seen - rounded).norm(dim=1)
+        self.operand[:, self.at : self.at + 2] = 1
 
     def run(self) -> Tensor:
         """The maxima. A sample of the reference is looked at first, so that little of the rest needs more than screening."""
@@ -158,7 +164,7 @@ class _Screen:
     def _run(self) -> Tensor:
         for of in _tiles(len(self.test), self.rows):
             self.best[of] = multiplied(self.test[of], self.reference.sample).amax(1)
-        for features, screen in self.reference.pieces(self.limits.chunk, self.half):
+        for features, screen in self.reference.pieces(self.limits.chunk, self.kind):
             for of in _tiles(len(self.test), self.rows):
 
                 def step(first: int, last: int, of: slice = of, features: Tensor = features, screen: Screen = screen) -> None:
@@ -173,18 +179,18 @@ class _Screen:
         error = screen.lost[at].amax() * self.length[of] + screen.length[at].amax() * self.lost[of] + screen.rest + _ROUNDING
         shift = 2 * error.amax()
         bias = self.offset[of] - best + shift
-        operand[:, -2] = bias
-        left = bias - operand[:, -2].float()
-        operand[:, -1] = left
-        error += (left - operand[:, -1].float()).abs()
+        operand[:, self.at + 2] = bias
+        left = bias - operand[:, self.at + 2].float()
+        operand[:, self.at + 3] = left
+        error += (left - operand[:, self.at + 3].float()).abs()
         products = self.product(operand, screen.operand[at])
-        # Of positive halves the bits are in the order of the numbers, and whole numbers are compared many times faster.
-        bits = products.view(torch.int16)
+        # Of positive numbers the bits are in the same order, and whole numbers are compared many times faster than halves.
+        bits = products.view(_BITS[self.kind.itemsize])
         # A product p stands for a cosine of at most best + p (1 + unit) − shift + error.
-        least = ((shift - error + TOLERANCE) * (1 - 2 * self.unit)).to(self.half).view(torch.int16)
+        least = ((shift - error + self.tolerance) * (1 - 2 * self.unit)).to(self.kind).view(bits.dtype)
         hit = torch.nonzero(bits.amax(1) >= least).flatten()
         if len(hit):
-            self._settle(best, hit, self.test[of], features, bits[hit] >= least[hit, None])
+            self._settle(best, hit, self.test[of], features, bits.index_select(0, hit) >= least[hit, None])
 
     def _settle(self, best: Tensor, hit: Tensor, test: Tensor, features: Tensor, candidates: Tensor) -> None:
         """Compute in float32 what the screening left open: for the rows `hit`, where `candidates` is true."""
@@ -192,6 +198,7 @@ class _Screen:
         if len(pairs) * SPARSE > candidates.numel():
             best[hit] = torch.maximum(best[hit], multiplied(test[hit], features).amax(1))
             return
-        rows = hit[pairs[:, 0]]
-        cosines = torch.linalg.vecdot(test[rows], features[pairs[:, 1]])
-        best.scatter_reduce_(0, rows, cosines, "amax")
+        for row, column in zip(*(part.split(_SINGLE[test.device.type]) for part in pairs.unbind(1)), strict=True):
+            row = hit[row]
+            cosines = test.index_select(0, row).mul_(features.index_select(0, column)).sum(1)
+            best.scatter_reduce_(0, row, cosines, "amax")

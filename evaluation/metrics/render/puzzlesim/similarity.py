@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from evaluation.metrics.render.puzzlesim.bank import FLOAT, Collector, InMemory, Layer
 from evaluation.metrics.render.puzzlesim.blocks import walk
-from evaluation.metrics.render.puzzlesim.matching import Limits, best_match, native_half, normalized
+from evaluation.metrics.render.puzzlesim.matching import Limits, best_match, normalized, screening
 from evaluation.networks.inference import exact
 from evaluation.networks.normalise import imagenet, to_tensor
 
@@ -42,14 +42,14 @@ class Budget:
 class Scene:
     """The clean views of a scene as a backbone sees them at one size: what a map is computed against.
 
-    `layers` are the features of LAYERS, `size` is (width, height), `half` the type to screen in or None for float32 alone.
+    `layers` are the features of LAYERS, `size` is (width, height), `kind` the type to screen in or None for every product.
     """
 
     network: nn.Module
     layers: tuple[Layer, ...]
     size: tuple[int, int]
     device: str = "cpu"
-    half: torch.dtype | None = None
+    kind: torch.dtype | None = None
     limits: Limits = field(default_factory=Limits)
 
     def map(self, pixels: np.ndarray) -> np.ndarray:
@@ -61,7 +61,7 @@ class Scene:
             total = torch.zeros(pixels.shape[:2], device=self.device)
             for layer, found, weight in zip(self.layers, features(self.network, [pixels], self.size, self.device), WEIGHTS, strict=True):
                 height, width, channels = found.shape[1:]
-                best = best_match(layer, found.view(-1, channels), self.half, self.limits).view(1, 1, height, width)
+                best = best_match(layer, found.view(-1, channels), self.kind, self.limits).view(1, 1, height, width)
                 total += functional.interpolate(best * weight, pixels.shape[:2], mode="bilinear", align_corners=True)[0, 0]
             return total.cpu().numpy()
 
@@ -84,12 +84,12 @@ def scene(
     images: Iterable[np.ndarray],
     size: tuple[int, int],
     device: str = "cpu",
-    screen: bool | None = None,
+    screen: bool = True,
     budget: Budget = Budget(),
 ) -> Scene:
     """The scene of clean views uint8[H, W, 3], of which there must be one (ValueError).
 
-    `screen` says whether products are screened in half precision; None: where the device multiplies it natively.
+    Without `screen` every product is computed in float32, for whoever wants to compare.
     """
     return of_collectors(network, collect(network, images, size, device), size, device, screen, budget)
 
@@ -104,13 +104,13 @@ def of_collectors(
     collectors: Sequence[Collector],
     size: tuple[int, int],
     device: str = "cpu",
-    screen: bool | None = None,
+    screen: bool = True,
     budget: Budget = Budget(),
 ) -> Scene:
     """The scene of collected features: in memory where the budget allows it, else they stay in their files."""
     if weight(collectors) > budget.on(device):
         layers: tuple[Layer, ...] = tuple(one.layer(device) for one in collectors)
-        return Scene(network, layers, size, device, half_type(device, screen), budget.limits)
+        return Scene(network, layers, size, device, screening(device) if screen else None, budget.limits)
     return from_arrays(network, [one.array() for one in collectors], size, device, screen, budget)
 
 
@@ -119,7 +119,7 @@ def from_arrays(
     arrays: Sequence[np.ndarray],
     size: tuple[int, int],
     device: str = "cpu",
-    screen: bool | None = None,
+    screen: bool = True,
     budget: Budget = Budget(),
 ) -> Scene:
     """The scene of features that were collected before: an array float32[R, C] for each of LAYERS."""
@@ -128,14 +128,7 @@ def from_arrays(
         tensors = [torch.from_numpy(array).to(device) for array in arrays]
     keep = sum(array.nbytes for array in arrays) <= budget.on(device)
     layers = tuple(InMemory(tensor, keep) for tensor in tensors)
-    return Scene(network, layers, size, device, half_type(device, screen), budget.limits)
-
-
-def half_type(device: str, screen: bool | None) -> torch.dtype | None:
-    """The type to screen in. Where it is asked for and nothing is native, it is bfloat16: slow, with the same result."""
-    if screen is False:
-        return None
-    return native_half(device) or (torch.bfloat16 if screen else None)
+    return Scene(network, layers, size, device, screening(device) if screen else None, budget.limits)
 
 
 def collect(network: nn.Module, images: Iterable[np.ndarray], size: tuple[int, int], device: str = "cpu") -> list[Collector]:

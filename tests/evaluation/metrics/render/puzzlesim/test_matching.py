@@ -6,15 +6,20 @@ import torch
 
 from evaluation.metrics.render.puzzlesim import blocks
 from evaluation.metrics.render.puzzlesim.bank import Collector, InMemory, distinct
-from evaluation.metrics.render.puzzlesim.matching import TOLERANCE, Limits, best_match, exact, multiplied, native_half, normalized, wide
+from evaluation.metrics.render.puzzlesim.matching import TOLERANCE, Limits, best_match, exact, multiplied, normalized, screening, wide
 
 HALVES = [torch.bfloat16, torch.float16]
+KINDS = [torch.float32, *HALVES]
 
 
-def unit(rows, channels, spread=1.0, seed=0, common=0):
-    """Unit vectors after a ReLU, about one direction (that of the seed `common`); the smaller `spread`, the closer."""
-    middle = torch.rand(channels, generator=torch.Generator().manual_seed(common)) + 0.2
+def unit(rows, channels, spread=1.0, seed=0, common=0, varied=None):
+    """Unit vectors after a ReLU, about one direction (that of the seed `common`); the smaller `spread`, the closer. With
+    `varied` they differ in so many directions, but for little."""
+    shared = torch.Generator().manual_seed(common)
+    middle = torch.rand(channels, generator=shared) + 0.2
     noise = torch.randn(rows, channels, generator=torch.Generator().manual_seed(seed))
+    if varied is not None and varied < channels:
+        noise = noise[:, :varied] @ torch.randn(varied, channels, generator=shared) / varied**0.5 + 0.01 * noise
     return normalized(torch.relu(middle + spread * noise))
 
 
@@ -25,17 +30,22 @@ def brute(reference, test):
 def test_the_worked_toy():
     reference = normalized(torch.tensor([[1.0, 0], [0, 2], [0, 1], [1, 1]]))
     test = normalized(torch.tensor([[3.0, 0], [1, 1], [-1, 0], [0, 0]]))
-    for half in (None, *HALVES):
+    for half in (None, *KINDS):
         assert best_match(InMemory(reference), test, half).tolist() == pytest.approx([1, 1, 0, 0], abs=1e-6)
 
 
-@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("spread", [2.0, 0.5, 0.1, 0.003])
-def test_screening_gives_what_float32_gives(half, spread):
-    reference, test = unit(3000, 96, spread, 1), unit(300, 96, spread, 2)
-    plain, screened = exact(InMemory(reference), test), best_match(InMemory(reference), test, half)
+@pytest.mark.parametrize("varied", [96, 20])
+def test_screening_gives_what_every_product_gives(kind, spread, varied):
+    """With all axes, and with those that are enough for features that differ in 20 directions alone."""
+    reference, test = unit(3000, 96, spread, 1, varied=varied), unit(300, 96, spread, 2, varied=varied)
+    layer = InMemory(reference)
+    assert (layer.frame.axes is None) == (varied == 96)
+    plain, screened = exact(layer, test), best_match(layer, test, kind)
     assert torch.allclose(plain.double(), brute(reference, test), atol=1e-6, rtol=0)
-    assert (screened <= plain + 1e-6).all() and (screened >= plain - TOLERANCE - 1e-6).all()
+    below = 1e-6 + (TOLERANCE if kind in HALVES else 0)
+    assert (screened <= plain + 1e-6).all() and (screened >= plain - below).all()
 
 
 def test_screening_finds_needles():
@@ -44,17 +54,17 @@ def test_screening_finds_needles():
     for n, vector in enumerate(test):
         reference[100 * n + 1] = vector  # every other row, from the first on, is in the sample
     layer = InMemory(reference)
-    for half in (None, *HALVES):
+    for half in (None, *KINDS):
         assert best_match(layer, test, half).tolist() == pytest.approx([1.0] * 40, abs=1e-5)
 
 
-@pytest.mark.parametrize("half", [None, torch.bfloat16])
+@pytest.mark.parametrize("half", [None, torch.float32, torch.bfloat16])
 def test_the_size_of_the_blocks_changes_nothing_to_speak_of(half):
     reference, test = unit(1000, 48, 0.5, 3), unit(130, 48, 0.5, 4)
     whole = best_match(InMemory(reference), test)
     for tile in ((7, 13), (64, 1), (1000, 1000)):
         found = best_match(InMemory(reference), test, half, Limits(chunk=48 * 4 * 11, tile=tile))
-        assert torch.allclose(found, whole, atol=1e-6 if half is None else TOLERANCE + 1e-6, rtol=0)
+        assert torch.allclose(found, whole, atol=TOLERANCE + 1e-6 if half in HALVES else 1e-6, rtol=0)
 
 
 def test_features_in_a_file_are_those_in_memory_and_come_in_pieces():
@@ -65,7 +75,7 @@ def test_features_in_a_file_are_those_in_memory_and_come_in_pieces():
     in_file = collector.layer("cpu")
     pieces = [piece for piece, _ in in_file.pieces(100 * 32 * 4)]
     assert [len(piece) for piece in pieces] == [100] * 5 and torch.equal(torch.cat(pieces), reference)
-    assert torch.allclose(in_file.mean, InMemory(reference).mean, atol=1e-7)
+    assert torch.allclose(in_file.frame.mean, InMemory(reference).frame.mean, atol=1e-7)
     for half in (None, torch.bfloat16):
         found = best_match(in_file, test, half, Limits(chunk=100 * 32 * 4))
         assert torch.allclose(found, brute(reference, test).float(), atol=TOLERANCE, rtol=0)
@@ -87,12 +97,12 @@ def test_the_first_of_equal_vectors_stands_for_all():
 
 
 def test_half_precision_is_used_where_the_processor_has_it(monkeypatch):
-    for found, wanted in (({"avx512_bf16": True}, torch.bfloat16), ({"amx_bf16": True}, torch.bfloat16), ({"avx2": True}, None)):
-        native_half.cache_clear()
+    for found, wanted in (({"avx512_bf16": True}, torch.bfloat16), ({"amx_bf16": True}, torch.bfloat16), ({"avx2": True}, torch.float32)):
+        screening.cache_clear()
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda found=found: found)
-        assert native_half("cpu") is wanted
-    native_half.cache_clear()
-    assert native_half("cuda") is torch.float16
+        assert screening("cpu") is wanted
+    screening.cache_clear()
+    assert screening("cuda") is torch.float16
 
 
 @pytest.mark.parametrize("capable", [True, False])

@@ -1,5 +1,7 @@
 """The map: beside the peer for every backbone, layers and weights, sizes, memory, and running out of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,7 @@ from evaluation.networks.load import load
 from tests.evaluation.metrics.render.puzzlesim.scenes import SETS, peer, picture, put_weights
 from tests.evaluation.networks.full_card import full_card
 
-HALF = {"exact": False, "screened": True}
+KINDS = (None, torch.float32, torch.bfloat16)
 
 
 class Ready(nn.Module):
@@ -35,8 +37,9 @@ def test_parity_with_the_peer(monkeypatch, tmp_path, net):
     package, images = peer(monkeypatch, tmp_path), [picture(seed) for seed in range(4)]
     as_tensor = [torch.from_numpy(image).permute(2, 0, 1) / 255 for image in images]
     theirs = package.PuzzleSim(torch.stack(as_tensor[:3]), net_type=net)(as_tensor[3]).numpy()
-    for screen in HALF.values():
-        ours = scene(load("backbone", name), images[:3], (96, 72), screen=screen).map(images[3])
+    found = scene(load("backbone", name), images[:3], (96, 72))
+    for kind in KINDS:
+        ours = replace(found, kind=kind).map(images[3])
         assert ours.shape == theirs.shape == (72, 96) and 0.5 < theirs.mean() < 1
         assert np.abs(ours - theirs).max() <= 1e-4
 
@@ -45,9 +48,9 @@ def test_the_worked_combination_of_layers():
     """Layer similarities 1, 0.5 and 0 at a pixel give 0.67 · 1 + 0.20 · 0.5 + 0.13 · 0 = 0.77."""
     layers = [[[1.0, 0]] * 2, [[1.0, 0], [0.5, 0.75**0.5]], [[1.0, 0], [0, 1.0]]]
     one, other = np.zeros((2, 2, 3), np.uint8), np.ones((2, 2, 3), np.uint8)
-    for screen in HALF.values():
-        found = scene(Ready(*layers), [one], (2, 2), screen=screen).map(other)
-        assert found == pytest.approx(np.full((2, 2), 0.77), abs=1e-6)
+    found = scene(Ready(*layers), [one], (2, 2))
+    for kind in KINDS:
+        assert replace(found, kind=kind).map(other) == pytest.approx(np.full((2, 2), 0.77), abs=1e-6)
 
 
 def test_the_worked_toy_as_a_map():
@@ -67,9 +70,9 @@ def test_corners_are_aligned_when_layers_are_enlarged(monkeypatch):
 
 def test_a_view_of_the_scene_itself_is_found_everywhere(monkeypatch, tmp_path):
     name = put_weights(monkeypatch, tmp_path, "squeeze")
-    for screen in HALF.values():
-        found = scene(load("backbone", name), [picture(0), picture(1)], (96, 72), screen=screen).map(picture(1))
-        assert found == pytest.approx(np.ones((72, 96)), abs=1e-5)
+    found = scene(load("backbone", name), [picture(0), picture(1)], (96, 72))
+    for kind in KINDS:
+        assert replace(found, kind=kind).map(picture(1)) == pytest.approx(np.ones((72, 96)), abs=1e-5)
 
 
 def test_more_views_never_lower_the_map_and_a_painted_box_does(monkeypatch, tmp_path):
