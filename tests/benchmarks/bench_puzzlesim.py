@@ -114,7 +114,7 @@ def kept(layer: Layer) -> int:
 
 
 def grown(net: str, views: int, queue: Any) -> None:
-    """In a process of its own: by how many MiB its largest size grows over one map, with the reference in files."""
+    """In a process of its own: by how many MiB its largest size grows over one map, with the reference in files, and that size."""
     torch.set_num_threads(1)
     folder = Path(os.environ["PLUMBLINE_DATA"]) / "renders" / "garden"
     clean, image = pictures(folder / "prior")[:views], pictures(folder / "test")[0]
@@ -123,7 +123,8 @@ def grown(net: str, views: int, queue: Any) -> None:
     found = scene(network, clean, image.shape[1::-1], budget=Budget(features=0, limits=Limits(chunk=16 << 20)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found.map(image)
-    queue.put((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    queue.put(((after - before) / 1024, after / 1024))
 
 
 def memory(net: str) -> None:
@@ -132,7 +133,8 @@ def memory(net: str) -> None:
         queue = context.Queue()
         process = context.Process(target=grown, args=(net, views, queue))
         process.start()
-        print(f"  peak grows by {queue.get():6.0f} MiB over one map with {views} views in files, read 16 MiB at a time")
+        growth, whole = queue.get()
+        print(f"  {views} views in files, read 16 MiB at a time: one map adds {growth:.0f} MiB to the peak, {whole:.0f} MiB in all")
         process.join()
 
 
