@@ -89,6 +89,33 @@ def test_the_line_goes_under_the_number_of_an_object(open_page, two):  # noqa: F
     assert shown(90, inner) != shown(middle, inner), "the line is there"
 
 
+def test_the_words_on_a_picture_stay_above_the_number_of_an_object_and_go_with_their_picture(open_page, two):  # noqa: F811
+    tab = open_page(scene(two[0]))
+    both = tab.locator(".pair.live .pair-both").first
+    for image in both.locator("img").all():
+        image.evaluate("image => image.decode()")
+    tab.add_style_tag(content=".live figcaption { background: #000 }")  # what lies below them shines through
+    for side in "ab":
+        words = both.locator(f".pair-{side} figcaption")
+        words.scroll_into_view_if_needed()
+        frame = words.bounding_box()
+        inner = {"x": frame["x"] + 1, "y": frame["y"] + 3, "width": frame["width"] - 2, "height": frame["height"] - 6}
+        without = tab.screenshot(clip=inner)
+        words.evaluate(
+            """words => {
+                const box = document.createElement("i"), both = words.closest(".pair-both");
+                const [inside, own] = [both, words].map((element) => element.getBoundingClientRect());
+                const [left, top] = [own.left - inside.left + 10, own.top - inside.top + 2];
+                box.innerHTML = `<div class="boxes"><i style="left:${left}px;top:${top}px;width:40px;height:14px"><b>8</b></i></div>`;
+                both.append(box.firstChild);
+            }"""
+        )
+        assert tab.screenshot(clip=inner) == without, side
+    for at, side in ((0, "a"), (100, "b")):
+        both.evaluate("(both, at) => both.style.setProperty('--at', `${at}%`)", at)
+        assert both.locator(f".pair-{side} figcaption").bounding_box()["width"] == 0, "nothing is left of its picture"
+
+
 def test_pictures_wait_until_they_are_near_and_nothing_jumps(open_page, two):  # noqa: F811
     tab = open_page(scene(two[0]), viewport={"width": 800, "height": 500})
     tab.locator(".pair.live").nth(VIEWS - 1).wait_for()
