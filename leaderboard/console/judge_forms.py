@@ -26,7 +26,7 @@ class JudgeForm(forms.Form):
     """What a judge is to be asked about a study's entries. Nothing is asked before the plan has been looked at."""
 
     model = forms.CharField(max_length=120, help_text="As the endpoint calls it.")
-    plan = forms.ChoiceField()
+    plan = forms.ChoiceField(widget=forms.RadioSelect)  # whose words are sentences, which a select cuts off and these wrap
     budget = forms.IntegerField(
         min_value=1, max_value=MOST_BUDGET, initial=2000, help_text="Most requests, those included that are asked again."
     )
@@ -47,8 +47,9 @@ class JudgeForm(forms.Form):
     base = RunChoice(None, required=False, label="Placed among", empty_label="no run", help_text="The run whose scores stay as they are.")
 
     def __init__(self, study: Study, data: Any = None) -> None:
-        super().__init__(data, initial={"model": settings.JUDGE_MODEL})
-        self.fields["plan"].choices = planning.plans(study.phase.challenge.family).items()
+        plans = planning.plans(study.phase.challenge.family)
+        super().__init__(data, initial={"model": settings.JUDGE_MODEL, "plan": next(iter(plans))})
+        self.fields["plan"].choices = plans.items()
         labels = [entry.label for entry in study.entries.order_by("label")]
         self.fields["anchor"].choices = [("", "the first by name"), *((label, label) for label in labels)]
         self.fields["newcomer"].queryset = study.entries.order_by("label")

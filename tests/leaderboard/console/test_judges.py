@@ -84,6 +84,13 @@ def test_the_form_asks_only_for_what_there_is_to_choose(desk, server, study):
     assert "Anchor" in page and "Placed among" not in page and "-----" not in page  # no run has scores yet
 
 
+def test_the_plans_are_offered_in_words_that_wrap_and_the_first_is_chosen(desk, study):
+    """A select would cut sentences off in the page's narrow column."""
+    offered = re.findall(r'<input type="radio" name="plan" value="([^"]+)"[^>]*?( checked)?>', text_of(desk.get(desk.address)))
+    assert [name for name, _ in offered] == list(planning.plans(study.phase.challenge.family))
+    assert [name for name, checked in offered if checked] == [offered[0][0]]
+
+
 def test_what_cannot_be_planned_is_said_at_the_form(desk, server, study):
     assert "takes 1,500 requests and the budget is 100" in text_of(desk.post(desk.address, PLAN | {"plan": "ensemble"}))
     assert "Select a valid choice" in text_of(desk.post(desk.address, PLAN | {"plan": "tarot"}))
