@@ -86,6 +86,9 @@ class Document:
         uri = entry.get("uri")
         if uri is None:
             if index != 0 or self._binary is None:
+                if name := self._stands_in_for(entry, index):
+                    reason = f"is compressed with {_COMPRESSED[name]} ({name}) and its fallback, {where}, holds no data"
+                    raise self.fault("", f"{reason}; export it without compression")
                 raise self.fault(where, f"has no data; {_EMBED}")
             data = self._binary
         elif type(uri) is not str or not uri.startswith("data:"):
@@ -101,6 +104,12 @@ class Document:
         if len(data) < length:
             raise self.fault(where, f"claims {length} bytes but holds {len(data)}; is it cut short?")
         return data[:length]
+
+    def _stands_in_for(self, entry: dict[str, Any], index: Any) -> str:
+        """The extension that compresses what this buffer is the fallback of: it says so, or views of it do; else empty."""
+        owners = [entry, *(view for view in self._all("bufferViews") if type(view) is dict and view.get("buffer") == index)]
+        named = [name for owner in owners if type(owner.get("extensions")) is dict for name in owner["extensions"]]
+        return next((name for name in named if name in _COMPRESSED), "")
 
     def _all(self, kind: str) -> list[Any]:
         found = self.tree.get(kind, [])

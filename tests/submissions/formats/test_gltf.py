@@ -1,5 +1,8 @@
+import base64
 import json
 import math
+import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,3 +200,29 @@ def test_a_file_with_odd_types_everywhere_is_refused_not_broken() -> None:
 def _paths(value: object, above: tuple = ()) -> list[tuple]:
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [path for key, inner in entries for path in [(*above, key), *_paths(inner, (*above, key))]]
+
+
+# --- compression that may be passed over
+
+
+def with_fallback(name: str, on: str, **fallback: Any) -> Scene:
+    """A triangle whose view is compressed in the file's own buffer, and uncompressed in a second one."""
+    scene = triangle(extensionsUsed=[name])
+    view, plain = scene.tree["bufferViews"][0], scene.binary
+    compressed = {"buffer": 0, "byteOffset": 0, "byteLength": 8, "byteStride": 12, "count": 3, "mode": "ATTRIBUTES"}
+    view |= {"buffer": 1} | ({} if on == "buffer" else {"extensions": {name: compressed}})
+    own = {} if on == "view" else {"extensions": {name: {"fallback": True}}}
+    scene.tree["buffers"] = [{"byteLength": 8}, {"byteLength": len(plain), **own, **fallback}]
+    scene.binary = bytes(8)
+    return scene
+
+
+@pytest.mark.parametrize("name", ["EXT_meshopt_compression", "KHR_meshopt_compression"])
+@pytest.mark.parametrize("on", ["view", "buffer", "both"])
+def test_a_fallback_of_compressed_views_is_read_and_an_empty_one_is_said_to_be_empty(name: str, on: str) -> None:
+    uri = "data:application/octet-stream;base64," + base64.b64encode(triangle().binary).decode()
+    found = read_mesh(with_fallback(name, on, uri=uri).glb(), "a.glb")
+    assert found.vertices.tolist() == TRIANGLE and found.faces.tolist() == [[0, 1, 2]]
+    sentence = f"a.glb: is compressed with meshopt ({name}) and its fallback, buffers[1], holds no data; export it without compression"
+    with pytest.raises(FormatError, match=f"^{re.escape(sentence)}$"):
+        read_mesh(with_fallback(name, on).glb(), "a.glb")

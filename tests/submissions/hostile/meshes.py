@@ -65,6 +65,11 @@ def gltf_with_buffer(**entry: Any) -> bytes:
     return json.dumps(json.loads(triangle().gltf()) | {"buffers": [{"byteLength": 36, **entry}]}).encode()
 
 
+def two_buffers(**second: Any) -> Scene:
+    """Its second buffer has nothing in it."""
+    return triangle(buffers=[{"byteLength": 36}, {"byteLength": 36, **second}])
+
+
 def many_instances(count: int) -> bytes:
     scene = Scene(nodes=[{"mesh": 0} for _ in range(count)])
     scene.mesh(np.zeros((999, 3)))
@@ -136,6 +141,17 @@ refused(
     glb_draco=triangle(extensionsRequired=["KHR_draco_mesh_compression"]).glb(),
 )
 refused(r"compressed with meshopt", "vase.glb", glb_meshopt=triangle(extensionsRequired=["EXT_meshopt_compression"]).glb())
+refused(
+    r"compressed with meshopt \(EXT_meshopt_compression\) and its fallback, buffers\[1\], holds no data",
+    "vase.glb",
+    glb_meshopt_empty_fallback=changed("bufferViews 0", buffer=1, extensions={"EXT_meshopt_compression": []}, scene=two_buffers()),
+    glb_meshopt_on_buffer=changed("bufferViews 0", buffer=1, scene=two_buffers(extensions={"EXT_meshopt_compression": 7})),
+)
+refused(
+    r"buffers\[1\]: has no data; send it as .glb",
+    "vase.glb",
+    glb_second_buffer_empty=changed("bufferViews 0", buffer=1, extensions=["EXT_meshopt_compression"], scene=two_buffers(extensions="x")),
+)
 refused(r"requires the extension X\\u202e_y, which is not read", "vase.glb", glb_extension=triangle(extensionsRequired=["X\u202e_y"]).glb())
 refused(r"is moved by a skeleton", "vase.glb", glb_skin=triangle(nodes=[{"mesh": 0, "skin": 0}]).glb())
 refused(r"has morph targets", "vase.glb", glb_morph=with_mesh(targets=[{}]))
