@@ -6,7 +6,8 @@ Items without groups are files named after them, in whatever folder. Renders are
 - NerfBaselines' predictions: ``color/<view>.png``, within a folder of the scene's name where there are several scenes;
   ``gt-color``, ``info.json`` and other outputs stand beside and are passed over;
 - generated objects: ``<prompt>/<seed>/rgb_<n>.png`` is the view ``<seed>-<n>`` of the scene ``<prompt>``, n without leading
-  zeros; ``normal_<n>.png`` beside it are its normals, and ``prompts.json`` says what the prompts are.
+  zeros; ``normal_<n>.png`` beside it are its normals, ``prompts.json`` says what the prompts are, and ``cameras.json`` where
+  the views are taken from.
 """
 
 import re
@@ -18,7 +19,7 @@ from submissions.formats.families import Family
 EXPLAINS = (".txt", ".md", ".rst", ".pdf")
 _PREDICTED = "color"  # NerfBaselines' folder of images
 _OTHER_OUTPUTS = ("gt-color", "depth", "accumulation", "normal")
-_NOTES = ("info.json", "prompts.json", "results.json")
+_NOTES = ("info.json", "prompts.json", "results.json", "cameras.json")
 _GENERATED = re.compile(r"rgb_(\d{1,6})")
 _NORMALS = re.compile(r"normal_\d{1,6}")
 

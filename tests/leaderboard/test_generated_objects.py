@@ -70,7 +70,6 @@ def drawn(tmp_path: Path, name: str, change) -> Path:
             made.write_bytes(write_obj(change(mesh, seed)))
             out = tmp_path / name / prompt / str(seed)
             assert evaluation_command(["render", str(made), str(out), "--views", "turntable", "--size", "64"]) == 0
-            (out / "cameras.json").unlink()
     (tmp_path / name / "prompts.json").write_text(json.dumps(PROMPTS))
     return tmp_path / name
 

@@ -48,7 +48,8 @@ def test_a_scene_may_be_called_like_a_folder_of_another_layout() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["info.json", "garden/info.json", "gt-color/0001.png", "garden/depth/1.png", "0/0/normal_7.png", "prompts.json"]
+    "name",
+    ["info.json", "garden/info.json", "gt-color/0001.png", "garden/depth/1.png", "0/0/normal_7.png", "prompts.json", "0/0/cameras.json"],
 )
 def test_what_goes_with_a_layout_is_passed_over_without_a_word(name) -> None:
     assert is_companion(RENDER, name) and is_silent(RENDER, name)
