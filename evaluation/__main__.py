@@ -22,6 +22,7 @@ from evaluation.metrics.registry import REGISTRY, MetricSpec
 from evaluation.properties import options as properties
 from evaluation.rendering import command as rendering
 from evaluation.training import command as training
+from submissions.pipes import end
 
 MANY = 20  # samples, whose bar is there from the start
 PATIENCE = 3.0  # seconds that fewer may take without one
@@ -143,4 +144,4 @@ def _progress(label: str, total: int) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

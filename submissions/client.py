@@ -24,6 +24,7 @@ from tqdm import tqdm
 from submissions.formats.errors import FormatError
 from submissions.formats.package import DEFAULT_BOUNDS, open_package
 from submissions.manifest import Bounds, Manifest, ManifestError
+from submissions.pipes import end
 from submissions.transfer import Entry, RefusedByServer, Server, ServerError, Trouble, upload
 from submissions.validation import Problem, Verdict, validate
 
@@ -292,4 +293,4 @@ def _command(commands: Any, name: str, words: str, run: Callable[..., int], need
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

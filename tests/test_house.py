@@ -14,6 +14,7 @@ PURE = (
     "submissions/formats",
     "submissions/client.py",
     "submissions/transfer.py",
+    "submissions/pipes.py",
     "evaluation/inpainting",
     "evaluation/metrics",
     "evaluation/networks",

@@ -24,6 +24,7 @@ from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes, VotesError
 from submissions.formats.errors import more_cells
+from submissions.pipes import end
 
 DIRECTIONS = {"higher": True, "lower": False}
 
@@ -248,4 +249,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)
