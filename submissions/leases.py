@@ -20,6 +20,10 @@ class LeasedQuerySet(models.QuerySet):
         now = now or timezone.now()
         return self.filter(Q(lease_until__isnull=True) | Q(lease_until__lte=now))
 
+    def held(self, now=None) -> Self:
+        """Rows that a worker is at; not those that were given back for a while."""
+        return self.filter(lease_token__isnull=False, lease_until__gt=now or timezone.now())
+
     def expired(self, now=None) -> Self:
         """Rows whose holder has not been heard of since the lease ran out."""
         return self.filter(lease_until__lte=now or timezone.now())

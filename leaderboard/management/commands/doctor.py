@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
 from django.core.management import call_command
@@ -13,21 +14,27 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from evaluation import queue, weights
-from evaluation.models import PhaseMetric, PropertyRun
+from evaluation.models import Part, PhaseMetric, PropertyRun
 from evaluation.sandbox import job_folder, sandbox
 from submissions import storage
+from submissions.leases import Leased
 
 LOW_DISK = 2 << 30  # bytes
+ANSWER_SECONDS = (1.0, 5.0)  # within which workers answer at first asking, and again
 
 
 class Command(BaseCommand):
-    help = "Check settings, database, queue, cache, storage, disk, the limited scoring process and the weights that phases need."
+    help = (
+        "Check settings, database, queue, workers of the queue gpu, cache, storage, disk, the limited scoring process and the weights "
+        "that phases need."
+    )
 
     def handle(self, *args, **options) -> None:
         probes: dict[str, Callable[[], str]] = {
             "settings": self._settings,
             "database": self._database,
             "queue": self._queue,
+            "gpu": self._gpu,
             "cache": self._cache,
             "storage": self._storage,
             "disk": self._disk,
@@ -63,6 +70,25 @@ class Command(BaseCommand):
         with app.connection_for_write(connect_timeout=3) as broker:
             broker.ensure_connection(max_retries=1, timeout=3)
             return broker.as_uri()
+
+    def _gpu(self) -> str:
+        waiting = Part.objects.waiting("gpu")
+        n = waiting.count()
+        if not settings.GPU_WORKERS and not n:
+            return "metrics with networks are left to any worker"
+        # A worker that is at work does not answer, but what it does is known.
+        if waiting.held().exists() or any(_listens("gpu", seconds) for seconds in ANSWER_SECONDS):
+            return "a worker listens to the queue gpu"
+        if not settings.BROKER_URL and any(_held()):
+            return "the workers are at work, and those of this profile listen to the queue gpu too"
+        start = "docker compose --profile gpu up -d --build" if settings.BROKER_URL else "python manage.py run"
+        if n:
+            wait = "1 part of an entry waits" if n == 1 else f"{n} parts of entries wait"
+            raise CommandError(f"{wait} for a worker of the queue gpu, and none listens to it; start one with `{start}`")
+        raise CommandError(
+            "PLUMBLINE_GPU_WORKERS=true leaves metrics with networks to workers of the queue gpu, and none listens to it; "
+            f"start one with `{start}`, or unset the setting"
+        )
 
     def _cache(self) -> str:
         if not settings.CACHE_URL:
@@ -122,3 +148,18 @@ class Command(BaseCommand):
         if not waiting:
             return "no property table is to be made"
         return f"{len(waiting)} property tables are being made, {waiting[0].key} at {waiting[0].percent:.0f} %"
+
+
+def _listens(queue: str, seconds: float) -> bool:
+    """Whether a worker that answers within so many seconds listens to this queue."""
+    from evaluation.celery import app
+
+    with app.connection_for_write(connect_timeout=3) as broker:
+        broker.ensure_connection(max_retries=1, timeout=3)
+        answers = app.control.inspect(timeout=seconds, connection=broker).active_queues() or {}
+    return any(one["name"] == queue for queues in answers.values() for one in queues)
+
+
+def _held() -> Iterator[bool]:
+    """Of each kind of work, whether a worker is at it."""
+    return (model._default_manager.held().exists() for model in apps.get_models() if issubclass(model, Leased))
