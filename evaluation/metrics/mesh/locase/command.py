@@ -6,6 +6,7 @@ import argparse
 import datetime
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ def _train(options: argparse.Namespace) -> None:
     plan = _plan(options)
     base = weights.get("locase", options.base) if options.stage == 2 else None
     subjects = _subjects(options)
-    training = Training(subjects, plan, options.out, base.read() if base else None)
+    training = Training(subjects, plan, options.out, base.read() if base else None, judging=_judging)
     with _bar("train", training.total, training.done) as bar:
         training.run(lambda phase, loss: (bar.set_postfix_str(f"{phase}, loss {loss:.3f}"), bar.update()))
     _describe(options, plan, subjects, training.results, base)
@@ -143,7 +144,20 @@ def _study(file: Path) -> dict[str, Any]:
     return {key: said[key] for key in ("phase", "study", "study_created_at") if isinstance(said, dict) and said.get(key)}
 
 
-def _bar(label: str, total: int, initial: int = 0) -> Any:
+def _judging(fold: str, total: int) -> Callable[[], None]:
+    """A bar of its own below that of the training, which stands still meanwhile; gone when all meshes are judged."""
+    bar = _bar(f"judge {fold}", total, leave=False)
+
+    def advance() -> None:
+        bar.update()
+        if bar.n >= total:
+            bar.close()
+
+    return advance
+
+
+def _bar(label: str, total: int, initial: int = 0, leave: bool = True) -> Any:
     from tqdm import tqdm
 
-    return tqdm(total=total, initial=initial, desc=label, file=sys.stderr, mininterval=0.2 if sys.stderr.isatty() else 5.0)
+    every = 0.2 if sys.stderr.isatty() else 5.0
+    return tqdm(total=total, initial=initial, desc=label, file=sys.stderr, mininterval=every, leave=leave)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from evaluation.metrics.mesh.locase.scoring import compared, encoding
 from evaluation.synthetic.distortions import generator
 from evaluation.training.checkpoint import schedule, write
 from evaluation.training.phased import Phased
+
+Judging = Callable[[str, int], Callable[[], None]]  # of a phase's name and how many meshes it judges: what to call after each
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,16 @@ class Training(Phased[Phase]):
 
     model: LoCaSE
 
-    def __init__(self, subjects: Sequence[Subject], plan: Plan, folder: Path, base: bytes | None = None, every: int = 50) -> None:
-        self._base = base
+    def __init__(
+        self,
+        subjects: Sequence[Subject],
+        plan: Plan,
+        folder: Path,
+        base: bytes | None = None,
+        every: int = 50,
+        judging: Judging = lambda name, total: _nothing,
+    ) -> None:
+        self._base, self._judging = base, judging
         super().__init__(phases(subjects, plan), plan, folder, every)
 
     def start(self) -> None:
@@ -113,7 +123,8 @@ class Training(Phased[Phase]):
         if not phase.unseen:
             write(self.folder / "weights.safetensors", exported(self.model))
             return {}
-        return {"left_out": sorted({subject.group for subject in phase.unseen}), **correlations(self.model, phase.unseen)}
+        advance = self._judging(phase.name, sum(len(subject.samples) for subject in phase.unseen))
+        return {"left_out": sorted({subject.group for subject in phase.unseen}), **correlations(self.model, phase.unseen, advance)}
 
     def _free(self) -> list[torch.nn.Parameter]:
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
@@ -126,18 +137,25 @@ def predict(model: LoCaSE, patches: torch.Tensor) -> torch.Tensor:
     return model.head(described[1:], described[:1].expand(len(described) - 1, -1))
 
 
-def scored(model: LoCaSE, subject: Subject) -> np.ndarray:
-    """The scores of all samples of a subject, from all their vertices."""
-    reference = encoding(model, subject.reference, subject.radius)
-    return np.array([compared(model, encoding(model, sample.points, subject.radius), reference) for sample in subject.samples])
+def _nothing() -> None:
+    """Nobody watches."""
 
 
-def correlations(model: LoCaSE, subjects: Sequence[Subject]) -> dict[str, float]:
+def scored(model: LoCaSE, subject: Subject, advance: Callable[[], None] = _nothing) -> np.ndarray:
+    """The scores of all samples of a subject, from all their vertices; `advance` is called after each."""
+    reference, scores = encoding(model, subject.reference, subject.radius), []
+    for sample in subject.samples:
+        scores.append(compared(model, encoding(model, sample.points, subject.radius), reference))
+        advance()
+    return np.array(scores)
+
+
+def correlations(model: LoCaSE, subjects: Sequence[Subject], advance: Callable[[], None] = _nothing) -> dict[str, float]:
     """PLCC, SROCC and KROCC per subject over its damaged meshes, averaged over subjects, and the mean absolute error."""
     rows, errors = [], []
     for subject in subjects:
         damaged = [number for number, sample in enumerate(subject.samples) if sample.name != "undamaged"]
-        own, wanted = scored(model, subject)[damaged], np.array([subject.samples[number].score for number in damaged])
+        own, wanted = scored(model, subject, advance)[damaged], np.array([subject.samples[number].score for number in damaged])
         rows.append(agreement(own, wanted))
         errors.append(np.abs(own - wanted).mean())
     means = np.mean([row for row in rows if row is not None] or [[0.0] * 3], axis=0)

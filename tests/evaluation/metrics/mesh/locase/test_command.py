@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import pytest
 
@@ -28,7 +29,10 @@ def small(monkeypatch):
 def test_stage_one_writes_weights_that_the_card_describes(tmp_path, capsys):
     options = ["train", "locase", "--out", str(tmp_path), "--epochs", "1", "--folds", "2", "--per-kind", "1", "--queries", "8"]
     assert main(options) == 0
-    assert "stage1.safetensors" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "stage1.safetensors" in said.out
+    for fold, subject in enumerate(subjects()[:2], start=1):
+        assert re.search(rf"judge fold {fold}: .*0/{len(subject.samples)} ", said.err), "a long judgement is seen to go on"
     card, text = json.loads((tmp_path / "stage1.json").read_text()), (tmp_path / "stage1.md").read_text()
     data = (tmp_path / "stage1.safetensors").read_bytes()
     assert card["sha256"] == hashlib.sha256(data).hexdigest() and card["bytes"] == len(data) < 4_000_000
