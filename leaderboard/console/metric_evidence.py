@@ -16,6 +16,7 @@ from evaluation.models import EvaluationBatch
 from leaderboard import evidence
 from leaderboard.bundle.state import reference_in_force
 from leaderboard.evidence import Evidence
+from leaderboard.models import Study
 from submissions.models import Phase
 
 SLOW_ENTRY = 120.0  # seconds that one metric may take of an entry before it is worth a word
@@ -93,6 +94,11 @@ class MetricEvidence:
         if batch is None or self.spec.effort is None:
             return 0.0
         return sum(self.spec.effort.of(tuple(size), self.params) for size in batch.reference.bounds)
+
+    @cached_property
+    def has_study(self) -> bool:
+        """Whether a study of the phase asks, or asked, about its entries: every column is held against what it finds."""
+        return self.phase.studies.exclude(state=Study.State.DRAFT).filter(entries__submission__isnull=False).exists()
 
     @cached_property
     def lacking(self) -> str:

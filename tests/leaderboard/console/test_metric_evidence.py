@@ -12,9 +12,11 @@ from evaluation.models import PhaseMetric, Reference
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.console.metric_evidence import MetricEvidence
 from leaderboard.console.metric_form import MetricForm
+from leaderboard.rating import campaign
 from submissions.models import Phase
 from tests.evaluation.networks import random_weights
 from tests.leaderboard.property_tables import measured, table
+from tests.leaderboard.rating import making
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +45,19 @@ class TestPage:
         assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "Known weaknesses" in text
         assert text.count("In the monotonic tests the distance to the original must not fall at any step") == 1
         assert "50 ms a sample × 4 items ≈ under 1 s an entry" in text
+
+    def test_agreement_is_measured_once_there_is_a_column_where_the_phase_has_a_study(self, page, phase, people):
+        PhaseMetric.objects.create(phase=phase, slug="offset", key="corner_offset", position=9, params={})
+        new, edit = "new/corner_recall/", "edit/offset/"
+        study = making.live(phase, people.organizer, making.entries(phase, people), opened=False)
+        for path in (new, edit):
+            assert "Agreement with people: no study yet" in page(path), "a draft asks nobody"
+        campaign.open_study(study, people.organizer)
+        assert "Agreement with people: measured once the column exists" in page(new)
+        assert "Agreement with people: measured once the column exists" in page(f"{new}evidence/?param_tau=0.2")
+        assert "Agreement with people: in the phase's studies" in page(edit)
+        study.entries.update(submission=None)
+        assert "Agreement with people: no study yet" in page(new), "its entries have no values here"
 
     def test_a_learned_metric_warns_and_is_refused_without_weights(self, page, monkeypatch, tmp_path):
         random_weights.shelf(monkeypatch, tmp_path)
