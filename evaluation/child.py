@@ -29,6 +29,7 @@ from pathlib import Path
 from evaluation.networks import cards
 from evaluation.weights import WeightsError
 
+SCORED = "scored"  # the file in a scoring job's folder with how many items are done
 LARGEST_FILE = 4 << 30  # bytes a job may write in one file
 
 
@@ -52,7 +53,7 @@ def validate(folder: Path, job: dict) -> dict:
 
 def score(folder: Path, job: dict) -> dict:
     """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON), `seconds` by slug, and
-    whether the reference's side, where it was prepared, was `unreadable`."""
+    whether the reference's side, where it was prepared, was `unreadable`. Meanwhile the folder has how many are done."""
     from evaluation import prepared, runner
     from submissions.formats.families import FAMILIES
 
@@ -61,10 +62,15 @@ def score(folder: Path, job: dict) -> dict:
     predictions = family.load(Path(job["artifact"]), wanted)
     requests = [runner.MetricRequest(**request) for request in job["requests"]]
     seconds: dict[str, float] = {}
+
+    def progress(done: int, _: int) -> None:
+        (folder / SCORED).write_text(str(done))
+
     known, unreadable = prepared.read(Path(job["prepared"])) if job.get("prepared") else ({}, False)
     scored = runner.score_items(
-        predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted, clock=seconds, prepared=known
-    )
+        predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted, progress=progress, clock=seconds,
+        prepared=known,
+    )  # fmt: skip
     return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds, "unreadable": unreadable}
 
 

@@ -48,7 +48,8 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
     current = Evaluation.objects.filter(submission__in=submissions, batch__state=EvaluationBatch.State.CURRENT)
     evaluations = {it.submission_id: it for it in current}
     parts: dict[int, list[tuple]] = {it.pk: [] for it in evaluations.values()}
-    for pk, *part in Part.objects.filter(evaluation__in=parts).values_list("evaluation_id", "state", "start", "stop", "attempts"):
+    columns = ("evaluation_id", "state", "start", "stop", "attempts", "scored")
+    for pk, *part in Part.objects.filter(evaluation__in=parts).values_list(*columns):
         parts[pk].append(tuple(part))
     found = {}
     for it in submissions:
@@ -61,13 +62,13 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
 
 
 def _under_way(evaluation: Evaluation, parts: list[tuple], position: int | None, now: datetime) -> Standing:
-    """`parts` as (state, start, stop, attempts)."""
-    total = sum(stop - start for _, start, stop, _ in parts)
-    done = sum(stop - start for state, start, stop, _ in parts if state == Part.State.DONE)
+    """`parts` as (state, start, stop, attempts, scored)."""
+    total = sum(stop - start for _, start, stop, *_ in parts)
+    done = sum(stop - start if state == Part.State.DONE else scored for state, start, stop, _, scored in parts)
     left = None
     if done and done < total and evaluation.started_at:
         left = (now - evaluation.started_at).total_seconds() * (total - done) / done
-    return Standing(done, total, max((attempts for *_, attempts in parts), default=0), position, left)
+    return Standing(done, total, max((attempts for *_, attempts, _ in parts), default=0), position, left)
 
 
 def _positions(submissions: Sequence[Submission]) -> dict[int, int]:

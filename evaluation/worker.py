@@ -20,6 +20,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluation import background, lacking, picturing, preparing
+from evaluation.child import SCORED
 from evaluation.models import Evaluation, Part, cutting
 from evaluation.sandbox import PATIENCE, JobFailed, LeaseLost, job_folder, sandbox
 from submissions import storage, wake
@@ -162,7 +163,7 @@ def score(part: Part) -> None:
             _leave(part, obstacle)
             return
         now = timezone.now()
-        part.begin(started_at=now)
+        part.begin(started_at=now, scored=0)
         Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
         with job_folder() as folder:
             found = _scored_in(folder, part, evaluation)
@@ -193,7 +194,7 @@ def _scored_in(folder: Path, part: Part, evaluation: Evaluation) -> dict:
     seconds = cutting.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
 
     def heartbeat() -> bool:
-        return _still_wanted(part, evaluation)
+        return _still_wanted(part, evaluation, _scored(folder, part.stop - part.start))
 
     key, path = preparing.local_path(part, evaluation.batch, job, heartbeat, seconds)
     job["prepared"] = str(path or "")
@@ -218,9 +219,19 @@ def _scoring_job(part: Part, evaluation: Evaluation) -> dict:
     }
 
 
-def _still_wanted(part: Part, evaluation: Evaluation) -> bool:
+def _scored(folder: Path, most: int) -> int:
+    """How many of at most so many items the job in the folder has done; 0 where it has not said yet, or is just writing it."""
+    try:
+        with (folder / SCORED).open("rb") as file:
+            said = file.read(9)  # hostile bytes are parsed where this comes from
+    except FileNotFoundError:
+        return 0
+    return min(int(said), most) if said.isdigit() else 0
+
+
+def _still_wanted(part: Part, evaluation: Evaluation, scored: int) -> bool:
     cancelled = Submission.objects.filter(pk=evaluation.submission_id, status=Status.CANCELLED).exists()
-    return not cancelled and part.heartbeat()
+    return not cancelled and part.heartbeat(scored=scored)
 
 
 def _score_failed(part: Part, sentence: str, detail: str, final: bool) -> None:

@@ -75,10 +75,10 @@ class Leased(models.Model):
         """This row, if the token in hand is still the row's; else nothing."""
         return type(self)._default_manager.filter(pk=self.pk, lease_token=self.lease_token, lease_token__isnull=False)
 
-    def heartbeat(self) -> bool:
-        """Renew the lease; False when it was lost, and then the work should stop."""
+    def heartbeat(self, **values) -> bool:
+        """Renew the lease, and set `values`; False when it was lost, and then the work should stop."""
         until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
-        return bool(self.under_lease().update(lease_until=until))
+        return bool(self.under_lease().update(lease_until=until, **values))
 
     def put_off(self, seconds: float, **values) -> bool:
         """Give the row back for a while, as if it had not been begun: what failed was not the work."""

@@ -201,6 +201,7 @@ class Part(Leavable):
     failure_detail = models.TextField(blank=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    scored = models.PositiveIntegerField(default=0)  # items that the attempt under way has behind it
 
     objects = PartQuerySet.as_manager()
 
@@ -236,4 +237,4 @@ class Part(Leavable):
                     self.evaluation.fail(sentence, detail)
         else:
             pause = timezone.now() + timedelta(seconds=self.attempts)
-            self.under_lease().update(lease_token=None, lease_until=pause, failure=sentence[:400], failure_detail=detail)
+            self.under_lease().update(lease_token=None, lease_until=pause, scored=0, failure=sentence[:400], failure_detail=detail)

@@ -1,0 +1,74 @@
+"""How far an entry is: worked by hand, and as a worker reports it in the middle of a part."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from evaluation import worker
+from evaluation.child import SCORED
+from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
+from evaluation.queue import standing
+from submissions.models import Phase, Status, Submission
+from tests.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
+from tests.processes import Worker, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def phase(challenge) -> Phase:
+    """Of eight houses, so parts have two items each."""
+    phase = PhaseFactory(challenge=challenge)
+    give_reference(phase, gables(8))
+    return phase
+
+
+def checked(phase, people) -> Submission:
+    entry = received(phase, people.team, archive(perturbed(gables(8), 0.1)))
+    worker.check(Submission.objects.to_validate().claim("checks", status=Status.CLAIMED))
+    entry.refresh_from_db()
+    return entry
+
+
+def test_items_of_parts_at_work_count_as_far_as_they_are(phase, people):
+    """Of four parts of two items one is done, and one has one item behind it: 3 of 8 in 30 seconds, so 50 are left."""
+    entry, now = checked(phase, people), timezone.now()
+    first, second, *_ = Part.objects.filter(evaluation__submission=entry)
+    Part.objects.filter(pk=first.pk).update(state=Part.State.DONE, started_at=now)
+    Part.objects.filter(pk=second.pk).update(scored=1, started_at=now)
+    Evaluation.objects.update(started_at=now - timedelta(seconds=30))
+    found = standing(entry, now)
+    assert (found.done, found.total, found.position) == (3, 8, None) and found.seconds_left == pytest.approx(50)
+    assert found.percent == 37.5
+
+
+def test_a_worker_says_how_far_it_is_within_a_part_and_begins_again_where_it_was_killed(phase, people):
+    """Promise: long work shows progress, and shows none that was lost."""
+    params = {"n_samples": 1_000_000, "primitive": "capsule"}  # about a second an item
+    PhaseMetric.objects.create(phase=phase, slug="slow", key="jaccard_distance", position=9, params=params)
+    EvaluationBatch.start(phase, reference=phase.references.get())
+    entry = checked(phase, people)
+    halfway = Part.objects.filter(evaluation__submission=entry, state=Part.State.WAITING, scored=1)
+    with Worker(PLUMBLINE_HEARTBEAT_SECONDS="0.1") as first:
+        first.catch(halfway)
+        part = halfway.get()
+        done = Part.objects.filter(state=Part.State.DONE).count()
+        assert standing(entry).done == 2 * done + 1
+        first.kill()
+    Part.objects.filter(pk=part.pk).update(lease_until=timezone.now())
+    part = Part.objects.filter(pk=part.pk).claim("another")
+    part.begin(scored=0)
+    assert standing(entry).done == 2 * done
+    part.put_off(0.0)
+    with Worker():
+        wait_until(lambda: Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")
+
+
+@pytest.mark.parametrize(("said", "scored"), [(None, 0), (b"", 0), (b"7", 7), (b"80", 8), (b"-3", 0), (b"1e9", 0), (b"9" * 4000, 8)])
+def test_what_the_scoring_process_says_is_read_as_hostile(tmp_path, said, scored):
+    if said is not None:
+        (tmp_path / SCORED).write_bytes(said)
+    assert worker._scored(tmp_path, 8) == scored
