@@ -190,15 +190,19 @@ class _Screening:
         least = ((shift - error + self.tolerance) * (1 - 2 * self.unit)).to(self.kind).view(bits.dtype)
         hit = torch.nonzero(bits.amax(1) >= least).flatten()
         if len(hit):
-            self._settle(best, hit, self.test[of], features, bits.index_select(0, hit) >= least[hit, None])
+            candidates = bits.index_select(0, hit) >= least[hit, None]
+            self._settle(best, hit, self.test[of], features, candidates)
 
     def _settle(self, best: Tensor, hit: Tensor, test: Tensor, features: Tensor, candidates: Tensor) -> None:
         """Compute in float32 what the screening left open: for the rows `hit`, where `candidates` is true."""
-        pairs = torch.nonzero(candidates)
-        if len(pairs) * SPARSE > candidates.numel():
-            best[hit] = torch.maximum(best[hit], multiplied(test[hit], features).amax(1))
+        dense = candidates.sum(1) * SPARSE > len(features)
+        many, few = hit[dense], hit[~dense]
+        if len(many):
+            best[many] = torch.maximum(best[many], multiplied(test.index_select(0, many), features).amax(1))
+        if not len(few):
             return
+        pairs = torch.nonzero(candidates[~dense] if len(many) else candidates)
         for row, column in zip(*(part.split(_SINGLE[test.device.type]) for part in pairs.unbind(1)), strict=True):
-            row = hit[row]
+            row = few[row]
             cosines = test.index_select(0, row).mul_(features.index_select(0, column)).sum(1)
             best.scatter_reduce_(0, row, cosines, "amax")
