@@ -13,6 +13,8 @@ from django.utils import timezone
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from submissions.models import Status, Submission
 
+ESTIMATED_FROM = 20  # one item of so many must be done before the time left is estimated
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -66,7 +68,8 @@ def _under_way(evaluation: Evaluation, parts: list[tuple], position: int | None,
     total = sum(stop - start for _, start, stop, *_ in parts)
     done = sum(stop - start if state == Part.State.DONE else scored for state, start, stop, _, scored in parts)
     left = None
-    if done and done < total and evaluation.started_at:
+    # What the very first items took is mostly what it took to start.
+    if done < total <= done * ESTIMATED_FROM and evaluation.started_at:
         left = (now - evaluation.started_at).total_seconds() * (total - done) / done
     return Standing(done, total, max((attempts for *_, attempts, _ in parts), default=0), position, left)
 

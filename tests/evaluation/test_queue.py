@@ -45,6 +45,15 @@ def test_items_of_parts_at_work_count_as_far_as_they_are(phase, people):
     assert found.percent == 37.5
 
 
+def test_the_first_of_many_items_tell_nothing_of_the_time_left(phase, people):
+    entry, now = checked(phase, people), timezone.now()
+    Part.objects.filter(evaluation__submission=entry, start=0).update(stop=40, scored=2)  # of 46 items
+    Evaluation.objects.update(started_at=now - timedelta(seconds=30))
+    assert standing(entry, now).seconds_left is None
+    Part.objects.filter(evaluation__submission=entry, start=0).update(scored=3)
+    assert standing(entry, now).seconds_left == pytest.approx(30 * 43 / 3)
+
+
 def test_a_worker_says_how_far_it_is_within_a_part_and_begins_again_where_it_was_killed(phase, people):
     """Promise: long work shows progress, and shows none that was lost."""
     params = {"n_samples": 1_000_000, "primitive": "capsule"}  # about a second an item
