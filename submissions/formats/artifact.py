@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.errors import FormatError
-from submissions.formats.npz import read_npz
+from submissions.formats.npz import Shape, read_npz
 
 MAX_BYTES = 4_000_000_000  # of one array, unpacked
 IDS = "ids"
@@ -39,11 +39,12 @@ class Stored:
     what: str
 
     @classmethod
-    def read(cls, data: bytes, per_item: Sequence[str], per_row: Sequence[str], what: str) -> "Stored":
-        """``data`` with the arrays that hold one value an item and those that hold rows. Raises ``FormatError``."""
-        names = (IDS, *per_item, *per_row)
-        arrays = read_npz(data, "artifact", names, MAX_BYTES)
-        missing = [name for name in names if name not in arrays]
+    def read(cls, data: bytes, per_item: Sequence[str], per_row: Mapping[str, Shape], what: str) -> "Stored":
+        """``data`` with the arrays that hold one value an item and those that hold rows, with their rows' shapes. Raises
+        ``FormatError``."""
+        rows: dict[str, Shape] = {**dict.fromkeys((IDS, *per_item), ()), **per_row}
+        arrays = read_npz(data, "artifact", rows, MAX_BYTES)
+        missing = [name for name in rows if name not in arrays]
         if missing:
             raise FormatError("artifact", missing[0], f"is missing; this is not a stored set of {what}")
         text = arrays[IDS].tobytes().decode()

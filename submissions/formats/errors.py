@@ -1,11 +1,15 @@
 """What is wrong with a file, said once and in full: which file, where in it, and what to do."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
 MAX_FINDINGS_PER_FILE = 20
 MOST_PROBLEMS = 100  # of one table
 _SHOWN_LENGTH = 100
+_SHOWN_HEADS = 300
+_MAX_PROBLEM = 600
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class FormatError(ValueError):
@@ -27,10 +31,11 @@ class FormatError(ValueError):
 
 
 class TableError(ValueError):
-    """A table cannot be used; one sentence for each problem, of which the first hundred are kept."""
+    """A table cannot be used; one sentence for each problem, of which the first hundred are kept, each cut where a cell is long."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        self.problems = tuple(problems[:MOST_PROBLEMS])
+        cut = (text if len(text) <= _MAX_PROBLEM else f"{text[:_MAX_PROBLEM]}…" for text in problems[:MOST_PROBLEMS])
+        self.problems = tuple(cut)
         super().__init__("\n".join(self.problems))
 
 
@@ -39,6 +44,22 @@ def more_cells(row: dict) -> str:
     where nothing is, or the cells too many are empty."""
     surplus = [cell for cell in row.pop(None, ()) if cell.strip()]
     return f"there is a cell {surplus[0][:20]!r} beyond the head's last; put texts with a comma into quotes." if surplus else ""
+
+
+def heads_text(heads: Iterable[str]) -> str:
+    """The heads of a table's columns for a sentence: safe to print, and the first of very many only."""
+    names, taken = [shown(head) for head in heads], 0
+    for count, name in enumerate(names):
+        taken += len(name) + 2
+        if taken > _SHOWN_HEADS:
+            return f"{', '.join(names[:count])} and {len(names) - count} more"
+    return ", ".join(names) or "none"
+
+
+def control_character(text: str) -> tuple[int, str] | None:
+    """Where in a text the first character stands that is none to read, and it written out. Line ends and tabs may stand."""
+    found = _CONTROL.search(text)
+    return found and (found.start(), found[0].encode("unicode_escape").decode())
 
 
 class Findings:

@@ -28,6 +28,7 @@ _PILLOW = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}
 _MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "I;16")
 _ROWS = 256  # composited at once
 _BROKEN = (
+    AssertionError,  # which the library makes about files too
     OSError,
     SyntaxError,
     ValueError,
@@ -110,6 +111,8 @@ def _opened(data: bytes, name: str, most: Size) -> Image.Image:
     if image.mode not in _MODES:
         advice = "convert it to RGB" if image.mode == "CMYK" else "save it as 8-bit RGB"
         raise FormatError(name, "", f"is an image of mode {shown(image.mode)}; {advice}")
+    if image.mode in ("P", "PA") and image.palette is None:
+        raise FormatError(name, "", "has no palette, which its colours are numbers of; write the image again")
     return image
 
 

@@ -119,7 +119,8 @@ def pack(items: Mapping[str, Mesh]) -> bytes:
 
 def unpack(data: bytes) -> dict[str, Mesh]:
     """The meshes that ``pack`` stored, in the same order. Raises ``FormatError`` where ``data`` is not that."""
-    stored = artifact.Stored.read(data, ("vertex_counts", "face_counts", "coloured"), ("vertices", "faces", "face_colours"), "meshes")
+    rows = {"vertices": (3,), "faces": (3,), "face_colours": (3,)}
+    stored = artifact.Stored.read(data, ("vertex_counts", "face_counts", "coloured"), rows, "meshes")
     coloured, face_counts = stored.flags("coloured"), stored.arrays["face_counts"]
     vertices = stored.split("vertices", stored.arrays["vertex_counts"])
     faces = stored.split("faces", face_counts)

@@ -6,7 +6,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,15 @@ _SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(([\d\s,]{0,200})\)""")
 _WIDTHS = {"f": (2, 4, 8), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8)}
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
+Shape = tuple[int, ...]
 
-def read_npz(data: bytes, file: str, names: Collection[str], max_bytes: int) -> dict[str, NDArray[Any]]:
-    """The arrays of an NPZ that are called one of ``names``, each of at most ``max_bytes`` unpacked.
+
+def read_npz(data: bytes, file: str, rows: Mapping[str, Shape], max_bytes: int) -> dict[str, NDArray[Any]]:
+    """The arrays of an NPZ that ``rows`` names, each as [N, *row] with the shape of its row there, of at most ``max_bytes``.
 
     Numbers only (floats, whole numbers); objects, texts, records and booleans are refused, so nothing is unpickled.
-    Other members are not unpacked. Raises ``FormatError``.
+    Other members are not unpacked. An array of the shape (0,), as numpy writes an empty list, has no rows. Raises
+    ``FormatError``.
     """
     if not data.startswith(b"PK\x03\x04"):
         raise FormatError(file, "", "is not an NPZ file; write it with numpy.savez or numpy.savez_compressed")
@@ -38,10 +41,10 @@ def read_npz(data: bytes, file: str, names: Collection[str], max_bytes: int) -> 
         raise FormatError(file, "", f"holds more than {MAX_MEMBERS} arrays")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = [info for info in archive.infolist() if _member_name(info) in names]
+            infos = [info for info in archive.infolist() if _member_name(info) in rows]
             if len({_member_name(info) for info in infos}) != len(infos):
                 raise FormatError(file, "", "holds an array twice under one name")
-            return {_member_name(info): _read_member(archive, info, file, max_bytes) for info in infos}
+            return {_member_name(info): _read_member(archive, info, file, rows[_member_name(info)], max_bytes) for info in infos}
     except FormatError:
         raise
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -64,7 +67,7 @@ def _member_name(info: zipfile.ZipInfo) -> str:
     return info.orig_filename.removesuffix(".npy")
 
 
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str, max_bytes: int) -> NDArray[Any]:
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str, row: Shape, max_bytes: int) -> NDArray[Any]:
     name = _member_name(info)
     if info.flag_bits & 0x1:
         raise FormatError(file, name, "is encrypted")
@@ -77,10 +80,10 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str, max
         content = stream.read(most + 1)
     if len(content) != info.file_size:
         raise FormatError(file, name, "has another size than the file says; write it again")
-    return _array(content, file, name)
+    return _array(content, file, name, row)
 
 
-def _array(content: bytes, file: str, name: str) -> NDArray[Any]:
+def _array(content: bytes, file: str, name: str, row: Shape) -> NDArray[Any]:
     """One ``.npy`` member. Its header must describe exactly the bytes that follow it."""
     version = content[len(_MAGIC)] if len(content) > len(_MAGIC) + 1 else 0
     if not content.startswith(_MAGIC) or version not in _LENGTH_FORMAT:
@@ -98,11 +101,15 @@ def _array(content: bytes, file: str, name: str) -> NDArray[Any]:
     if expected != len(content) - body:
         held = size_text(len(content) - body)
         raise FormatError(file, name, f"claims the shape {shown(str(shape))}, {size_text(expected)}, but holds {held}")
+    # No bytes at all fit any shape with a 0 in it, so the shape itself is held against the row's.
+    if shape != (0,) and (not shape or shape[1:] != row):
+        wanted = ", ".join(["N", *map(str, row)]) if row else "N,"
+        raise FormatError(file, name, f"has the shape {shown(str(shape))}, it must be ({wanted})")
     values = np.frombuffer(content, dtype, offset=body)
-    return values.reshape(shape, order="F" if fortran else "C")
+    return values.reshape((0, *row) if shape == (0,) else shape, order="F" if fortran else "C")
 
 
-def _header(text: str, file: str, name: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
+def _header(text: str, file: str, name: str) -> tuple[np.dtype[Any], bool, Shape]:
     descr, order, shape = _DESCR.search(text), _ORDER.search(text), _SHAPE.search(text)
     if not descr or not order or not shape:
         raise FormatError(file, name, "must be a plain array of numbers, not records or objects")

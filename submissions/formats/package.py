@@ -4,6 +4,7 @@ Archives are hostile until read. Headers are used only to refuse early; what bou
 that really came out of the decompressor.
 """
 
+import io
 import os
 import stat
 import struct
@@ -350,10 +351,10 @@ def _kind_fault(mode: int) -> str:
 
 def _read_exactly(stream: BinaryIO, size: int) -> bytes | None:
     """``size`` bytes when the stream holds exactly that many, else nothing; never takes more than one chunk beyond."""
-    taken = bytearray()
-    while len(taken) <= size:
-        chunk = stream.read(min(_CHUNK, size + 1 - len(taken)))
+    taken = io.BytesIO()  # gives its bytes away without a copy
+    while taken.tell() <= size:
+        chunk = stream.read(min(_CHUNK, size + 1 - taken.tell()))
         if not chunk:
             break
-        taken += chunk
-    return bytes(taken) if len(taken) == size else None
+        taken.write(chunk)
+    return taken.getvalue() if taken.tell() == size else None

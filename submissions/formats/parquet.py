@@ -61,7 +61,7 @@ def read_rows(
         for batch in parquet.iter_batches(_BATCH_ROWS, columns=columns, use_threads=False):
             for row in range(batch.num_rows):
                 yield {name: batch.column(name)[row].as_py() for name in batch.schema.names}
-    except FormatError:
+    except (FormatError, MemoryError):  # the library's own lack of memory is an ArrowException too
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         reason = shown(str(error).splitlines()[0] if str(error) else type(error).__name__)

@@ -153,7 +153,7 @@ def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
 
 def _add_property(words: list[bytes], columns: list[Property]) -> str:
     """Adds the property of a header's line, or returns why not."""
-    *kinds, name = words[1:]
+    *kinds, name = words[1:] or [b""]
     is_list = kinds[:1] == [b"list"]
     found = [_KIND_OF.get(kind) for kind in (kinds[1:] if is_list else kinds)]
     if len(found) != (2 if is_list else 1) or None in found or (is_list and found[0] in ("f4", "f8")):

@@ -78,32 +78,18 @@ def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wir
 
 def _read_npz(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wireframe:
     most = max(24 * max_vertices, 16 * max_edges)
-    arrays = read_npz(data, name, ("vertices", "edges", "edge_score"), most)
+    arrays = read_npz(data, name, {"vertices": (3,), "edges": (2,), "edge_score": ()}, most)
     findings = Findings(name)
-    vertices = _shaped(arrays.get("vertices"), 3, max_vertices, "vertices", findings)
-    edges = _shaped(arrays.get("edges"), 2, max_edges, "edges", findings)
-    edge_score = arrays.get("edge_score")
-    if edge_score is not None and edge_score.ndim != 1:
-        findings.add("edge_score", "must have one dimension")
+    for label, most_rows in (("vertices", max_vertices), ("edges", max_edges)):
+        if label not in arrays:
+            findings.add("", f'has no array "{label}"')
+        elif len(arrays[label]) > most_rows:
+            findings.add(label, f"has {len(arrays[label])} rows, at most {most_rows} are taken for this sample")
     findings.raise_if_any()
-    assert vertices is not None and edges is not None
-    found = wireframe(vertices, edges, edge_score, counted_from_zero(), findings)
+    found = wireframe(arrays["vertices"], arrays["edges"], arrays.get("edge_score"), counted_from_zero(), findings)
     findings.raise_if_any()
     assert found is not None
     return found
-
-
-def _shaped(values: NDArray[Any] | None, columns: int, most: int, label: str, findings: Findings) -> NDArray[Any] | None:
-    if values is None:
-        findings.add("", f'has no array "{label}"')
-        return None
-    if values.size == 0:
-        return values.reshape(0, columns) if values.ndim <= 2 else np.zeros((0, columns))
-    if values.ndim != 2 or values.shape[1] != columns:
-        findings.add(label, f"has the shape {values.shape}, it must be (N, {columns})")
-    elif len(values) > most:
-        findings.add(label, f"has {len(values)} rows, at most {most} are taken for this sample")
-    return values
 
 
 def write_json(frame: Wireframe) -> bytes:
@@ -164,7 +150,8 @@ def pack(items: Mapping[str, Wireframe]) -> bytes:
 
 def unpack(data: bytes) -> dict[str, Wireframe]:
     """The wireframes that ``pack`` stored, in the same order. Raises ``FormatError`` where ``data`` is not that."""
-    stored = artifact.Stored.read(data, ("vertex_counts", "edge_counts", "scored"), ("vertices", "edges", "edge_score"), "wireframes")
+    rows = {"vertices": (3,), "edges": (2,), "edge_score": ()}
+    stored = artifact.Stored.read(data, ("vertex_counts", "edge_counts", "scored"), rows, "wireframes")
     scored, edge_counts = stored.flags("scored"), stored.arrays["edge_counts"]
     vertices = stored.split("vertices", stored.arrays["vertex_counts"])
     edges = stored.split("edges", edge_counts)
