@@ -10,7 +10,7 @@ import difflib
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -19,12 +19,17 @@ from evaluation.metrics.catalogue import locase, mesh, render, render_osim, rend
 from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
 
 __all__ = [
-    "REGISTRY", "MetricSpec", "Micro", "Param", "ParamError", "UnknownMetric", "fingerprint", "get", "parse_param", "resolve_params",
+    "REGISTRY", "MetricSpec", "Micro", "OtherDefinition", "Param", "ParamError", "UnknownMetric", "fingerprint", "get", "is_current",
+    "parse_param", "require_current", "resolve_params", "version_of",
 ]  # fmt: skip
 
 
 class UnknownMetric(ValueError):
     """No metric has this key; the sentence names near matches."""
+
+
+class OtherDefinition(ValueError):
+    """Values of a column are of another definition than this code computes, in one sentence."""
 
 
 REGISTRY: Mapping[str, MetricSpec] = MappingProxyType(
@@ -79,12 +84,43 @@ def fingerprint(key: str, params: Mapping[str, Any], weights_sha256: str | None 
     resolved = resolve_params(key, params)
     if weights_sha256 is None:
         weights_sha256 = weights.digest_of(spec, resolved)
-    content = {
-        "key": key,
-        "version": spec.version,
-        "params": resolved,
-        "weights": weights_sha256,
-    }
+    return _digest(key, spec.version, resolved, weights_sha256)
+
+
+def version_of(column: Mapping[str, Any]) -> int | None:
+    """The version of its metric that a column of a batch (`PhaseMetric.snapshot`) has the values of, which its fingerprint says;
+    None where no version up to that of this code has such values: of newer code, or of a metric that is no more.
+
+    What is hashed are the parameters that the column keeps, so one that the metric has gained since changes nothing.
+    """
+    spec = REGISTRY.get(column["key"])
+    if spec is None:
+        return None
+    params, weights_sha256 = column["params"], column.get("weights_sha256")
+    if weights_sha256 is None and spec.networks:  # a column from before it was kept there
+        weights_sha256 = weights.digest_of(spec, resolve_params(spec.key, params))
+    versions = range(spec.version, 0, -1)
+    return next((version for version in versions if _digest(spec.key, version, params, weights_sha256) == column["fingerprint"]), None)
+
+
+def is_current(column: Mapping[str, Any]) -> bool:
+    """Whether this code computes exactly what a column of a batch holds."""
+    version = version_of(column)
+    return version is not None and version == REGISTRY[column["key"]].version
+
+
+def require_current(columns: Iterable[Mapping[str, Any]]) -> None:
+    """Raise OtherDefinition unless this code computes exactly what these columns of a batch hold."""
+    for column in columns:
+        if not is_current(column):
+            raise OtherDefinition(
+                f"{column['key']} is asked for in another version than the code of this worker has; start it again with the code that "
+                "the service runs, or re-evaluate the phase."
+            )
+
+
+def _digest(key: str, version: int, params: Mapping[str, Any], weights_sha256: str | None) -> str:
+    content = {"key": key, "version": version, "params": dict(params), "weights": weights_sha256}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -66,11 +66,11 @@ class Micro:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a slow metric declares of its time: `seconds` of one core for a model of `size`, and how that grows.
+    """What a slow metric declares of its time: `seconds` of one core at most for a model of `size`, and how that grows.
 
     `by` says which of the two sizes of an item counts (0 or 1: vertices and edges, or vertices and faces); time grows with
-    its `power`-th power. `most` is the parameter that a larger model is first brought down to. `only` is the parameter,
-    and the choice of it, without which the metric is quick.
+    its `power`-th power. `most` is the parameter that a larger model is first brought down to; `least` says that a smaller
+    one may take as long. `only` is the parameter, and the choice of it, without which the metric is quick.
     """
 
     seconds: float
@@ -78,6 +78,7 @@ class Effort:
     power: float
     by: int = 0
     most: str = ""
+    least: bool = False
     only: tuple[str, str] | None = None
 
     def of(self, size: tuple[int, int], params: Mapping[str, Any]) -> float:
@@ -85,6 +86,8 @@ class Effort:
         if self.only is not None and params[self.only[0]] != self.only[1]:
             return 0.0
         counted = min(size[self.by], params[self.most]) if self.most else size[self.by]
+        if self.least:
+            counted = max(counted, self.size)
         return self.seconds * (counted / self.size) ** self.power
 
     def words(self, family: str, params: Mapping[str, Any]) -> str:
@@ -95,6 +98,8 @@ class Effort:
         if not self.power:
             return f"{told} for a model of any size."
         growth = GROWTH.get(self.power, f"with their number to the power of {self.power:g}")
+        if self.least:
+            return f"{told} at most for a model of up to {self.size:,} {counted}; above, it grows {growth}."
         most = f", up to {params[self.most]:,}, which larger models are brought down to" if self.most else ""
         return f"{told} for a model of {self.size:,} {counted}; it grows {growth}{most}."
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.properties.suite import SUITE_VERSION
+DRAWN = 1  # raised where other models are to be drawn, and the suite's version with it
 
 
 class Question(StrEnum):
@@ -61,7 +61,7 @@ def skipped(question: Question, *tests: str) -> Trial:
 
 def generator(item_id: str, test: str) -> np.random.Generator:
     """The random numbers of one item in one test; no metric enters, so all see the same models."""
-    digest = hashlib.sha256(f"{item_id}:{test}:{SUITE_VERSION}".encode()).digest()
+    digest = hashlib.sha256(f"{item_id}:{test}:{DRAWN}".encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.metrics.catalogue.wireframe_parameters import BUILDING3D, ISOLATED, MERGE, S23DR_2024, WIREFRAME, distance, tau
-from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.spec import Effort, MetricSpec, Param
 
 _LARGEST = 1e6
 
@@ -129,6 +129,7 @@ def _spectral(p: int, title: str) -> MetricSpec:
         "It sees how edges hang together and how long they are, not where they are. Large buildings weigh more in a mean over items.",
         paper=WIREFRAME,
         function=f"spectral.spectral_l{p}",
+        effort=Effort(10.0, 3_000, power=3.0),  # both spectra, where all vertices hang together; parts that do not are solved alone
         formula=("∫₀¹ |F_λ⁻¹(u) − F_μ⁻¹(u)| du" if p == 1 else "(∫₀¹ |F_λ⁻¹(u) − F_μ⁻¹(u)|² du)^½")
         + ", λ, μ = eig(diag(A1) − A), A_ij = ‖v_i − v_j‖",
     )

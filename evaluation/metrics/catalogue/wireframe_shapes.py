@@ -24,7 +24,7 @@ def _curve(default: int, most: int = 1_000_000) -> tuple[Param, ...]:
     )
 
 
-def _distance(key: str, title: str, params: tuple[Param, ...], doc: str, formula: str) -> MetricSpec:
+def _distance(key: str, title: str, params: tuple[Param, ...], doc: str, formula: str, version: int = 1) -> MetricSpec:
     return distance(
         key=key,
         title=title,
@@ -34,6 +34,7 @@ def _distance(key: str, title: str, params: tuple[Param, ...], doc: str, formula
         paper=WIREFRAME,
         function=f"ecd.{key}",
         formula=formula,
+        version=version,
     )
 
 
@@ -51,8 +52,9 @@ CURVES = (
                 doc="Only one of the two directed means instead of their average.",
             ),
         ),
-        "Mean distance from points on the edges of one wireframe to the other, averaged over both directions.",
-        "½ (mean_{a∈A} min_{b∈B} ‖a − b‖ + mean_{b∈B} min_{a∈A} ‖a − b‖)",
+        "Mean distance from points on the edges of one wireframe to the edges of the other, averaged over both directions.",
+        "½ (mean_{a∈A} min_{q∈Q} ‖a − q‖ + mean_{b∈B} min_{p∈P} ‖b − p‖), A, B samples of the edges P, Q",
+        version=2,
     ),
     _distance(
         "ecd_emd",
@@ -66,8 +68,9 @@ CURVES = (
         "wf_hausdorff",
         "Hausdorff distance",
         _curve(10_000),
-        "Largest distance from a point on the edges of either wireframe to the other.",
-        "max(max_{a∈A} min_{b∈B} ‖a − b‖, max_{b∈B} min_{a∈A} ‖a − b‖)",
+        "Largest distance from a point on the edges of either wireframe, a sample or an end, to the edges of the other.",
+        "max(max_{a∈A} min_{q∈Q} ‖a − q‖, max_{b∈B} min_{p∈P} ‖b − p‖), A, B samples and ends of the edges P, Q",
+        version=2,
     ),
 )
 
@@ -114,7 +117,7 @@ _THRESHOLDS = (
 _HSS = "2 F1 · IoU / (F1 + IoU), IoU = vol(A ∩ B) / vol(A ∪ B)"
 
 
-def _hss(key: str, title: str, params: tuple[Param, ...], doc: str, formula: str, effort: Effort | None = None) -> MetricSpec:
+def _hss(key: str, title: str, params: tuple[Param, ...], doc: str, formula: str, version: int, effort: Effort | None = None) -> MetricSpec:
     return share(
         key=key,
         title=title,
@@ -122,7 +125,7 @@ def _hss(key: str, title: str, params: tuple[Param, ...], doc: str, formula: str
         doc=doc,
         paper=HOHO,
         function=f"hss.{key}",
-        version=3,
+        version=version,
         effort=effort,
         formula=formula,
     )
@@ -138,6 +141,7 @@ HYBRID = (
         "unlike it, coordinates are first centred on the reference, so nothing is lost at projected coordinates, "
         "and equal edges have an IoU of exactly 1, not 0.99999….",
         f"{_HSS}, A, B of sheared hexagonal prisms",
+        version=4,
     ),
     _hss(
         "hss_exact",
@@ -147,6 +151,7 @@ HYBRID = (
         "so that it does not depend on orientation. "
         "Its values are not those of the official scorer and are not comparable with them; equal edges have an IoU of exactly 1.",
         f"{_HSS}, A, B of round tubes",
-        Effort(**_SOLIDS),
+        version=3,
+        effort=Effort(**_SOLIDS),
     ),
 )  # fmt: skip

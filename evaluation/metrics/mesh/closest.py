@@ -7,6 +7,7 @@ child that is stopped; a web process asks `distances_within` some seconds, which
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import igl
 import numpy as np
@@ -22,6 +23,13 @@ def distances(points: np.ndarray, corners: np.ndarray, faces: np.ndarray) -> np.
     """float64[N]: the distance of each point to the nearest of the triangles, exactly. `faces` int64[F, 3], F at least 1."""
     _, _, closest = igl.point_mesh_squared_distance(points, corners, faces)
     return _apart(points, closest)
+
+
+def to_mesh(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """`distances` to one mesh, of points float64[N, 3] that are asked for in turn."""
+    tree = igl.AABB()
+    tree.init(corners, faces)
+    return lambda points: _apart(points, tree.squared_distance(corners, faces, points)[2])
 
 
 def distances_within(points: np.ndarray, corners: np.ndarray, faces: np.ndarray, seconds: float) -> tuple[np.ndarray, bool]:

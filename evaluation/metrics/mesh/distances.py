@@ -1,4 +1,4 @@
-"""Distances between samples of two surfaces: chamfer, F-score and Hausdorff; and from samples to the surface itself.
+"""Distances between samples of two surfaces: chamfer and F-score.
 
 A is the prediction's sample, B the reference's; `a` are the distances from A to the nearest of B, `b` the other way.
 A prediction of points without faces takes its vertices as A (flag points_only); one without vertices gets the worst value.
@@ -109,16 +109,6 @@ def mesh_fscore(
     value = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     parts = {"precision": precision, "recall": recall} | pair.alignment_parts(align, normalize)
     return MetricResult(value, flags=found.flags, parts=parts)
-
-
-def uhd(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
-    """max b: how far the worst sample of the reference is missed; part `uhd_pred2gt` is max a."""
-    found = gaps(pair, n, seed0, align)
-    if found is None:
-        return empty(pair.diagonal(normalize))
-    length = pair.length(normalize)
-    parts = {"uhd_pred2gt": float(found.a.max()) * length} | pair.alignment_parts(align, normalize)
-    return MetricResult(float(found.b.max()) * length, flags=found.flags, parts=parts)
 
 
 def empty(worst: float) -> MetricResult:

@@ -1,9 +1,9 @@
-"""Which cells of a grid have their centre inside a mesh or on its surface.
+"""Which cells of a grid have their centre inside a mesh or on its surface, and a sample of cells that stands for all.
 
 Rays along z through the centres of all columns meet the faces as a polygon is filled, row by row: where an edge
 crosses a row is computed once for all faces that share it, so that no ray slips between two faces and every ray
 crosses a closed mesh an even number of times. A closed mesh counts its crossings by parity. How other meshes are
-filled is said in `winding`.
+filled is said in `winding`; they are asked at a sample of the cells.
 """
 
 from __future__ import annotations
@@ -30,6 +30,73 @@ class Grid:
         """float64[n]: the coordinates of the centres along an axis."""
         return self.low[axis] + (np.arange(self.n) + 0.5) * self.h
 
+    def within(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """int64[3] each: the first cell that a box reaches into, and the first beyond it; equal along an axis that it misses."""
+        first = np.clip(np.floor((low - self.low) / self.h).astype(np.int64), 0, self.n)
+        return first, np.maximum(np.clip(np.ceil((high - self.low) / self.h).astype(np.int64), 0, self.n), first)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One cell of each of the blocks that a grid was cut into: `cells` int64[K, 3], and `stands_for` int64[K], the cells of its
+    block. Neighbours in the arrays are mostly neighbours in space."""
+
+    cells: np.ndarray
+    stands_for: np.ndarray
+
+    def places(self, grid: Grid) -> np.ndarray:
+        """float64[K, 3]: the centres."""
+        return grid.low + (self.cells + 0.5) * grid.h
+
+    def sum(self, values: np.ndarray) -> float:
+        """The sum of values[K] over all cells, as the sample tells it."""
+        return float(values @ self.stands_for)
+
+    def error(self, values: np.ndarray) -> float:
+        """The standard error of that sum, from the differences of neighbouring blocks, so rather too large than too small."""
+        uncertain = np.where(self.stands_for > 1, values * self.stands_for, 0.0)
+        even = uncertain[: len(uncertain) // 2 * 2].reshape(-1, 2)
+        return float(np.linalg.norm(even[:, 0] - even[:, 1]))
+
+
+def stratified(n: int, low: np.ndarray, high: np.ndarray, most: int, rng: np.random.Generator) -> Sample:
+    """At most about `most` cells of a grid of n cells a side, one drawn in each of as many blocks; all, if they are no more.
+
+    Half of them lie in the cuboid of the cells low[3] to high[3] (exclusive), half in the rest, so that what counts is seen
+    as well where a grid is much larger.
+    """
+    rest = [part for part in _around(n, low, high) if (part[0] < part[1]).all()]
+    halves = [part for part in ([(low, high)] if (low < high).all() else [], rest) if part]
+    starts, sizes = zip(*(_blocks(part, most // len(halves)) for part in halves), strict=True)
+    start, size = np.concatenate(starts), np.concatenate(sizes)
+    return Sample(start + np.floor(rng.random(start.shape) * size).astype(np.int64), size.prod(axis=1))
+
+
+def _around(n: int, low: np.ndarray, high: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The cuboids (low, high) that fill the grid up around one."""
+    if not (low < high).all():
+        yield np.zeros(3, np.int64), np.full(3, n)
+        return
+    for axis in range(3):  # the whole grid on the axes to come, no more than the cuboid on those before
+        least = np.where(np.arange(3) < axis, low, 0)
+        most = np.where(np.arange(3) < axis, high, n)
+        yield least, np.where(np.arange(3) == axis, low, most)
+        yield np.where(np.arange(3) == axis, high, least), most
+
+
+def _blocks(cuboids: list[tuple[np.ndarray, np.ndarray]], most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(first cell, cells along each axis) int64[K, 3] of cubes that fill the cuboids, as small as `most` of them allow."""
+    side = 1
+    while sum(int(np.prod(-(-(high - low) // side))) for low, high in cuboids) > max(most, len(cuboids)):
+        side += 1
+    starts, sizes = [], []
+    for low, high in cuboids:
+        axes = [np.arange(low[axis], high[axis], side) for axis in range(3)]
+        start = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+        starts.append(start)
+        sizes.append(np.minimum(start + side, high) - start)
+    return np.concatenate(starts), np.concatenate(sizes)
+
 
 def grid_around(*points: np.ndarray, n: int) -> Grid:
     """The cubic grid of n cells a side about the box of all points, its cells as large as the longest side asks."""
@@ -46,19 +113,17 @@ def closed(faces: np.ndarray) -> bool:
     return bool(len(counts)) and bool((counts == 2).all())
 
 
-def crossings(points: np.ndarray, faces: np.ndarray, grid: Grid, signed: bool) -> np.ndarray:
-    """[n, n, n] by (x, y, z): how often the surface lies below each centre, modulo 2 (int8) or, `signed`, by direction (int16).
+def filled(surface: Surface, grid: Grid) -> np.ndarray:
+    """bool[n, n, n] by (x, y, z): whether the surface, which is closed, lies below each centre an odd number of times.
 
-    Signed, a face counts 1 where the way up goes in through it and -1 where it goes out: for a closed mesh turned
-    outwards the sum is the winding number. A centre on a face is taken to be just above it.
+    A centre on a face is taken to be just above it.
     """
-    found = np.zeros((grid.n, grid.n, grid.n + 1), dtype=np.int16 if signed else np.int8)
+    found = np.zeros((grid.n, grid.n, grid.n + 1), dtype=np.int8)
     cells, centres = found.reshape(-1), grid.centres(2)
-    for column, height, step in _hits(points, faces, grid):
-        at = column * (grid.n + 1) + np.searchsorted(centres, height)
-        np.add.at(cells, at, step.astype(found.dtype) if signed else np.int8(1))
+    for column, height in _hits(surface.points, surface.faces, grid):
+        np.add.at(cells, column * (grid.n + 1) + np.searchsorted(centres, height), np.int8(1))
     np.cumsum(found, axis=2, out=found, dtype=found.dtype)
-    return found[:, :, :-1] if signed else found[:, :, :-1] & 1
+    return (found[:, :, :-1] & 1).astype(bool)
 
 
 def mark_surface(surface: Surface, grid: Grid, tolerance: float, inside: np.ndarray) -> None:
@@ -107,8 +172,8 @@ def _reach(corners: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return left, right
 
 
-def _hits(points: np.ndarray, faces: np.ndarray, grid: Grid) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """(column, height, step) of all crossings of a face and the line through a column x * n + y, in pieces.
+def _hits(points: np.ndarray, faces: np.ndarray, grid: Grid) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(column, height) of all crossings of a face and the line through a column x * n + y, in pieces.
 
     A line through an edge meets one of the two faces there (intervals are half open), whichever way round they are.
     """
@@ -119,11 +184,10 @@ def _hits(points: np.ndarray, faces: np.ndarray, grid: Grid) -> Iterator[tuple[n
         up, down = _cuts(points, faces[face], y_centres[row])
         left, right = np.where(up[:, :1] < down[:, :1], (up, down), (down, up))
         columns = np.searchsorted(x_centres, left[:, 0]), np.searchsorted(x_centres, right[:, 0])
-        step = np.where(up[:, 0] > down[:, 0], -1, 1)  # up on the right: the face looks up, and the way up goes out
         for span, column in _spread(*columns):
             share = (x_centres[column] - left[span, 0]) / (right[span, 0] - left[span, 0])
             height = left[span, 1] + share * (right[span, 1] - left[span, 1])
-            yield column * grid.n + row[span], height, step[span]
+            yield column * grid.n + row[span], height
 
 
 def _cuts(points: np.ndarray, faces: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,15 +1,16 @@
 """Distances between the edges of two wireframes as curves: chamfer, earth mover's and Hausdorff.
 
-Both curves are sampled at n points. Chamfer and Hausdorff take each point to the nearest sample of
-the other curve, the earth mover's distance matches them one to one. Isolated vertices play no part.
+Both curves are sampled at n points. Chamfer and Hausdorff take each point to the nearest point of the
+other curve's segments, so that an edge less on one side never brings anything of the other nearer; the
+earth mover's distance matches the samples one to one. Isolated vertices play no part.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import igl
 import numpy as np
-from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from evaluation.metrics.result import MetricResult, Status
@@ -18,12 +19,12 @@ from evaluation.metrics.wireframe.canon import Segments
 from evaluation.metrics.wireframe.matching import assign, comes_first
 from evaluation.metrics.wireframe.pair import Pair
 
-LEAF = 32  # points in a leaf of a search tree
+ROUNDING = 1e-14  # of the largest coordinate: a point this near to a segment lies on it
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """float64[n] each: from every sample to the nearest one on the other side, in metres."""
+    """float64[n] each: from every sample to the nearest segment of the other side, in metres."""
 
     pred2gt: np.ndarray
     gt2pred: np.ndarray
@@ -37,7 +38,7 @@ def ecd_chamfer(
     merge_tol: float | None = None,
     one_sided: str = "off",
 ) -> MetricResult:
-    """Mean of the two directed mean distances, in metres; `one_sided` takes only one of them.
+    """Mean of the two directed mean distances from samples to segments, in metres; `one_sided` takes only one of them.
 
     0 for equal geometry and for two wireframes without length; the bounding box diagonal of the
     other one if exactly one has no length.
@@ -58,7 +59,7 @@ def wf_hausdorff(
     seed0: int = 0,
     merge_tol: float | None = None,
 ) -> MetricResult:
-    """Largest distance of a sample of either wireframe to the other, in metres.
+    """Largest distance of a sample, or of an end of an edge, of either wireframe to the other's segments, in metres.
 
     Wireframes without length count as for ecd_chamfer.
     """
@@ -66,7 +67,11 @@ def wf_hausdorff(
     if lengthless is not None:
         return lengthless
     gaps = _gaps(pair, n, _seed("wf_hausdorff", sampling, seed0), merge_tol)
-    parts = {"pred2gt": float(gaps.pred2gt.max()), "gt2pred": float(gaps.gt2pred.max())}
+    pred, ref = pair.segments(merge_tol)
+    parts = {
+        "pred2gt": float(max(gaps.pred2gt.max(), _metres(pair, _corners(pred), ref).max())),
+        "gt2pred": float(max(gaps.gt2pred.max(), _metres(pair, _corners(ref), pred).max())),
+    }
     return MetricResult(max(parts.values()), parts=parts)
 
 
@@ -109,6 +114,14 @@ def sample_points(edges: Segments, positions: np.ndarray) -> np.ndarray:
     return start + share[:, None] * (end - start)
 
 
+def to_segments(points: np.ndarray, others: Segments) -> np.ndarray:
+    """float64[N]: the distance of each of points[N, 3] to the nearest of the segments, of which there is at least one."""
+    corners = _corners(others)
+    _, _, nearest = igl.point_mesh_squared_distance(points, corners, np.arange(len(corners)).reshape(-1, 2))
+    gaps = np.linalg.norm(points - nearest, axis=1)
+    return np.where(gaps <= ROUNDING * np.abs(corners).max(), 0.0, gaps)
+
+
 def stratified_positions(n: int) -> np.ndarray:
     """The middles of n equal steps of [0, 1]."""
     return (np.arange(n) + 0.5) / n
@@ -139,16 +152,20 @@ def _samples(pair: Pair, n: int, seed: tuple[str, int] | None, merge_tol: float 
 
 
 def _gaps(pair: Pair, n: int, seed: tuple[str, int] | None, merge_tol: float | None) -> Gaps:
-    """The nearest-sample distances; both sides must have a length."""
+    """The samples' distances; both sides must have a length."""
 
     def compute() -> Gaps:
+        pred, ref = pair.segments(merge_tol)
         on_pred, on_ref = _samples(pair, n, seed, merge_tol)
-        return Gaps(_nearest(pair, on_pred, on_ref), _nearest(pair, on_ref, on_pred))
+        return Gaps(_metres(pair, on_pred, ref), _metres(pair, on_ref, pred))
 
     return pair.once(("sample gaps", n, seed, merge_tol), compute)
 
 
-def _nearest(pair: Pair, points: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Metres from each point to the nearest of `others`."""
-    tree = cKDTree(others, leafsize=LEAF, balanced_tree=False)  # quicker for points along lines
-    return tree.query(points)[0] * pair.unit_scale
+def _metres(pair: Pair, points: np.ndarray, others: Segments) -> np.ndarray:
+    return to_segments(points, others) * pair.unit_scale
+
+
+def _corners(edges: Segments) -> np.ndarray:
+    """float64[2 S, 3]: the ends of the segments, those of one after those of the other."""
+    return np.ascontiguousarray(edges.ends.reshape(-1, 3))

@@ -22,7 +22,7 @@ from evaluation.metrics.wireframe.matching import match
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import Overlap, distinct, from_mesh, overlap, prisms, same, solids, union_mesh, with_itself
 
-SHORTEST = 1e-6  # in the unit of the files, as in the official scorer
+SHORTEST = 1e-6  # metres, the unit of the official scorer; edges shorter than this get no tube
 NOTHING = Overlap(0.0, 0.0, 0.0)
 
 
@@ -30,7 +30,7 @@ def hss(pair: Pair, vert_thresh: float = 0.5, edge_thresh: float = 0.5, sections
     """The score in [0, 1], with its two parts `hss_f1` and `hss_iou`.
 
     `vert_thresh` (corners) and `edge_thresh` (radius of the tubes) are in metres. F1 is 0 where
-    either side has no vertex, IoU where either has no edge longer than 1e-6.
+    either side has no vertex, IoU where either has no edge of 1e-6 m or more.
     """
     shared = pair.once(("hss tubes", edge_thresh, sections), lambda: _tubes(pair, edge_thresh, sections))
     return _score(pair, vert_thresh, shared)
@@ -79,8 +79,9 @@ def _corner_f1(pair: Pair, vert_thresh: float) -> float:
 
 
 def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
-    radius = pair.to_file(edge_thresh)
-    pred_ends, ref_ends = _long_enough(pair.pred_vertices, pair.pred_edges), _long_enough(pair.ref_vertices, pair.ref_edges)
+    radius, shortest = pair.to_file(edge_thresh), pair.to_file(SHORTEST)
+    pred_ends = _long_enough(pair.pred_vertices, pair.pred_edges, shortest)
+    ref_ends = _long_enough(pair.ref_vertices, pair.ref_edges, shortest)
     if not len(pred_ends) or not len(ref_ends):
         return NOTHING
     pred, ref = _corners(pred_ends, radius, sections), _corners(ref_ends, radius, sections)
@@ -94,14 +95,14 @@ def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
 
 
 def tube_corners(vertices: np.ndarray, edges: np.ndarray, radius: float, sections: int) -> np.ndarray:
-    """float64[S, 2 * sections, 3]: the tubes of all edges that are long enough, each once, in the given order."""
-    return _corners(_long_enough(vertices, edges), radius, sections)
+    """float64[S, 2 * sections, 3]: the tubes of all edges that are long enough, each once, in the given order; all in metres."""
+    return _corners(_long_enough(vertices, edges, SHORTEST), radius, sections)
 
 
-def _long_enough(vertices: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """float64[S, 2, 3]: the ends of the edges that get a tube."""
+def _long_enough(vertices: np.ndarray, edges: np.ndarray, shortest: float) -> np.ndarray:
+    """float64[S, 2, 3]: the ends of the edges that get a tube; all in one unit."""
     ends = distinct(vertices[edges])
-    return ends[np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) >= SHORTEST]
+    return ends[np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) >= shortest]
 
 
 def _corners(ends: np.ndarray, radius: float, sections: int) -> np.ndarray:
