@@ -4,8 +4,20 @@ from evaluation.models.batch import EvaluationBatch
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.models.evaluation import Evaluation, Part
 from evaluation.models.pictures import PictureRun
+from evaluation.models.process import Process
 from evaluation.models.properties import PropertyRun
 from evaluation.models.results import ResultTable
 from evaluation.models.score import Score
 
-__all__ = ["Evaluation", "EvaluationBatch", "Part", "PhaseMetric", "PictureRun", "PropertyRun", "Reference", "ResultTable", "Score"]
+__all__ = [
+    "Evaluation",
+    "EvaluationBatch",
+    "Part",
+    "PhaseMetric",
+    "PictureRun",
+    "Process",
+    "PropertyRun",
+    "Reference",
+    "ResultTable",
+    "Score",
+]

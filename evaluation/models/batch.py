@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
+from evaluation.metrics import registry
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.runner import MetricRequest
 from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission
+
+
+@dataclass(frozen=True)
+class Outdated:
+    """A column of a batch whose values this code does not compute: `version` of its metric, None of newer code (of before an upgrade
+    that was taken back), where `current` is what this code has."""
+
+    slug: str
+    key: str
+    version: int | None
+    current: int | None
+
+    @property
+    def sentence(self) -> str:
+        if self.version is None:
+            has = "no such metric" if self.current is None else f"version {self.current}"
+            return f"Values of {self.key} of a version that this service does not know; it has {has}."
+        return f"Values of {self.key} version {self.version}; version {self.current} is current."
+
+
+def sentences(outdated: Iterable[Outdated]) -> list[str]:
+    """What is to be said of these columns: of a metric that stands in several with the same version, once."""
+    return list(dict.fromkeys(column.sentence for column in outdated))
 
 
 class EvaluationBatch(models.Model):
@@ -52,6 +79,11 @@ class EvaluationBatch(models.Model):
     @property
     def is_imported(self) -> bool:
         return self.results_id is not None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether anybody looks at its scores, or will."""
+        return self.state in (self.State.CURRENT, self.State.BUILDING)
 
     @property
     def item_ids(self) -> list[str]:
@@ -112,7 +144,7 @@ class EvaluationBatch(models.Model):
         A batch still being built is cancelled: the newest definition wins. With no entry to
         score, the new batch becomes the current one at once.
         """
-        from evaluation.models.evaluation import Evaluation
+        from evaluation.models.evaluation import Backlogs, Evaluation
 
         with transaction.atomic():
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
@@ -133,16 +165,41 @@ class EvaluationBatch(models.Model):
                 phase=phase, reference=reference, metrics=metrics, unit_scale=phase.unit_scale, reason=reason[:240], created_by=actor
             )
             members = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
+            backlogs: Backlogs = {}
             for submission in members.order_by("received_at", "id"):
-                Evaluation.make(submission, batch)
+                Evaluation.make(submission, batch, backlogs)
             AuditEntry.record(phase.challenge, actor, "phase.reevaluate", phase, reason=reason, reference=reference.version, batch=batch.pk)
             batch.switch_if_complete()
             wake.after_commit("work", "gpu")
         return batch
 
-    def requests(self) -> list[MetricRequest]:
+    def outdated(self) -> list[Outdated]:
+        """The columns whose values are of another definition than this code's, in the board's order. Imported figures have none."""
+        found = []
+        for column in self.metrics:
+            if column["key"] and not registry.is_current(column):
+                spec = registry.REGISTRY.get(column["key"])
+                found.append(Outdated(column["slug"], column["key"], registry.version_of(column), spec.version if spec else None))
+        return found
+
+    def scores_without(self, outdated: Collection[Outdated]) -> bool:
+        """Whether entries are scored without these columns, which then wait for a re-evaluation. A batch that is being built must be
+        whole to be shown, and columns of newer code are left to workers that have it."""
+        return not outdated or (self.state == self.State.CURRENT and all(column.version is not None for column in outdated))
+
+    @classmethod
+    def all_outdated(cls) -> list[EvaluationBatch]:
+        """What the phases' latest decisions asked for, where that has outdated columns: what a re-evaluation is to replace."""
+        live = cls.objects.filter(state__in=[cls.State.CURRENT, cls.State.BUILDING], reference__isnull=False)
+        rows = live.select_related("phase__challenge", "reference").order_by(
+            "phase__challenge__slug", "phase__position", "phase_id", "state"
+        )
+        latest = {batch.phase_id: batch for batch in sorted(rows, key=lambda batch: batch.state == cls.State.BUILDING)}
+        return [batch for batch in rows if latest[batch.phase_id] is batch and batch.outdated()]
+
+    def requests(self, without: Collection[str] = ()) -> list[MetricRequest]:
         """What the runner is asked for, in the board's order."""
-        return [MetricRequest(slug=m["slug"], key=m["key"], params=m["params"]) for m in self.metrics]
+        return [MetricRequest(slug=m["slug"], key=m["key"], params=m["params"]) for m in self.metrics if m["slug"] not in without]
 
     def members(self) -> models.QuerySet:
         return self.evaluations.exclude(state="cancelled")

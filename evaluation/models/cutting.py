@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from evaluation.metrics import registry
+from evaluation.models.score import Score
 
 if TYPE_CHECKING:
     from evaluation.models.batch import EvaluationBatch
 
 SLOWER = 5  # how much longer than declared a part may take: of slower machines, or because others use this one
+PART_OVERHEAD = 0.5  # seconds that a part takes beside its metrics
+PLAIN_SECONDS, NETWORK_SECONDS = 0.02, 0.5  # of a metric of which nothing is known yet, an item
 LONGEST = 12  # times CHILD_SECONDS, and no part may take longer, whatever its metrics declare
 
 
@@ -61,6 +65,33 @@ def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), most
             start = stop
         stop = end
     return [*cuts, (start, stop)] if n else []
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a part is to be, and the seconds that it will take, as far as is known."""
+
+    device: str
+    slugs: list[str]
+    start: int
+    stop: int
+    cost: float
+
+
+def priced(batch: EvaluationBatch) -> list[Piece]:
+    """The `pieces` of an entry with what each will take: by what the phase's newest scores took, else by what its metrics
+    declare, else by a guess."""
+    slugs = {metric["fingerprint"]: metric["slug"] for metric in batch.metrics}
+    measured = {slugs[fingerprint]: cost / 1000 for fingerprint, cost in Score.newest_costs(batch.phase_id, slugs).items()}
+    unknown = [metric for metric in batch.metrics if metric["slug"] not in measured]
+    specs = {metric["slug"]: registry.get(metric["key"]) for metric in unknown}
+    guesses = {slug: NETWORK_SECONDS if spec.networks else PLAIN_SECONDS for slug, spec in specs.items() if spec.effort is None}
+    found = []
+    for device, wanted, start, stop in pieces(batch):
+        per_item = sum(measured.get(slug, 0.0) + guesses.get(slug, 0.0) for slug in wanted)
+        declared = sum(efforts(unknown, wanted, batch.reference.bounds[start:stop]))
+        found.append(Piece(device, wanted, start, stop, PART_OVERHEAD + per_item * (stop - start) + declared))
+    return found
 
 
 def seconds_allowed(batch: EvaluationBatch, slugs: Sequence[str], start: int, stop: int) -> int:

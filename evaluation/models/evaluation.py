@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
 from typing import Self
 
-from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
@@ -14,9 +13,12 @@ from evaluation.models import cutting
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.runs import Leavable
 from evaluation.models.score import Score
-from submissions import wake
+from submissions import turns, wake
 from submissions.leases import LeasedQuerySet
 from submissions.models import Phase, Status, Submission
+
+# By device: the clock, and what waits of one share of the workers, in seconds, and of how many entries.
+Backlogs = dict[str, tuple[float, float, int]]
 
 
 class Evaluation(models.Model):
@@ -66,15 +68,12 @@ class Evaluation(models.Model):
 
     @classmethod
     @transaction.atomic
-    def make(cls, submission: Submission, batch: EvaluationBatch) -> Evaluation:
+    def make(cls, submission: Submission, batch: EvaluationBatch, backlogs: Backlogs | None = None) -> Evaluation:
         """The evaluation and its parts: metrics by device times slices of samples. A retry after a
-        failure starts the same evaluation again."""
+        failure starts the same evaluation again. Who makes many of a batch gives `backlogs`, empty at first."""
         cls.objects.filter(submission=submission, batch=batch).delete()
         evaluation = cls.objects.create(submission=submission, batch=batch, n_items=len(batch.item_ids))
-        parts = [
-            Part(evaluation=evaluation, device=device, slugs=slugs, start=start, stop=stop)
-            for device, slugs, start, stop in cutting.pieces(batch)
-        ]
+        parts = evaluation.cut(cutting.priced(batch), {} if backlogs is None else backlogs)
         Part.objects.bulk_create(parts)
         n_cpu = sum(part.device == "cpu" for part in parts)
         if n_cpu:
@@ -82,6 +81,32 @@ class Evaluation(models.Model):
         if n_cpu < len(parts):
             wake.after_commit("gpu")
         return evaluation
+
+    def cut(self, pieces: Sequence[cutting.Piece], backlogs: Backlogs) -> list[Part]:
+        """Its parts in their turns, not saved, behind what `backlogs` says of a device, or, where it does not, behind what waits
+        of the same share; it says so afterwards."""
+        parts = [
+            Part(evaluation=self, device=it.device, slugs=it.slugs, start=it.start, stop=it.stop, cost=it.cost, turn=0.0) for it in pieces
+        ]
+        for device in {part.device for part in parts}:
+            mine = [part for part in parts if part.device == device]
+            if device not in backlogs:
+                share = Part.objects.waiting(device).of_same_share(self)
+                backlogs[device] = Part.objects.clock(device), *turns.backlog(share, "evaluation")
+            clock, seconds, ahead = backlogs[device]
+            costs = [part.cost for part in mine]
+            for part, turn in zip(mine, turns.turns(clock, seconds, ahead, costs), strict=True):
+                part.turn = turn
+            backlogs[device] = clock, seconds + sum(costs), ahead + 1
+        return parts
+
+    def waiting(self) -> list[dict]:
+        """The batch's columns that it has no score in though it is done: the code had another version of the metric, and the phase is
+        to be re-evaluated. Imported figures have none such."""
+        if self.state != self.State.DONE or self.batch.is_imported:
+            return []
+        scored = {score.slug for score in self.scores.all()}
+        return [column for column in self.batch.metrics if column["slug"] not in scored]
 
     @staticmethod
     def lock_phase(pk: int) -> None:
@@ -108,12 +133,18 @@ class Evaluation(models.Model):
             if locked.submission.status == Status.CANCELLED:
                 locked.drop()
                 return False
-            reference = locked.batch.reference
+            reference, outdated = locked.batch.reference, locked.batch.outdated()
+            if not locked.batch.scores_without(outdated):
+                if not locked.batch.is_live:
+                    locked.drop()
+                return False
+            results = list(locked.parts.order_by("start").values_list("result", flat=True))
+            # This step computes too, so a column that a part or this code leaves out waits for a re-evaluation, without a score.
+            waiting = {column.slug for column in outdated} | {slug for result in results for slug, data in result.items() if data is None}
             scored = [
-                {slug: runner.SampleScores.from_dict(data) for slug, data in result.items()}
-                for result in locked.parts.order_by("start").values_list("result", flat=True)
+                {slug: runner.SampleScores.from_dict(data) for slug, data in result.items() if slug not in waiting} for result in results
             ]
-            finished = runner.finish(locked.batch.requests(), scored, reference.item_ids, reference.groups)
+            finished = runner.finish(locked.batch.requests(without=waiting), scored, reference.item_ids, reference.groups)
             Score.write(locked, finished, _cost(locked))
             locked.state, locked.finished_at = self.State.DONE, timezone.now()
             locked.save(update_fields=["state", "finished_at"])
@@ -136,7 +167,7 @@ class Evaluation(models.Model):
             locked.state, locked.finished_at = self.State.FAILED, timezone.now()
             locked.failure, locked.failure_detail = sentence[:400], detail
             locked.save(update_fields=["state", "finished_at", "failure", "failure_detail"])
-            locked.parts.exclude(state=Part.State.DONE).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
+            locked.parts.filter(state=Part.State.WAITING).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
             if locked.batch.state == EvaluationBatch.State.CURRENT:
                 locked.submission.fail(sentence, detail)
 
@@ -176,8 +207,18 @@ def _cost(evaluation: Evaluation) -> dict[str, float]:
 
 class PartQuerySet(LeasedQuerySet):
     def waiting(self, device: str) -> Self:
-        """Parts to be done on `device`, oldest evaluation first."""
-        return self.filter(state=Part.State.WAITING, device=device).order_by("evaluation_id", "start")
+        """Parts to be done on `device`, in their turn."""
+        return self.filter(state=Part.State.WAITING, device=device).order_by("turn", "id")
+
+    def clock(self, device: str) -> float:
+        return turns.clock(self.waiting(device), self.filter(state=Part.State.DONE, device=device))
+
+    def of_same_share(self, evaluation: Evaluation) -> Self:
+        """Those that share a share of the workers with this evaluation: its team's in its phase, or, where a batch is being
+        built, all of that batch, because it is no team's doing."""
+        mine = self.filter(evaluation__batch=evaluation.batch_id)
+        is_current = evaluation.batch.state == EvaluationBatch.State.CURRENT
+        return mine.filter(evaluation__submission__team=evaluation.submission.team_id) if is_current else mine
 
 
 class Part(Leavable):
@@ -194,23 +235,28 @@ class Part(Leavable):
     slugs = models.JSONField()
     start = models.PositiveIntegerField()
     stop = models.PositiveIntegerField()
+    turn = models.FloatField(default=0.0)  # the least comes first, see submissions.turns
+    cost = models.FloatField(default=0.0)  # seconds that it takes, as far as was known
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
-    result = models.JSONField(null=True)  # kept until the closing transaction
+    result = models.JSONField(null=True)  # by slug, None of a column that waits for a re-evaluation; kept until the closing transaction
     seconds = models.JSONField(null=True)  # by slug: what the part cost here, no part of the result
-    failure = models.CharField(max_length=400, blank=True)
-    failure_detail = models.TextField(blank=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     scored = models.PositiveIntegerField(default=0)  # items that the attempt under way has behind it
 
+    GIVEN_BACK = {"scored": 0}
     objects = PartQuerySet.as_manager()
 
     class Meta:
         ordering = ["evaluation_id", "start"]
-        indexes = [models.Index(fields=["state", "device", "evaluation_id", "start"])]
+        indexes = [models.Index(fields=["state", "device", "turn", "id"])]
 
     def __str__(self) -> str:
         return f"part {self.start}:{self.stop} of {self.evaluation_id}"
+
+    @property
+    def doing(self) -> str:
+        return f"scoring items {self.start + 1} to {self.stop}"
 
     def finish(self, result: dict, seconds: dict[str, float] | None = None) -> bool:
         """Keep the result and what it cost, under the current token only, and close the evaluation if
@@ -224,17 +270,12 @@ class Part(Leavable):
                 self.evaluation.close_if_complete()
         return bool(kept)
 
-    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
-        """An attempt failed: leave the part to the next worker, or fail the evaluation after the
-        last attempt (`final`: after this one, because another would go the same way)."""
-        if final or self.attempts >= settings.MAX_ATTEMPTS:
-            with transaction.atomic():
-                Evaluation.lock_phase(self.evaluation_id)
-                failed = self.under_lease().update(
-                    state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, lease_token=None, lease_until=None
-                )  # fmt: skip
-                if failed:
-                    self.evaluation.fail(sentence, detail)
-        else:
-            pause = timezone.now() + timedelta(seconds=self.attempts)
-            self.under_lease().update(lease_token=None, lease_until=pause, scored=0, failure=sentence[:400], failure_detail=detail)
+    def give_up(self, sentence: str, detail: str) -> None:
+        """Fail the part for good, and its evaluation with it."""
+        with transaction.atomic():
+            Evaluation.lock_phase(self.evaluation_id)
+            failed = self.under_lease().update(
+                state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, lease_token=None, lease_until=None
+            )  # fmt: skip
+            if failed:
+                self.evaluation.fail(sentence, detail)

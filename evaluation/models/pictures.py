@@ -46,6 +46,7 @@ class PictureRun(Run):
     made = models.JSONField(default=dict)
     n_made = models.PositiveIntegerField(default=0)  # items
 
+    doing = "making these pictures"
     objects = PictureRunQuerySet.as_manager()
 
     class Meta:
@@ -69,10 +70,13 @@ class PictureRun(Run):
             wake.after_commit("work")
         return run
 
+    def about(self) -> dict[str, object]:
+        return {"entry": self.evaluation.submission_id, "phase": self.evaluation.submission.phase, "scene": self.scene}
+
     def restart(self) -> bool:
         """Make all pictures anew: of an older kind, or after a failure that an operator has looked at."""
         blank = {"made": {}, "n_made": 0, "state": self.State.WAITING, "digest": digest(self.evaluation, self.items)}
-        return bool(type(self).objects.filter(pk=self.pk).unleased().update(**blank, finished_at=None, **self.FREE))
+        return bool(type(self).objects.filter(pk=self.pk).unleased().update(**blank, finished_at=None, **self.ANEW))
 
     @property
     def left(self) -> list[str]:
@@ -90,7 +94,7 @@ class PictureRun(Run):
         state = {"state": self.State.DONE, "finished_at": timezone.now()} if is_done else {}
         return bool(
             self.under_lease().filter(state=self.State.WAITING).update(
-                made=every, n_made=len(every), **state, **self.FREE
+                made=every, n_made=len(every), **state, **self.ANEW
             )
         )  # fmt: skip
 

@@ -49,6 +49,7 @@ class PropertyRun(Run):
     of = models.PositiveSmallIntegerField(null=True)
     table = models.JSONField(null=True)
 
+    doing = "measuring this metric"
     objects = PropertyRunQuerySet.as_manager()
 
     class Meta:
@@ -84,11 +85,14 @@ class PropertyRun(Run):
             wake.after_commit("work")
         return len(missing) + again
 
+    def about(self) -> dict[str, object]:
+        return {"metric": self.key}
+
     def restart(self) -> bool:
         """Measure anew from the start: under a newer suite, or after a failure that an operator has looked at."""
         blank = {"outcomes": [], "pending": [], "done": 0, "total": 0, "seconds": 0.0, "passed": None, "of": None, "table": None}
         rows = type(self).objects.filter(pk=self.pk).unleased()
-        return bool(rows.update(suite_version=SUITE_VERSION, state=self.State.WAITING, finished_at=None, **blank, **self.FREE))
+        return bool(rows.update(suite_version=SUITE_VERSION, state=self.State.WAITING, finished_at=None, **blank, **self.ANEW))
 
     def keep(self, outcomes: list[dict], pending: list, n_models: int, seconds: float) -> bool:
         """A slice went well: keep what it measured and let go. False: the lease was lost, nothing was written."""
@@ -96,7 +100,7 @@ class PropertyRun(Run):
         return bool(
             self.under_lease().filter(state=self.State.WAITING).update(
                 outcomes=outcomes, pending=pending, done=sum(map(len, outcomes)), total=n_models * per_model,
-                seconds=self.seconds + seconds, **self.FREE,
+                seconds=self.seconds + seconds, **self.ANEW,
             )
         )  # fmt: skip
 

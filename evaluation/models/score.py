@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FROM_REFERENCE = ("gt_diagonal", "gt_diagonal_squared", "empty_prediction")  # worst values that are measured on the reference alone
 RECENT = 200  # scores that say what a metric costs
+NEWEST = 20  # and what it costs in a phase now
 STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
 
 
@@ -61,9 +62,11 @@ class Score(models.Model):
     def write(
         cls, evaluation: Evaluation, finished: Mapping[str, tuple[SampleScores, Summary]], cost_ms: Mapping[str, float] | None = None
     ) -> None:
-        """One row per metric of the evaluation's batch; call it in the closing transaction."""
+        """One row per metric of the evaluation's batch that is finished; call it in the closing transaction."""
         rows = []
         for metric in evaluation.batch.metrics:
+            if metric["slug"] not in finished:
+                continue
             samples, summary = finished[metric["slug"]]
             rows.append(
                 cls(
@@ -98,6 +101,16 @@ class Score(models.Model):
         fingerprint); None where none was timed."""
         recent = cls.objects.filter(cost_ms__isnull=False, **values).order_by("-id").values_list("cost_ms", flat=True)[:RECENT]
         return statistics.median(recent) if recent else None
+
+    @classmethod
+    def newest_costs(cls, phase_id: int, fingerprints: Iterable[str]) -> dict[str, float]:
+        """Milliseconds per item in a phase, the median over the newest scores of each fingerprint; those not timed are left out."""
+        wanted = list(fingerprints)
+        timed = cls.objects.filter(evaluation__batch__phase=phase_id, fingerprint__in=wanted, cost_ms__isnull=False).order_by("-id")
+        found: dict[str, list[float]] = {}
+        for fingerprint, cost in timed.values_list("fingerprint", "cost_ms")[: NEWEST * len(wanted)]:
+            found.setdefault(fingerprint, []).append(cost)
+        return {fingerprint: statistics.median(costs) for fingerprint, costs in found.items()}
 
     @classmethod
     def typical_costs(cls, fingerprints: Iterable[str]) -> dict[str, float]:

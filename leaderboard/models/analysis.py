@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any, Self
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -39,10 +37,9 @@ class StudyAnalysis(Leased):
     wanted = models.CharField(max_length=80)  # what it is to be of: votes, batch of scores, and the code's version
     made_of = models.CharField(max_length=80, blank=True)  # what `content` is of
     content = models.JSONField(null=True)
-    failure = models.CharField(max_length=400, blank=True)
-    failure_detail = models.TextField(blank=True)
     finished_at = models.DateTimeField(null=True)
 
+    doing = "analysing this study"
     objects = StudyAnalysisQuerySet.as_manager()
 
     class Meta:
@@ -65,30 +62,21 @@ class StudyAnalysis(Leased):
                 (cls(study=study, criterion=name, wanted=wanted) for name in criteria - set(known)), ignore_conflicts=True
             )
             stale = [row.pk for name, row in known.items() if name in criteria and row.wanted != wanted]
-            fresh = {"wanted": wanted, "state": cls.State.WAITING, "attempts": 0, "failure": "", "failure_detail": ""}
-            asked += len(criteria - set(known)) + cls.objects.filter(pk__in=stale).unleased().update(
-                **fresh, lease_token=None, lease_until=None
-            )
-            cls.objects.filter(study=study).exclude(criterion__in=criteria).unleased().delete()
+            again = cls.objects.filter(pk__in=stale).unleased().update(wanted=wanted, state=cls.State.WAITING, **cls.ANEW)
+            asked += len(criteria - set(known)) + again
+            if cls.objects.filter(study=study).exclude(criterion__in=criteria).unleased().delete()[0]:
+                study.phase.touch_board()  # the last who had answered has left
+                wake.after_commit("boards")
         return asked
 
     def finish(self, content: dict[str, Any]) -> bool:
         """Keep the content, under the current token only, and have the phase ranked with it; False where the lease was lost."""
         kept = bool(
             self.under_lease().filter(state=self.State.WAITING).update(
-                state=self.State.DONE, content=content, made_of=self.wanted, failure="", failure_detail="", finished_at=timezone.now(),
-                lease_token=None, lease_until=None,
+                state=self.State.DONE, content=content, made_of=self.wanted, finished_at=timezone.now(), **self.ANEW
             )
         )  # fmt: skip
         if kept:
             self.study.phase.touch_board()
             wake.after_commit("boards")
         return kept
-
-    def give_up_or_retry(self, sentence: str, detail: str) -> None:
-        """It failed: leave it to the next worker, or fail after the last attempt."""
-        values = {"failure": sentence[:400], "failure_detail": detail, "lease_token": None}
-        if self.attempts >= settings.MAX_ATTEMPTS:
-            self.under_lease().update(state=self.State.FAILED, lease_until=None, finished_at=timezone.now(), **values)
-        else:
-            self.under_lease().update(lease_until=timezone.now() + timedelta(seconds=self.attempts), **values)

@@ -89,14 +89,13 @@ class JudgeRun(Leased):
     cost = models.FloatField(default=0.0)
     n_uncosted = models.PositiveIntegerField(default=0)  # requests of which no cost is known
     result = models.JSONField(null=True)
-    failure = models.CharField(max_length=400, blank=True)
-    failure_detail = models.TextField(blank=True)
     fruitless = models.PositiveSmallIntegerField(default=0)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
+    doing = "asking this judge"
     objects = JudgeRunQuerySet.as_manager()
 
     class Meta:
@@ -227,11 +226,14 @@ class JudgeRun(Leased):
 
     def let_go(self, state: str | None = None, **values: Any) -> bool:
         """Give the run back; with a state, it ends there unless somebody has stopped it otherwise."""
-        free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0} | values
+        free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "losses": 0, "lost": []} | values
         if state is None:
             return bool(self.under_lease().update(**free))
         ended = self.under_lease().filter(state=self.State.ASKING).update(state=state, finished_at=timezone.now(), **free)
         return bool(ended or self.under_lease().update(**free))
+
+    def give_up(self, sentence: str, detail: str) -> None:
+        self.let_go(self.State.FAILED, failure=sentence[:400], failure_detail=detail, losses=F("losses"), lost=F("lost"))
 
     def put_back(self, sentence: str, seconds: float, detail: str = "") -> None:
         """Nothing was answered this time: try again later, or fail after several such turns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -35,7 +35,8 @@ class Rater(models.Model):
     `kept_from` are the accounts that were logged in at a browser with that key. Nothing of theirs is asked any more, and
     they serve nothing else: the rater stays a number to organizers, and no other browser of the account finds them.
     One whom an organizer has listed has not joined until they say so. The votes of a rater who was removed count
-    unless an organizer says otherwise (`is_counted`).
+    unless an organizer says otherwise (`is_counted`). One who left by themselves took along all they were asked and said:
+    of that nothing is kept but how much it was (`withdrawn`).
     """
 
     class Kind(models.TextChoices):
@@ -53,6 +54,7 @@ class Rater(models.Model):
     joined_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)  # takes no more part, whoever decided that
     left_at = models.DateTimeField(null=True, blank=True)  # left for good, with what they said: nobody brings that back
+    withdrawn = models.PositiveIntegerField(default=0, help_text="Judgements that were deleted when they left.")
     is_counted = models.BooleanField(default=True)
     # The sitting ends with a pause; see `leaderboard/rating/pace.py`.
     sitting_from = models.DateTimeField(null=True, blank=True)
@@ -68,6 +70,21 @@ class Rater(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def leave(self) -> None:
+        """Leave for good and take everything along. What follows from the answers that stay is computed anew."""
+        with transaction.atomic():
+            study = self.study.locked()
+            if Rater.objects.select_for_update().get(pk=self.pk).left_at is not None:
+                return
+            answered = self.questions.filter(Q(votes__isnull=False) | Q(opinions__isnull=False))
+            now, withdrawn = timezone.now(), answered.distinct().count()
+            Rater.objects.filter(pk=self.pk).update(removed_at=now, left_at=now, is_counted=False, withdrawn=withdrawn)
+            self.votes.all().delete()
+            self.opinions.all().delete()
+            self.questions.all().delete()
+            Tally.objects.filter(rater=self.pk).delete()
+            study.touch_votes()
 
 
 class Tally(models.Model):

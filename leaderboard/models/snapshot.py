@@ -65,6 +65,13 @@ class Snapshot(models.Model):
             decoded = decoded | {"people": None}
         return boards.withheld(decoded, self.withheld) if self.withheld else decoded
 
+    @property
+    def withdrawn(self) -> int:
+        """How many of the judgements that its figures of people rest on were withdrawn since."""
+        told = self.content.get("people")
+        study = self.phase.studies.filter(pk=told["study"]["id"]).first() if told else None
+        return study.withdrawn(since=datetime.fromisoformat(told["at"])) if study else 0
+
     @classmethod
     def current(cls, phase: Phase, audience: str) -> Self | None:
         """The newest ranking for that audience, without its payload; None before the first."""
@@ -148,7 +155,7 @@ class Snapshot(models.Model):
 
     @classmethod
     def _light(cls) -> models.QuerySet:
-        return cls.objects.defer("payload")
+        return cls.objects.defer("payload").select_related("batch")
 
 
 @lru_cache(maxsize=32)

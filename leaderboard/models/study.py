@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import IntegrityError, models, transaction
-from django.db.models import F
+from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Reference
@@ -260,12 +260,34 @@ class Study(models.Model):
         Study.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
         wake.after_commit("studies")
 
+    def withdrawn(self, since: datetime | None = None) -> int:
+        """How many judgements raters took along when they left: all, or those since a moment."""
+        left = self.raters.filter(left_at__gt=since) if since else self.raters.all()
+        return left.aggregate(n=Sum("withdrawn"))["n"] or 0
+
+    @property
+    def batch(self) -> EvaluationBatch | None:
+        """The batch whose values answer the study's questions: the current one, unless an earlier one has scores of more of the
+        study's entries. What is not stored any more could not be scored anew, and a study keeps the values that it has."""
+        current = EvaluationBatch.current(self.phase)
+        if current is None or current.is_imported:
+            return current
+        shown = self.phase.batches.filter(state__in=[EvaluationBatch.State.CURRENT, EvaluationBatch.State.RETIRED], results=None)
+        counted = shown.annotate(n=self._n_scored()).select_related("reference").order_by("-n", "-switched_at", "-pk")
+        most = counted.first()
+        return current if most is None or counted.filter(pk=current.pk, n=most.n).exists() else most
+
+    def _n_scored(self) -> Count:
+        """How many of the study's entries a batch has scores of."""
+        entries = self.entries.filter(submission__isnull=False).values("submission")
+        return Count("evaluations", filter=Q(evaluations__state="done", evaluations__submission__in=entries))
+
     @property
     def scored_under(self) -> str:
         """The scores that answer the study's questions: their batch, and how many of the study's entries have them; empty where
         no entry of the phase takes part."""
         entries = self.entries.filter(submission__isnull=False).values("submission")
-        batch = EvaluationBatch.current(self.phase) if entries.exists() else None
+        batch = self.batch if entries.exists() else None
         if batch is None:
             return ""
         return f"{batch.pk}x{batch.evaluations.filter(state='done', submission__in=entries).count()}"
@@ -290,8 +312,8 @@ class Study(models.Model):
 
 
 def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> models.QuerySet:
-    """Answers on a criterion, or on all of them; only those of raters who count, where `counted`. Who left has taken theirs along."""
-    rows = answers.filter(rater__left_at=None).order_by("id")
+    """Answers on a criterion, or on all of them; only those of raters who count, where `counted`."""
+    rows = answers.order_by("id")
     if counted:
         rows = rows.filter(rater__is_counted=True)
     return rows if criterion is None else rows.filter(criterion=criterion)

@@ -4,6 +4,7 @@ from submissions.models.audit import AuditEntry
 from submissions.models.challenge import Announcement, Challenge, ChallengeFile
 from submissions.models.participation import Admission, Participation
 from submissions.models.phase import ExtraTries, Phase
+from submissions.models.rendered_text import RenderedText
 from submissions.models.submission import Status, Submission
 from submissions.models.team import Invitation, Membership, Team, TeamInvite
 from submissions.models.user import ApiToken, User
@@ -20,6 +21,7 @@ __all__ = [
     "Membership",
     "Participation",
     "Phase",
+    "RenderedText",
     "Status",
     "Submission",
     "Team",

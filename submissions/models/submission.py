@@ -11,13 +11,17 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from submissions import wake
+from submissions import turns, wake
 from submissions.errors import Refused
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
 from submissions.models.entered import checked_file_name, checked_sha256, checked_texts
 from submissions.models.phase import Phase
+from submissions.models.rendered_text import RenderedText
 from submissions.models.team import Team
+
+CHECK_SECONDS = 0.5  # of any upload, and beside that one for so many
+CHECKED_BYTES = 10_000_000
 
 
 class Status(models.TextChoices):
@@ -45,12 +49,15 @@ class Status(models.TextChoices):
 
 class SubmissionQuerySet(LeasedQuerySet):
     def counted(self, now=None) -> Self:
-        """Entries that use up quota: in progress or scored, live reservations included."""
+        """Entries that use up quota: in progress or scored, uploads that hold a place included."""
         now = now or timezone.now()
-        return self.sent().filter(
-            Q(status__in=[s for s in (*Status.in_progress(), Status.SCORED) if s != Status.UPLOADING])
-            | Q(status=Status.UPLOADING, upload_expires_at__gt=now)
-        )
+        received = self.filter(status__in=[s for s in (*Status.in_progress(), Status.SCORED) if s != Status.UPLOADING])
+        return (received | self.holding_place(now)).sent()
+
+    def holding_place(self, now) -> Self:
+        """Open uploads that were heard of lately; others hold no place until they go on."""
+        since = now - timedelta(minutes=settings.UPLOAD_IDLE_MINUTES)
+        return self.filter(status=Status.UPLOADING, upload_expires_at__gt=now, upload_active_at__gt=since)
 
     def sent(self) -> Self:
         """What teams sent, without what the service made for a study."""
@@ -60,8 +67,12 @@ class SubmissionQuerySet(LeasedQuerySet):
         return self.filter(status__in=Status.in_progress())
 
     def to_validate(self) -> Self:
-        """Received entries, oldest first, and those whose validation was begun; filter by lease."""
-        return self.filter(status__in=Status.checked()).order_by("received_at", "id")
+        """Received entries in their turn, and those whose validation was begun; filter by lease."""
+        return self.filter(status__in=Status.checked()).order_by("turn", "id")
+
+    def validated(self) -> Self:
+        """Entries that have been checked, however that ended."""
+        return self.filter(status__in=(Status.SCORING, Status.SCORED, Status.REJECTED, Status.FAILED))
 
     def eligible(self) -> Self:
         """Scored entries that a board may show."""
@@ -103,18 +114,21 @@ class Submission(Leased):
     size = models.PositiveBigIntegerField(default=0)
     sha256 = models.CharField(max_length=64, blank=True, db_index=True)
     upload_expires_at = models.DateTimeField(null=True, blank=True)
+    upload_active_at = models.DateTimeField(null=True, blank=True)  # when its sender was last heard of; null: they paused it
     upload_data = models.JSONField(default=dict, blank=True)  # the storage's own notes on a started upload
     artifact_key = models.CharField(max_length=255, blank=True)  # the parsed items, written by validation
     missing_items = models.JSONField(default=list, blank=True)
+    turn = models.FloatField(default=0.0, editable=False)  # to be checked: the least comes first, see submissions.turns
+    cost = models.FloatField(default=0.0, editable=False)  # seconds that checking it takes, as far as is known
     problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
     n_problems = models.PositiveIntegerField(default=0)
     warnings = models.JSONField(default=list, blank=True)
-    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
-    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
     # What the service made it as, for people to judge beside the entries; nobody sent such a row.
     made_as = models.CharField(max_length=80, blank=True, editable=False)
 
+    GIVEN_BACK = {"status": Status.RECEIVED}
+    doing = "checking this entry"
     objects = SubmissionQuerySet.as_manager()
 
     class Meta:
@@ -123,7 +137,7 @@ class Submission(Leased):
             models.UniqueConstraint(fields=["phase", "number"], name="number_once_per_phase"),
             models.UniqueConstraint(fields=["phase", "made_as"], condition=~Q(made_as=""), name="made_once_per_phase"),
         ]
-        indexes = [models.Index(fields=["phase", "team", "status"]), models.Index(fields=["status", "received_at"])]
+        indexes = [models.Index(fields=["phase", "team", "status"]), models.Index(fields=["status", "turn"])]
 
     def __str__(self) -> str:
         return f"#{self.number} {self.method_name}"
@@ -159,9 +173,10 @@ class Submission(Leased):
                 raise Refused(quota.reason, quota.code, quota.next_at)
             Phase.objects.select_for_update().get(pk=phase.pk)  # numbers count up without gaps in a race
             last = cls.objects.filter(phase=phase).aggregate(n=models.Max("number"))["n"] or 0
+            RenderedText.after_commit(texts["description"])
             return cls.objects.create(
                 phase=phase, team=team, uploaded_by=user, number=last + 1, file_name=file_name, size=size, sha256=sha256,
-                created_at=now, upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS), **texts,
+                created_at=now, upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS), upload_active_at=now, **texts,
             )  # fmt: skip
 
     @staticmethod
@@ -171,6 +186,27 @@ class Submission(Leased):
                 f"{phase.title} is for teams with a scored entry in {phase.parent.title}; enter that phase first.",
                 "parent_phase",
             )
+
+    def hold_place(self, now=None) -> None:
+        """The upload goes on, and counts against the limits again where it had stopped. Raises `Refused` where its place
+        is taken meanwhile."""
+        now = now or timezone.now()
+        mine = type(self).objects.filter(pk=self.pk)
+        # Heard of so lately, it is left out of nobody's count before this one is written; else the count must wait for it.
+        lately = now - timedelta(minutes=settings.UPLOAD_IDLE_MINUTES) / 2
+        if mine.holding_place(now).filter(upload_active_at__gt=lately).update(upload_active_at=now):
+            return
+        with transaction.atomic():
+            Team.objects.select_for_update().get(pk=self.team_id)
+            if not mine.holding_place(now).exists():
+                quota = self.phase.quota(self.team, now)
+                if not quota.allowed:
+                    raise Refused(f"This upload had stopped, so its place was free for others. {quota.reason}", quota.code, quota.next_at)
+            mine.filter(status=Status.UPLOADING).update(upload_active_at=now)
+
+    def leave_place(self) -> None:
+        """The upload stops for now: it can go on, and counts against no limit until then."""
+        type(self).objects.filter(pk=self.pk, status=Status.UPLOADING).update(upload_active_at=None)
 
     def receive(self, key: str, size: int, sha256: str, now=None) -> None:
         """The bytes are in storage under `key`: check them against the reservation and queue the
@@ -184,15 +220,25 @@ class Submission(Leased):
         if not self.sha256:
             self.phase.require_open(now)
         with transaction.atomic():
-            moved = type(self).objects.filter(
-                pk=self.pk, status=Status.UPLOADING, upload_expires_at__gt=now
-            ).update(status=Status.RECEIVED, received_at=now, file_key=key, sha256=sha256, upload_data={})  # fmt: skip
+            open_upload = type(self).objects.filter(pk=self.pk, status=Status.UPLOADING, upload_expires_at__gt=now)
+            if open_upload.exists():
+                self.hold_place(now)
+            moved = open_upload.update(status=Status.RECEIVED, received_at=now, file_key=key, sha256=sha256, upload_data={})
             if not moved:
                 raise Refused(
                     "This upload is no longer open: it was finished, cancelled or ran out of time; start it again.", "upload_over"
                 )
+            self._queue()
             wake.after_commit()
         self.refresh_from_db()
+
+    def _queue(self) -> None:
+        """Give it its turn to be checked, among its team's and others'."""
+        others = type(self).objects.to_validate().exclude(pk=self.pk)
+        own = turns.backlog(others.filter(phase_id=self.phase_id, team_id=self.team_id), "pk")
+        self.cost = CHECK_SECONDS + self.size / CHECKED_BYTES
+        (self.turn,) = turns.turns(turns.clock(others, type(self).objects.validated()), *own, [self.cost])
+        self.save(update_fields=["turn", "cost"])
 
     def cancel(self, actor=None, now=None) -> None:
         """Stop an entry that is not done yet."""
@@ -218,11 +264,12 @@ class Submission(Leased):
     def begin_validation(self) -> bool:
         return bool(self.under_lease().update(status=Status.VALIDATING))
 
-    def reject(self, problems: list[str], n_problems: int, warnings: list[str]) -> bool:
+    def reject(self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "") -> bool:
+        """`detail` is the traceback where a reader of ours broke down."""
         with transaction.atomic():
             self.phase.lock()
             moved = self.under_lease().filter(status__in=Status.checked()).update(
-                status=Status.REJECTED, problems=problems, n_problems=n_problems, warnings=warnings,
+                status=Status.REJECTED, problems=problems, n_problems=n_problems, warnings=warnings, failure_detail=detail,
                 finished_at=timezone.now(), lease_token=None, lease_until=None,
             )  # fmt: skip
             if moved:
@@ -240,18 +287,12 @@ class Submission(Leased):
                 artifact_key=artifact_key,
                 missing_items=missing,
                 warnings=warnings,
-                lease_token=None,
-                lease_until=None,
-                attempts=0,
+                **self.ANEW,
             )
         )
 
-    def give_back(self, seconds: float = 0.0) -> bool:
-        """An attempt did not end well: leave the row to the next worker, after a pause."""
-        until = timezone.now() + timedelta(seconds=seconds) if seconds else None
-        return bool(
-            self.under_lease().filter(status__in=Status.checked()).update(status=Status.RECEIVED, lease_token=None, lease_until=until)
-        )
+    def give_up(self, sentence: str, detail: str) -> None:
+        self.fail(f"{sentence} It used up no quota; retry it or ask the operator.", detail, fenced=True)
 
     def fail(self, sentence: str, detail: str = "", *, fenced: bool = False) -> bool:
         """The service could not score this entry. It uses up no quota and can be retried. `fenced`:
@@ -283,8 +324,7 @@ class Submission(Leased):
         """Queue a failed entry again, from validation on; it keeps its number and time."""
         with transaction.atomic():
             moved = type(self).objects.filter(pk=self.pk, status=Status.FAILED).exclude(file_key="").update(
-                status=Status.RECEIVED, attempts=0, failure="", failure_detail="", finished_at=None,
-                notified_at=None, lease_token=None, lease_until=None,
+                status=Status.RECEIVED, finished_at=None, notified_at=None, **self.ANEW
             )  # fmt: skip
             if not moved:
                 raise Refused("Only an entry that has failed can be retried.", "not_failed")
@@ -302,7 +342,9 @@ class Submission(Leased):
 
     def edit(self, **texts: str) -> None:
         """Change what the team says about its entry; `texts` as in `models.entered.TEXTS`."""
-        self._flag(**checked_texts(**texts))
+        texts = checked_texts(**texts)
+        self._flag(**texts)
+        RenderedText.after_commit(texts.get("description", ""))
 
     def withdraw(self, now=None) -> None:
         """Take the entry off the boards, for good. Its quota stays used."""

@@ -1,0 +1,67 @@
+"""The processes of an installation, as they say themselves that they live: one row each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+REMEMBERED = timedelta(hours=1)  # how long a process that was not heard of since keeps its row
+MAX_ROWS = 500  # of processes that were not heard of: one that ends again and again makes many
+
+
+class ProcessQuerySet(models.QuerySet):
+    def live(self, now: datetime | None = None) -> Self:
+        """Those heard of within the time after which a worker's lease runs out, too."""
+        return self.filter(seen_at__gt=(now or timezone.now()) - timedelta(seconds=settings.LEASE_SECONDS))
+
+    def listeners(self, now: datetime | None = None) -> Counter[str]:
+        """How many live workers listen to each queue."""
+        queues = self.live(now).filter(kind=Process.Kind.WORKER).values_list("queues", flat=True)
+        return Counter(queue for listened in queues for queue in listened)
+
+
+class Process(models.Model):
+    """One process that runs, or ran a while ago. `name` is its host and number."""
+
+    class Kind(models.TextChoices):
+        WEB = "web", "Web"
+        WORKER = "worker", "Worker"
+        SWEEPER = "sweeper", "Sweeper"
+        SUPERVISOR = "supervisor", "Supervisor"
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=120, unique=True)
+    queues = models.JSONField(default=list)  # that a worker listens to
+    requests = models.JSONField(default=dict)  # that a web process answered: see leaderboard.traffic
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField(db_index=True)
+    worked_at = models.DateTimeField(null=True)  # when the sweeper last ended a round
+
+    objects = ProcessQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["kind", "name"]
+        verbose_name_plural = "processes"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    @classmethod
+    def beat(cls, kind: str, name: str, started_at: datetime, **values: Any) -> None:
+        """Note that the process lives. Its row is made where there is none, also where it was cleaned away meanwhile."""
+        now = timezone.now()
+        cls.objects.update_or_create(name=name, defaults={"kind": kind, "started_at": started_at, "seen_at": now, **values})
+
+    @classmethod
+    def forget(cls, now: datetime | None = None) -> int:
+        """Remove the rows of processes that are long gone, but for the last one of each kind; returns how many."""
+        now = now or timezone.now()
+        newest = cls.objects.values("kind").annotate(at=models.Max("seen_at")).values_list("at", flat=True)
+        gone = cls.objects.exclude(pk__in=cls.objects.live(now)).exclude(seen_at__in=list(newest))
+        surplus = gone.order_by("-seen_at").values_list("pk", flat=True)[MAX_ROWS:]
+        return gone.filter(models.Q(seen_at__lt=now - REMEMBERED) | models.Q(pk__in=list(surplus))).delete()[0]
