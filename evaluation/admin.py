@@ -10,6 +10,13 @@ from evaluation import models
 from submissions.admin import LookOnly
 
 
+@admin.register(models.Process)
+class ProcessAdmin(LookOnly):
+    list_display = ("kind", "name", "queues", "started_at", "seen_at", "worked_at")
+    list_filter = ("kind",)
+    search_fields = ("name",)
+
+
 @admin.register(models.PhaseMetric)
 class PhaseMetricAdmin(LookOnly):
     list_display = ("slug", "key", "phase", "position", "weight", "is_primary", "in_ranking")
@@ -52,7 +59,9 @@ class EvaluationAdmin(LookOnly):
 
 @admin.register(models.Part)
 class PartAdmin(LookOnly):
-    list_display = ("pk", "evaluation_id", "device", "slugs", "start", "stop", "state", "attempts", "worker", "lease_until", "failure")
+    list_display = (
+        "pk", "evaluation_id", "device", "slugs", "start", "stop", "state", "attempts", "losses", "worker", "lease_until", "failure",
+    )  # fmt: skip
     list_filter = ("state", "device")
     search_fields = ("=pk", "=evaluation__pk", "worker", "failure", "failure_detail")
     exclude = ("result",)
@@ -61,7 +70,7 @@ class PartAdmin(LookOnly):
 
 @admin.register(models.PictureRun)
 class PictureRunAdmin(LookOnly):
-    list_display = ("pk", "evaluation_id", "scene", "state", "n_made", "attempts", "worker", "lease_until", "failure")
+    list_display = ("pk", "evaluation_id", "scene", "state", "n_made", "attempts", "losses", "worker", "lease_until", "failure")
     list_filter = ("state",)
     search_fields = ("=pk", "=evaluation__pk", "scene", "digest", "failure", "failure_detail")
     exclude = ("made",)
@@ -75,7 +84,7 @@ class PictureRunAdmin(LookOnly):
 
 @admin.register(models.PropertyRun)
 class PropertyRunAdmin(LookOnly):
-    list_display = ("pk", "key", "params", "state", "done", "total", "passed", "of", "seconds", "attempts", "worker", "failure")
+    list_display = ("pk", "key", "params", "state", "done", "total", "passed", "of", "seconds", "attempts", "losses", "worker", "failure")
     list_filter = ("state", "key")
     search_fields = ("=pk", "key", "fingerprint", "failure", "failure_detail")
     exclude = ("outcomes", "pending")

@@ -42,15 +42,17 @@ def measure(run: PropertyRun) -> None:
             raise
         return _kept(run, found, time.monotonic() - start)
 
-    slices.do_slice(run, "measuring this metric", lambda: _obstacle(run), slice_in)
+    slices.do_slice(run, lambda: _obstacle(run), slice_in)
 
 
 def _obstacle(run: PropertyRun) -> str:
-    """Why this worker must not measure it: weights are not here, or are not those of the metric that was asked for."""
+    """Why this worker must not measure it: weights are not here, or they or the code are not those of the metric that was asked for."""
     spec = registry.get(run.key)
     if found := weights.refusal(spec, run.params):
         return found
-    if spec.networks and registry.fingerprint(run.key, run.params) != run.fingerprint:
+    if registry.fingerprint(run.key, run.params) != run.fingerprint:
+        if not spec.networks:
+            return f"The properties of {spec.title} are wanted for another version than this worker's code has."
         return (
             f"The weights of {spec.title} on this server are not those that its properties are wanted for (their sha256 differs); "
             "put those back, or take the metric out of its phase and add it anew."

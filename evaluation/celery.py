@@ -6,22 +6,25 @@ import os
 from functools import partial
 
 from celery import Celery
+from celery.signals import setup_logging, worker_init, worker_ready, worker_shutdown
 from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 from django.conf import settings
 
+from evaluation import broker
+
 app = Celery("plumbline", set_as_current=True)
 
 
-def _filesystem_broker() -> dict:
-    """Kombu's filesystem transport: enough to wake workers, needs no server."""
+def _folder_broker() -> dict:
+    """A folder of messages: enough to wake workers, needs no server."""
     folder = settings.HOME / "queue"
     for name in ("messages", "control"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     return {
-        "broker_url": "filesystem://localhost//",
+        "broker_url": f"{broker.SCHEME}://localhost//",
         "broker_transport_options": {
             "data_folder_in": str(folder / "messages"),
             "data_folder_out": str(folder / "messages"),
@@ -35,12 +38,14 @@ def _redis_broker() -> dict:
     return {
         "broker_url": settings.BROKER_URL,
         # Nudges older than this are useless; leases, not redelivery, recover lost work.
-        "broker_transport_options": {"visibility_timeout": 3600, "socket_timeout": 5, "socket_connect_timeout": 2},
-    }
+        "broker_transport_options": {
+            "visibility_timeout": 3600, "socket_timeout": 5, "socket_connect_timeout": 2, "global_keyprefix": f"{settings.REDIS_PREFIX}:",
+        },
+    }  # fmt: skip
 
 
 app.conf.update(
-    **(_redis_broker() if settings.BROKER_URL else _filesystem_broker()),
+    **(_redis_broker() if settings.BROKER_URL else _folder_broker()),
     broker_connection_timeout=2,
     broker_connection_retry_on_startup=True,
     task_ignore_result=True,
@@ -60,3 +65,24 @@ app.autodiscover_tasks(["evaluation", "leaderboard"])
 # Every task of the service is declared through one of these two.
 cpu_task = partial(app.task, queue="cpu")
 gpu_task = partial(app.task, queue="gpu")
+
+
+@setup_logging.connect
+def _keep_logging(**_: object) -> None:
+    """The log is as the settings say: with a receiver of this signal Celery sets up none of its own."""
+
+
+@worker_init.connect
+def _require_migrated(**_: object) -> None:
+    from submissions.database import require_migrated
+
+    require_migrated()
+
+
+@worker_ready.connect
+def _start_heartbeat(sender, **_: object) -> None:
+    """The worker has reached the broker and listens: its row says so from now on."""
+    from evaluation.heartbeat import Heartbeat, Process  # models, which are there once Django is set up
+
+    heartbeat = Heartbeat(Process.Kind.WORKER, queues=sorted(sender.app.amqp.queues.consume_from)).start()
+    worker_shutdown.connect(lambda **_: heartbeat.stop(), weak=False)

@@ -7,13 +7,14 @@ environment and a folder that holds copies of what the job needs.
 
 Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall"}`: bytes, seconds of
 the processor, and on the wall. Out:
-`{"end": "ok" | "error" | "memory" | "time" | "crash" | "weights"}`; the answer is in the folder
+`{"end": "ok" | "error" | "memory" | "time" | "crash" | "killed" | "room" | "weights" | "definition"}`; the answer is in the folder
 (`result.json`, or `error.txt` with the traceback; where weights are not here, or not as they
-should be, with the sentence that says so).
+should be, or the code here computes a column otherwise than its batch has it, with the sentence that says so).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import importlib
 import json
@@ -25,9 +26,15 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from evaluation.metrics.registry import OtherDefinition
 from evaluation.networks import cards
+from evaluation.parent_death import end_with
 from evaluation.weights import WeightsError
+
+if TYPE_CHECKING:
+    from evaluation.runner import MetricRequest
 
 SCORED = "scored"  # the file in a scoring job's folder with how many items are done
 LARGEST_FILE = 4 << 30  # bytes a job may write in one file
@@ -48,6 +55,7 @@ def validate(folder: Path, job: dict) -> dict:
         "n_problems": verdict.n_problems,
         "missing": list(verdict.missing),
         "warnings": list(verdict.warnings),
+        "faults": [dataclasses.asdict(fault) for fault in verdict.faults],
     }
 
 
@@ -60,7 +68,7 @@ def score(folder: Path, job: dict) -> dict:
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
     references = family.load(Path(job["reference"]), wanted)
     predictions = family.load(Path(job["artifact"]), wanted)
-    requests = [runner.MetricRequest(**request) for request in job["requests"]]
+    requests = _requests(job)
     seconds: dict[str, float] = {}
 
     def progress(done: int, _: int) -> None:
@@ -74,13 +82,23 @@ def score(folder: Path, job: dict) -> dict:
     return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds, "unreadable": unreadable}
 
 
+def _requests(job: dict) -> list[MetricRequest]:
+    """The job's columns. This process may have been started later than its parent, from other code, so it asks itself whether
+    it computes what the batch has: a value must never stand under the fingerprint of another definition."""
+    from evaluation.metrics import registry
+    from evaluation.runner import MetricRequest
+
+    registry.require_current(job["requests"])
+    return [MetricRequest(column["slug"], column["key"], column["params"]) for column in job["requests"]]
+
+
 def prepare(folder: Path, job: dict) -> dict:
     """Compute the reference's side of some items, with nothing of an entry; leaves it in `prepared`."""
-    from evaluation import prepared, runner
+    from evaluation import prepared
     from submissions.formats.families import FAMILIES
 
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
-    requests = [runner.MetricRequest(**request) for request in job["requests"]]
+    requests = _requests(job)
     found = prepared.prepare(references, requests, job["unit_scale"], job["item_ids"])
     (folder / "prepared").write_bytes(prepared.pack(found))
     return {"items": len(found)}
@@ -102,7 +120,7 @@ def reference(folder: Path, job: dict) -> dict:
     except FormatError as error:
         return {"faults": [str(fault) for fault in error.all()]}
     family.save(items, folder / "artifact")
-    return {"faults": [], "doubts": doubts.of(items, job.get("columns", ()), job.get("doubting", 0.0)) if family.images else []}
+    return {"faults": [], "doubts": doubts.of(family.key, items, job.get("columns", ()), job.get("doubting", 0.0))}
 
 
 def properties(folder: Path, job: dict) -> dict:
@@ -143,8 +161,9 @@ def memory_limit(kind: str) -> int:
     return resource.RLIMIT_DATA if kind in COMPUTE and cards.may_be_there() else resource.RLIMIT_AS
 
 
-def run_job(folder: Path, memory: int, seconds: int) -> None:
-    """In the forked process: limit it, do the job, write the answer. Never returns."""
+def run_job(folder: Path, memory: int, seconds: int, parent: int) -> None:
+    """In the process forked by `parent`: limit it, do the job, write the answer. Never returns."""
+    end_with(parent)
     code = 1
     try:
         job = json.loads((folder / "job.json").read_text())
@@ -161,7 +180,12 @@ def run_job(folder: Path, memory: int, seconds: int) -> None:
     except WeightsError as error:
         (folder / "error.txt").write_text(str(error))
         code = 4
+    except OtherDefinition as error:
+        (folder / "error.txt").write_text(str(error))
+        code = 6
     except BaseException:
+        if os.statvfs(folder).f_bavail == 0:  # libraries hide the error number behind errors of their own
+            code = 5
         (folder / "error.txt").write_text(traceback.format_exc(limit=20))
     finally:
         os._exit(code)
@@ -185,8 +209,9 @@ def wait_for(pid: int, seconds: float) -> str:
     finally:
         os.close(exited)
     if os.WIFSIGNALED(status):
-        return "time" if os.WTERMSIG(status) == signal.SIGXCPU else "crash"
-    return {0: "ok", 3: "memory", 4: "weights"}.get(os.WEXITSTATUS(status), "error")
+        # No limit of its own kills a job outright: that was an operator, or a machine without memory.
+        return {signal.SIGXCPU: "time", signal.SIGKILL: "killed"}.get(os.WTERMSIG(status), "crash")
+    return {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition"}.get(os.WEXITSTATUS(status), "error")
 
 
 def preload() -> None:
@@ -203,18 +228,27 @@ def preload() -> None:
     gc.freeze()
 
 
+def end_if_alone(*_: object) -> None:
+    """Before the first order comes: end if the parent has, for then its end of the pipe is closed."""
+    if select.select([sys.stdin.buffer], [], [], 0)[0]:
+        os._exit(0)
+
+
 def main() -> None:
     from evaluation import weights
 
     if sys.argv[1:]:
         weights.use_cache(Path(sys.argv[1]))
+    signal.signal(signal.SIGALRM, end_if_alone)
+    signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)  # loading takes seconds, in which nothing is read
     preload()
+    signal.setitimer(signal.ITIMER_REAL, 0)
     print(json.dumps({"end": "ready"}), flush=True)
     while line := sys.stdin.buffer.readline():
         order = json.loads(line)
-        pid = os.fork()
+        parent, pid = os.getpid(), os.fork()
         if pid == 0:
-            run_job(Path(order["folder"]), order["memory"], order["seconds"])
+            run_job(Path(order["folder"]), order["memory"], order["seconds"], parent)
         print(json.dumps({"end": wait_for(pid, order["wall"])}), flush=True)
 
 

@@ -1,6 +1,6 @@
-"""What an organizer may not have meant of a reference and its metrics: for want of objects or prompts, no value. PURE.
+"""What an organizer may not have meant of a reference and its metrics: for want of objects, prompts or a volume, no value. PURE.
 
-Objects take a detector, so this is asked in a child or on the command line, never while a page is made.
+Objects take a detector and volumes a second each, so this is asked in a child or on the command line, never while a page is made.
 """
 
 from __future__ import annotations
@@ -15,15 +15,47 @@ from evaluation.metrics import registry
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.detections import Looking
+    from submissions.formats.arrays import Mesh
     from submissions.formats.render import View
 
 DETECTOR = "yolox"  # the network, in evaluation/weights.py
+VOLUME = "volume_iou"  # the metric
 
 
-def of(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
-    """All that speaks against these views for these columns, a sentence each; see `of_prompts` and `of_objects`."""
+def of(family: str, items: Mapping[str, Any], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
+    """All that speaks against these items of a family for these columns, a sentence each; see the functions for each family."""
     columns = list(columns)
-    return [*of_prompts(views, [key for key, _ in columns]), *of_objects(views, columns, seconds)]
+    if family == "render":
+        return [*of_prompts(items, [key for key, _ in columns]), *of_objects(items, columns, seconds)]
+    return of_volumes(items, columns, seconds) if family == "mesh" else []
+
+
+def of_volumes(meshes: Mapping[str, Mesh], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
+    """A sentence for each mesh that encloses nothing, where a metric compares volumes; nothing more after so many `seconds`.
+
+    Meshes that cannot be measured against at all are refused elsewhere.
+    """
+    until = time.monotonic() + seconds
+    resolutions = {registry.resolve_params(key, params)["resolution"] for key, params in columns if key == VOLUME}
+    if not resolutions:
+        return []
+    from evaluation.metrics.mesh.pair import MeshPair
+    from evaluation.metrics.mesh.volume import encloses
+
+    found = []
+    for name, mesh in meshes.items():
+        if time.monotonic() > until:
+            break
+        try:
+            pair = MeshPair.of(None, mesh)
+        except ValueError:
+            continue
+        if not all(encloses(pair, resolution) for resolution in resolutions):
+            found.append(
+                f"{name}: encloses nothing (it is flat, too thin for the cells, or open with its faces turned inwards), so "
+                f"{registry.get(VOLUME).title} has no value there; close it, or turn its faces outwards."
+            )
+    return found
 
 
 def of_prompts(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:

@@ -1,5 +1,5 @@
-"""A worker that lacks the weights of a network, or has others than those asked for, leaves the work to workers that have
-them: it is no attempt, and the worker itself asks for it again a while later."""
+"""A worker that lacks the weights of a network, or has others than those asked for, or other code, leaves the work to workers
+that have them: it is no attempt, and the worker itself asks for it again a while later."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def obstacle(metrics: Iterable[Mapping[str, Any]]) -> str:
     return ""
 
 
-def leave(row: Leavable, sentence: str) -> None:
-    """Give back a row that is held; the sentence says what no worker could do, and why."""
-    log.error("left to a worker that has the weights", row=str(row), obstacle=sentence)
+def leave(row: Leavable, obstacle: str) -> None:
+    """Give back a row that is held, because of what `obstacle` says."""
+    log.error("left to a worker that has what it needs", row=str(row), obstacle=obstacle)
     _left[type(row), row.pk] = time.monotonic() + SECONDS
-    row.leave_to_another(sentence, AT_MOST)
+    row.leave_to_another(f"No worker could begin {row.doing}. {obstacle}", AT_MOST)
 
 
 def left_to_others(kind: type[Leavable]) -> list[int]:

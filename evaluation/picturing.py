@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation import lacking, preparing, slices
+from evaluation.metrics import registry
 from evaluation.metrics.render import osim
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
 from evaluation.pictures.names import SMALL, Made, file_name
@@ -35,7 +36,7 @@ def make(run: PictureRun) -> None:
         _store(run, folder, job["item_ids"], found)
         return run.keep(found)
 
-    slices.do_slice(run, "making these pictures", obstacle, slice_in)
+    slices.do_slice(run, obstacle, slice_in)
 
 
 def _store(run: PictureRun, folder: Path, item_ids: Sequence[str], found: dict[str, Made]) -> None:
@@ -64,10 +65,11 @@ def _job(run: PictureRun) -> dict[str, Any]:
 
 
 def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Of a batch's metrics, the weights of those that have a similarity map, by slug; columns with the same map count once."""
+    """Of a batch's metrics, the weights of those that have a similarity map, by slug; columns with the same map count once, and those
+    whose values are of another version have none: it would not be the map that they were taken from."""
     found: dict[str, str] = {}
     for metric in metrics:
-        if metric["key"].startswith("puzzlesim") and metric["params"]["weights"] not in found.values():
+        if metric["key"].startswith("puzzlesim") and registry.is_current(metric) and metric["params"]["weights"] not in found.values():
             found[metric["slug"]] = metric["params"]["weights"]
     return found
 

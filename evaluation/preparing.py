@@ -20,9 +20,10 @@ log = structlog.get_logger(__name__)
 
 
 def key_of(batch: EvaluationBatch, slugs: list[str], start: int, stop: int) -> str:
-    """Where the storage has what is prepared for these columns over items [start, stop) of the batch's reference."""
-    reference = batch.reference
-    fingerprints = [metric["fingerprint"] for metric in batch.metrics if metric["slug"] in slugs]
+    """Where the storage has what is prepared for those of these columns that are not outdated, over items [start, stop) of the
+    batch's reference."""
+    reference, outdated = batch.reference, {column.slug for column in batch.outdated()}
+    fingerprints = [metric["fingerprint"] for metric in batch.metrics if metric["slug"] in slugs and metric["slug"] not in outdated]
     name = prepared.digest(reference.family.key, reference.sha256, batch.unit_scale, fingerprints, reference.item_ids[start:stop])
     return f"prepared/{reference.phase_id}/{name}"
 
@@ -53,7 +54,7 @@ def _made(job: dict, heartbeat: Callable[[], bool], seconds: int) -> bytes:
             sandbox.run(folder, {"kind": "prepare", **{name: job[name] for name in wanted}}, heartbeat, seconds, PATIENCE)
             return (folder / "prepared").read_bytes()
     except JobFailed as failed:
-        if failed.end == "weights":
+        if failed.is_lacking or failed.end in ("killed", "room"):  # which says nothing of the reference
             raise
         log.warning("a reference could not be prepared", reference=job["reference"], end=failed.end, detail=failed.detail)
         return prepared.pack({})

@@ -17,7 +17,7 @@ from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
-from submissions.formats.errors import TableError, more_cells
+from submissions.formats.errors import TableError, control_character, heads_text, more_cells
 
 MOST_ROWS = 2000
 MOST_NAME = 80
@@ -120,12 +120,15 @@ def read(text: str, layout: Layout) -> Table:
 def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
     """The rows below the head, each with its line and its cells by head, stripped. Raises `ResultsError` where a head is missing,
     and where a row has more cells than the head: a comma that was not quoted would move the figures into other columns."""
+    if found := control_character(text):
+        line = text.count("\n", 0, found[0]) + 1
+        raise ResultsError([f"line {line}: there is the character {found[1]}, which is none to read; save the table as CSV in UTF-8."])
     try:
         table = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
         there = [head.strip() for head in table.fieldnames or ()]
         absent = [head for head in dict.fromkeys(heads) if head not in there]
         if absent:
-            raise ResultsError([f"the table has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}."])
+            raise ResultsError([f"the table has no column {heads_text(absent)}; its columns are {heads_text(there)}."])
         if len(set(there)) < len(there):
             raise ResultsError(["the table has two columns of one name; give each its own."])
         rows, problems = [], []

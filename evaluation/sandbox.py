@@ -8,6 +8,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ SENTENCES = {
     "memory": "It needed more memory than the {memory} MB one job may use.",
     "time": "It was not done within the {seconds} s one job may take.",
     "crash": "The process that did it broke down.",
+    "killed": "The process that did it was killed.",
+    "room": "There was no room on the worker's disk.",
     "error": "An error in the service stopped it.",
 }
 
@@ -31,15 +34,21 @@ NEW_SECONDS = 60.0  # a job's folder younger than this may still be without its 
 
 
 class JobFailed(Exception):
-    """The job did not answer. `end` says how it went; `detail` is for operators, but for "weights" a sentence for all."""
+    """The job did not answer. `end` says how it went; `detail` is for operators, but where this worker lacks something
+    (`is_lacking`) a sentence for all."""
 
     def __init__(self, end: str, detail: str, seconds: int | None = None) -> None:
         super().__init__(end)
         self.end, self.detail, self.seconds = end, detail, seconds or settings.CHILD_SECONDS
 
     @property
+    def is_lacking(self) -> bool:
+        """Whether another worker may be able to do it: weights are not here, or the code is not that of the batch."""
+        return self.end in ("weights", "definition")
+
+    @property
     def sentence(self) -> str:
-        if self.end == "weights":
+        if self.is_lacking:
             return self.detail
         return SENTENCES[self.end].format(memory=settings.CHILD_MEMORY_MB, seconds=self.seconds)
 
@@ -82,8 +91,9 @@ class Sandbox:
             self.stop()  # or it would answer the next job with what this one found
             raise
         if end == "gone":
-            self.stop()
-            raise JobFailed("crash", f"the scoring process ended with {process.returncode}")
+            raise self._gone()
+        if end == "killed":
+            raise JobFailed(end, "had the process of its job killed")
         if end != "ok":
             error = folder / "error.txt"
             raise JobFailed(end, error.read_text() if error.exists() else f"the job ended with: {end}", seconds)
@@ -102,7 +112,7 @@ class Sandbox:
                 raise LeaseLost
             if time.monotonic() > deadline:
                 self.stop()
-                return "gone"
+                return "crash"
 
     def _start(self, heartbeat: Callable[[], bool]) -> subprocess.Popen:
         """The child, ready for a job: it takes seconds to begin, and on a busy machine longer than a lease."""
@@ -124,9 +134,17 @@ class Sandbox:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=settings.BASE_DIR,
                 start_new_session=True, bufsize=0,
             )  # fmt: skip
-            if self._answer(self._process, heartbeat, START_SECONDS) != "ready":
-                raise JobFailed("crash", "the scoring process did not start")
+            if (end := self._answer(self._process, heartbeat, START_SECONDS)) != "ready":
+                raise self._gone() if end == "gone" else JobFailed("crash", "the scoring process did not start")
         return self._process
+
+    def _gone(self) -> JobFailed:
+        """How the child ended by itself. Its own limits end jobs, not it, so a signal that kills came from outside: an operator,
+        or a machine without memory."""
+        process = self._process
+        self.stop()
+        killed = process is not None and process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
+        return JobFailed("killed" if killed else "crash", f"lost its scoring process, which ended with {process and process.returncode}")
 
     def stop(self) -> None:
         """End the child and whatever job it runs."""

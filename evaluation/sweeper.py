@@ -1,7 +1,7 @@
 """The sweeper: finds what no nudge announced and what a dead worker left behind.
 
-Claiming is the workers' affair; a row whose lease ran out is claimable by itself. The sweeper only
-says so, and closes what nobody else will.
+Claiming is the workers' affair; a row whose lease ran out is claimable by itself, after a pause for its lost worker. The
+sweeper only says so, and closes what nobody else will.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import structlog
+from django.apps import apps
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun
 from submissions import storage, wake
+from submissions.leases import Leased
 from submissions.models import Status, Submission
 
 log = structlog.get_logger(__name__)
@@ -26,6 +28,7 @@ def sweep() -> dict[str, int]:
         "orphans": _adopt_orphans(),
         "unclosed": _close_finished(),
         "unmeasured": _tried(PropertyRun.request_missing),
+        "lost": sum(kind._default_manager.all().note_losses() for kind in apps.get_models() if issubclass(kind, Leased)),
     }
     now = timezone.now()
     cpu = Submission.objects.to_validate().unleased(now).count() + Part.objects.waiting("cpu").unleased(now).count()

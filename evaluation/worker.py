@@ -10,27 +10,25 @@ import os
 import shutil
 import socket
 import time
-import traceback
-from datetime import datetime, timedelta
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
 import structlog
-from django.conf import settings
 from django.utils import timezone
 
 from evaluation import background, lacking, picturing, preparing
 from evaluation.child import SCORED
+from evaluation.ladder import attempt
 from evaluation.models import Evaluation, Part, cutting
-from evaluation.sandbox import PATIENCE, JobFailed, LeaseLost, job_folder, sandbox
+from evaluation.sandbox import PATIENCE, job_folder, sandbox
+from evaluation.worklog import logged
 from submissions import storage, wake
 from submissions.models import Status, Submission
 
 log = structlog.get_logger(__name__)
 
 TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
-AWAY_SECONDS = 15.0  # how long work waits where the storage does not answer
-AWAY_AT_MOST = timedelta(days=1)  # then an entry fails like any other
 
 
 @cache
@@ -69,46 +67,24 @@ def work_once(device: str) -> bool:
     if device == "cpu":
         submission = Submission.objects.to_validate().claim(name(), status=Status.CLAIMED)
         if submission is not None:
-            check(submission)
+            with logged("entry checked", submission, submission.phase, entry=submission.pk):
+                check(submission)
             return True
     part = Part.objects.waiting(device).exclude(pk__in=lacking.left_to_others(Part)).claim(name())
     if part is None:
         return device == "cpu" and (picturing.make_once(name()) or background.measure_once(name()))
-    score(part)
+    submission = part.evaluation.submission
+    with logged("part scored", part, submission.phase, entry=submission.pk, metric=part.slugs, items=part.stop - part.start):
+        score(part)
     return True
 
 
 def check(submission: Submission) -> None:
     """Validate a claimed upload and, if it is acceptable, cut its evaluation into parts."""
-    if submission.attempts > settings.MAX_ATTEMPTS:
-        submission.fail(
-            f"Checking this entry was begun {settings.MAX_ATTEMPTS} times and never finished; it used up no quota, "
-            "retry it or ask the operator.",
-            submission.failure_detail,
-            fenced=True,
-        )
-        return
-    if not submission.begin_validation():
-        return
-    try:
-        with job_folder() as folder:
-            _check_in(folder, submission)
-    except LeaseLost:
-        log.info("lease lost while checking", submission=submission.pk)
-    except storage.StorageError as error:
-        if _storage_is_away(submission.received_at, error):
-            submission.put_off(AWAY_SECONDS, status=Status.RECEIVED)
-        else:
-            _check_failed(submission, f"Checking this entry failed. {error}", traceback.format_exc(), False)
-    except JobFailed as error:
-        _check_failed(submission, f"Checking this entry failed. {error.sentence}", error.detail, error.end == "memory")
-    except Exception:
-        _check_failed(
-            submission,
-            "Checking this entry failed. An error in the service stopped it.",
-            traceback.format_exc(),
-            False,
-        )
+    with attempt(submission, submission.received_at):
+        if submission.begin_validation():
+            with job_folder() as folder:
+                _check_in(folder, submission)
 
 
 def _check_in(folder, submission: Submission) -> None:
@@ -122,28 +98,16 @@ def _check_in(folder, submission: Submission) -> None:
         "manifest": submission.phase.manifest_data,
     }
     verdict = sandbox.run(folder, job, submission.heartbeat)
+    for fault in verdict["faults"]:
+        log.error("a reader broke down", submission=submission.pk, file=fault["file"], detail=fault["traceback"])
     if not verdict["accepted"]:
-        submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"])
+        detail = "\n".join(fault["traceback"] for fault in verdict["faults"])
+        submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"], detail)
         return
     key = f"artifacts/{submission.pk}-{submission.lease_token.hex}.{submission.phase.challenge.kind.stored}"
     storage.store().save_file(key, folder / "artifact")
     if not Evaluation.begin(submission, key, verdict["missing"], verdict["warnings"]):
         storage.store().delete(key)
-
-
-def _storage_is_away(since: datetime | None, error: storage.StorageError) -> bool:
-    """Whether work that waits `since` then is to wait for the storage: an outage is no attempt, or
-    one of seconds would fail every entry in the queue."""
-    log.warning("the storage does not answer", error=str(error))
-    return since is not None and timezone.now() - since < AWAY_AT_MOST
-
-
-def _check_failed(submission: Submission, sentence: str, detail: str, final: bool) -> None:
-    log.error("checking failed", submission=submission.pk, attempt=submission.attempts, detail=detail)
-    if final or submission.attempts >= settings.MAX_ATTEMPTS:
-        submission.fail(f"{sentence} It used up no quota; retry it or ask the operator.", detail, fenced=True)
-    else:
-        submission.give_back(seconds=submission.attempts)
 
 
 def score(part: Part) -> None:
@@ -152,45 +116,32 @@ def score(part: Part) -> None:
     if evaluation.state != Evaluation.State.RUNNING or evaluation.submission.status == Status.CANCELLED:
         evaluation.drop()
         return
-    if part.attempts > settings.MAX_ATTEMPTS:
-        part.give_up_or_retry(
-            f"Scoring items {part.start + 1} to {part.stop} was begun {settings.MAX_ATTEMPTS} times and never finished.",
-            part.failure_detail, final=True,
-        )  # fmt: skip
-        return
-    try:
-        if obstacle := lacking.obstacle(metric for metric in evaluation.batch.metrics if metric["slug"] in part.slugs):
-            _leave(part, obstacle)
+    outdated = [column for column in evaluation.batch.outdated() if column.slug in part.slugs]
+    waiting = {column.slug for column in outdated}
+    with attempt(part, evaluation.created_at):
+        if not evaluation.batch.scores_without(outdated):
+            if evaluation.batch.is_live:
+                lacking.leave(part, f"{outdated[0].sentence} Re-evaluate the phase.")
+            else:
+                evaluation.drop()
+            return
+        if obstacle := lacking.obstacle(m for m in evaluation.batch.metrics if m["slug"] in part.slugs and m["slug"] not in waiting):
+            lacking.leave(part, obstacle)
             return
         now = timezone.now()
         part.begin(started_at=now, scored=0)
         Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
-        with job_folder() as folder:
-            found = _scored_in(folder, part, evaluation)
-        if not part.finish(found["scores"], found["seconds"]):
+        if waiting.issuperset(part.slugs):
+            found = {"scores": {}, "seconds": {}}
+        else:
+            with job_folder() as folder:
+                found = _scored_in(folder, part, evaluation, waiting)
+        if not part.finish({**found["scores"], **dict.fromkeys(waiting)}, found["seconds"]):
             log.info("late result dropped", part=part.pk)
-    except LeaseLost:
-        log.info("lease lost while scoring", part=part.pk)
-    except storage.StorageError as error:
-        if _storage_is_away(evaluation.created_at, error):
-            part.put_off(AWAY_SECONDS)
-        else:
-            _score_failed(part, str(error), traceback.format_exc(), False)
-    except JobFailed as error:
-        if error.end == "weights":
-            _leave(part, error.sentence)
-        else:
-            _score_failed(part, error.sentence, error.detail, error.end == "memory")
-    except Exception:
-        _score_failed(part, "An error in the service stopped it.", traceback.format_exc(), False)
 
 
-def _leave(part: Part, obstacle: str) -> None:
-    lacking.leave(part, f"No worker could score items {part.start + 1} to {part.stop}. {obstacle}")
-
-
-def _scored_in(folder: Path, part: Part, evaluation: Evaluation) -> dict:
-    job = _scoring_job(part, evaluation)
+def _scored_in(folder: Path, part: Part, evaluation: Evaluation, waiting: Collection[str]) -> dict:
+    job = _scoring_job(part, evaluation, waiting)
     seconds = cutting.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
 
     def heartbeat() -> bool:
@@ -205,9 +156,10 @@ def _scored_in(folder: Path, part: Part, evaluation: Evaluation) -> dict:
     return found
 
 
-def _scoring_job(part: Part, evaluation: Evaluation) -> dict:
+def _scoring_job(part: Part, evaluation: Evaluation, waiting: Collection[str] = ()) -> dict:
     reference = evaluation.batch.reference
-    wanted = set(part.slugs)
+    wanted = set(part.slugs) - set(waiting)
+    names = ("slug", "key", "params", "fingerprint", "weights_sha256")
     return {
         "kind": "score",
         "family": reference.family.key,
@@ -215,7 +167,7 @@ def _scoring_job(part: Part, evaluation: Evaluation) -> dict:
         "reference": str(storage.store().local_path(reference.key)),
         "item_ids": reference.item_ids[part.start : part.stop],
         "unit_scale": evaluation.batch.unit_scale,
-        "requests": [{"slug": r.slug, "key": r.key, "params": dict(r.params)} for r in evaluation.batch.requests() if r.slug in wanted],
+        "requests": [{name: column.get(name) for name in names} for column in evaluation.batch.metrics if column["slug"] in wanted],
     }
 
 
@@ -232,8 +184,3 @@ def _scored(folder: Path, most: int) -> int:
 def _still_wanted(part: Part, evaluation: Evaluation, scored: int) -> bool:
     cancelled = Submission.objects.filter(pk=evaluation.submission_id, status=Status.CANCELLED).exists()
     return not cancelled and part.heartbeat(scored=scored)
-
-
-def _score_failed(part: Part, sentence: str, detail: str, final: bool) -> None:
-    log.error("scoring failed", part=part.pk, attempt=part.attempts, detail=detail)
-    part.give_up_or_retry(f"Scoring items {part.start + 1} to {part.stop} failed. {sentence}", detail, final)

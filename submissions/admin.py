@@ -53,7 +53,9 @@ class PhaseAdmin(LookOnly):
 
 @admin.register(models.Submission)
 class SubmissionAdmin(LookOnly):
-    list_display = ("pk", "number", "method_name", "team", "phase", "status", "attempts", "worker", "created_at", "finished_at", "failure")
+    list_display = (
+        "pk", "number", "method_name", "team", "phase", "status", "attempts", "losses", "worker", "created_at", "finished_at", "failure",
+    )  # fmt: skip
     list_filter = ("status", "phase__challenge", "is_baseline", "is_verified")
     search_fields = ("=pk", "method_name", "team__name", "sha256", "failure", "failure_detail", "worker")
     list_select_related = ("team", "phase__challenge")
@@ -104,6 +106,13 @@ class ChallengeFileAdmin(LookOnly):
     list_filter = ("kind",)
     search_fields = ("name", "title", "sha256", "key", "challenge__slug")
     list_select_related = ("challenge", "phase__challenge")
+
+
+@admin.register(models.RenderedText)
+class RenderedTextAdmin(LookOnly):
+    list_display = ("source", "version", "fault", "created_at")
+    list_filter = ("fault", "version")
+    search_fields = ("source", "html")
 
 
 @admin.register(models.Announcement)

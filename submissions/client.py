@@ -25,7 +25,7 @@ from submissions.formats.errors import FormatError
 from submissions.formats.package import DEFAULT_BOUNDS, open_package
 from submissions.manifest import Bounds, Manifest, ManifestError
 from submissions.pipes import end
-from submissions.transfer import Entry, RefusedByServer, Server, ServerError, Trouble, upload
+from submissions.transfer import PATIENCE_SECONDS, Entry, RefusedByServer, Server, ServerError, Trouble, upload
 from submissions.validation import Problem, Verdict, validate
 
 OK, REJECTED, USAGE, REFUSED, TROUBLE, STOPPED = 0, 1, 2, 3, 4, 130
@@ -34,7 +34,7 @@ EXIT_CODES = """exit codes:
   1    the entry was rejected or has failed
   2    the command was not understood, or a file is not there
   3    the server refused: a limit, a permission, a closed phase
-  4    the server cannot be reached or has trouble; run the same command again later
+  4    the server cannot be reached or has trouble, also after --patience; run the same command again later
   130  stopped by hand; run the same upload again to go on with it"""
 _PHASE_URL = re.compile(r"(?P<server>https?://.+?)/(?:api/v1/)?challenges/(?P<challenge>[^/]+)/(?:phases/)?(?P<phase>[^/?#]+)(?:[/?#].*)?")
 _DONE = ("scored", "rejected", "failed", "cancelled")
@@ -187,7 +187,7 @@ def _server(args: argparse.Namespace) -> Server:
     if not token and args.needs_token:
         raise UsageError("A token is needed: make one in your account's settings, and give it as --token or PLUMBLINE_TOKEN.")
     try:
-        server = Server(args.server, token, args.pause)
+        server = Server(args.server, token, args.pause, 60 * args.patience, lambda sentence: tqdm.write(sentence, file=sys.stderr))
     except ValueError as error:
         raise UsageError(str(error)) from None
     if token and server.url.scheme == "http" and server.url.host not in ("localhost", "127.0.0.1", "::1"):
@@ -287,9 +287,20 @@ def _command(commands: Any, name: str, words: str, run: Callable[..., int], need
         name, help=words, description=words.capitalize() + ".", epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--server", required=needs_token, default="", metavar="URL", help="address of the server")
+    parser.add_argument(
+        "--patience", type=_minutes, default=PATIENCE_SECONDS / 60, metavar="MINUTES",
+        help="how long to wait for a server that cannot be reached or has trouble; %(default)g if not given",
+    )  # fmt: skip
     parser.add_argument("--token", default="", help="your token; better given in the environment as PLUMBLINE_TOKEN")
     parser.set_defaults(run=run, needs_token=needs_token)
     return parser
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)  # argparse says what is wrong with a word
+    if not 0 <= minutes <= 7 * 24 * 60:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of minutes between 0 and those of a week.")
+    return minutes
 
 
 if __name__ == "__main__":

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import timedelta
 
+from allauth.account.forms import SignupForm
 from django import forms
+from django.db import transaction
+from django.http import HttpRequest
 from django.utils import timezone
 
 from submissions.models import Submission
@@ -34,6 +38,23 @@ class UploadForm(EntryForm):
     """An entry and its file, as one plain form; scripts send the same fields to the API."""
 
     file = forms.FileField()
+
+
+class SteadySignupForm(SignupForm):
+    """Signing up takes as long with an address that has an account as with one that has none: the page is the same, so the
+    time must not tell them apart either."""
+
+    def try_save(self, request: HttpRequest) -> tuple:
+        if self.account_already_exists:
+            # The work of a new account, above all the hash of its password, with an address that nobody has; undone, before the
+            # owner of the address is written to.
+            email = self.cleaned_data["email"]
+            with transaction.atomic():
+                self.account_already_exists, self.cleaned_data["email"] = False, f"{secrets.token_hex(8)}@nobody.invalid"
+                self.save(request)
+                self.account_already_exists, self.cleaned_data["email"] = True, email
+                transaction.set_rollback(True)
+        return super().try_save(request)
 
 
 class TokenForm(forms.Form):

@@ -1,15 +1,26 @@
-"""Work on a row under a lease: claim, heartbeat, release, and the fence against late results."""
+"""Work on a row under a lease: claim, heartbeat, release, the fence against late results, and what is put down to the
+row itself and what to a worker that was lost."""
 
 from __future__ import annotations
 
+import socket
 import uuid
-from datetime import timedelta
-from typing import Self
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
+import structlog
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+
+log = structlog.get_logger(__name__)
+
+LONGEST_PAUSE = 60  # times LOSS_SECONDS, after many losses
 
 
 class LeasedQuerySet(models.QuerySet):
@@ -26,7 +37,15 @@ class LeasedQuerySet(models.QuerySet):
 
     def expired(self, now=None) -> Self:
         """Rows whose holder has not been heard of since the lease ran out."""
-        return self.filter(lease_until__lte=now or timezone.now())
+        return self.filter(lease_token__isnull=False, lease_until__lte=now or timezone.now())
+
+    def note_losses(self, now=None) -> int:
+        """Note of each row whose holder is not heard of any more that its worker was lost; how many were noted.
+
+        Every claim and every sweep does it. A holder that was only slow finds its token gone, and writes nothing.
+        """
+        now = now or timezone.now()
+        return sum(row.lose("was not heard of any more", now) for row in self.expired(now).order_by())
 
     def claim(self, worker: str, now=None, **values):
         """Claim the first row of this query that can be had; None when there is none.
@@ -37,7 +56,8 @@ class LeasedQuerySet(models.QuerySet):
         has waited for the other worker.
         """
         now = now or timezone.now()
-        free = self.unleased(now)
+        self.note_losses(now)
+        free = self.unleased(now).filter(lease_token__isnull=True)
         for pk in list(free.values_list("pk", flat=True)[:16]):
             token = uuid.uuid4()
             claimed = (
@@ -48,6 +68,7 @@ class LeasedQuerySet(models.QuerySet):
                     lease_until=now + timedelta(seconds=settings.LEASE_SECONDS),
                     attempts=F("attempts") + 1,
                     worker=worker,
+                    machine=machine(),
                     **values,
                 )
             )
@@ -59,17 +80,37 @@ class LeasedQuerySet(models.QuerySet):
 class Leased(models.Model):
     """A row that one worker at a time works on.
 
-    `lease_token` is the fence: whatever a worker writes, it writes `under` the token it was given,
+    `lease_token` is the fence: whatever a worker writes, it writes `under_lease` with the token it was given,
     so a result that comes after the row was leased to somebody else changes nothing.
+
+    Attempts that fail by the row's own doing (memory, time, an exception) and workers that are lost while they have it are
+    counted apart: MAX_ATTEMPTS of the one, MAX_LOSSES of the other, with pauses that double. From the second machine on
+    where a worker was lost, losses are the row's own doing and count as attempts.
     """
+
+    # What is set beside in a row that is given back, and in one that begins anew, with nothing behind it.
+    GIVEN_BACK: ClassVar[dict[str, Any]] = {}
+    ANEW: ClassVar[dict[str, Any]] = {
+        "lease_token": None, "lease_until": None, "attempts": 0, "losses": 0, "lost": [], "failure": "", "failure_detail": "",
+    }  # fmt: skip
 
     lease_token = models.UUIDField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False, db_index=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)  # that failed, and the one under way
+    losses = models.PositiveSmallIntegerField(default=0)  # workers that were lost while they had the row
+    lost = models.JSONField(default=list, blank=True)  # of each loss: the worker, its machine, what happened, and when
     worker = models.CharField(max_length=120, blank=True)
+    machine = models.CharField(max_length=240, blank=True)  # of that worker
+    failure = models.CharField(max_length=400, blank=True)  # a sentence for people
+    failure_detail = models.TextField(blank=True)  # the traceback, for operators only
 
     class Meta:
         abstract = True
+
+    @property
+    def doing(self) -> str:
+        """What sentences call the work: "making these pictures"."""
+        raise NotImplementedError
 
     def under_lease(self) -> models.QuerySet:
         """This row, if the token in hand is still the row's; else nothing."""
@@ -83,4 +124,78 @@ class Leased(models.Model):
     def put_off(self, seconds: float, **values) -> bool:
         """Give the row back for a while, as if it had not been begun: what failed was not the work."""
         until = timezone.now() + timedelta(seconds=seconds)
-        return bool(self.under_lease().update(lease_token=None, lease_until=until, attempts=F("attempts") - 1, **values))
+        given_back = {"lease_token": None, "lease_until": until, "attempts": F("attempts") - 1}
+        return bool(self.under_lease().update(**given_back | self.GIVEN_BACK | values))
+
+    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
+        """An attempt failed: leave the row to the next worker after a pause, or give it up after the last attempt (`final`:
+        after this one, because another would go the same way)."""
+        if final or self.attempts >= settings.MAX_ATTEMPTS:
+            self.give_up(sentence, detail)
+        else:
+            until = timezone.now() + timedelta(seconds=self.attempts)
+            failed = {"failure": sentence[:400], "failure_detail": detail}
+            self.under_lease().update(**{"lease_token": None, "lease_until": until} | failed | self.GIVEN_BACK)
+
+    def give_up(self, sentence: str, detail: str) -> None:
+        """Fail the row for good; here for kinds of row that have a State of their own."""
+        self.under_lease().update(
+            state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, finished_at=timezone.now(),
+            lease_token=None, lease_until=None,
+        )  # fmt: skip
+
+    def lose(self, what: str, now: datetime | None = None) -> bool:
+        """Note that the worker which has this row was lost, or the process that worked for it ("was killed", says `what`):
+        have the row wait, or give it up. With `now` only if the lease had ended by then. False where somebody else was first.
+        """
+        rows = self.under_lease() if now is None else self.under_lease().filter(lease_until__lte=now)
+        now = now or timezone.now()
+        lost = [*self.lost, {"worker": self.worker, "machine": self.machine, "what": what, "at": now.isoformat(timespec="seconds")}]
+        is_own = on_two_machines([one["machine"] for one in lost])
+        values = {"losses": self.losses + 1, "lost": lost, "attempts": self.attempts if is_own else max(0, self.attempts - 1)}
+        is_last = self.attempts >= settings.MAX_ATTEMPTS if is_own else self.losses + 1 >= settings.MAX_LOSSES
+        note = {"row": str(self), "kind": self._meta.verbose_name, "worker": self.worker, "what": what, "losses": self.losses + 1}
+        if not is_last:
+            pause = pause_after(self.losses + 1)
+            noted = rows.update(**{"lease_token": None, "lease_until": now + timedelta(seconds=pause)} | values | self.GIVEN_BACK)
+            if noted:
+                log.warning("a worker was lost", pause=pause, **note)
+            return bool(noted)
+        token = uuid.uuid4()  # giving up takes more than one statement: first of all nobody else may have the row
+        if not rows.update(lease_token=token, lease_until=now + timedelta(seconds=settings.LEASE_SECONDS), **values):
+            return False
+        self.lease_token = token
+        log.error("given up after its workers were lost", workers=[one["worker"] for one in lost], **note)
+        detail = "\n".join(f"{one['at']} {one['worker']} on {one['machine']}: {one['what']}" for one in lost)
+        begun = f"{self.doing[:1].upper()}{self.doing[1:]} was begun {times(self.losses + 1)}, and each time its worker was lost"
+        if is_own:
+            self.give_up(f"{begun}, on more than one machine, so it counts as its own failure.", detail)
+        else:
+            self.give_up(f"{begun}; that is the service's fault as far as is known, and its operator was told.", detail)
+        return True
+
+
+def times(n: int) -> str:
+    """How often, in words."""
+    return {1: "once", 2: "twice"}.get(n, f"{n} times")
+
+
+def pause_after(losses: int) -> float:
+    """Seconds that a row waits after so many losses, at least one: doubled from one to the next."""
+    return settings.LOSS_SECONDS * min(2 ** (losses - 1), LONGEST_PAUSE)
+
+
+@cache
+def machine() -> str:
+    """Which machine this is: the setting, or the name of the host and the boot of its kernel.
+
+    A container that is made anew has another name under the same kernel, a machine that is started anew the same name under
+    another boot.
+    """
+    return settings.MACHINE or f"{socket.gethostname()} {Path('/proc/sys/kernel/random/boot_id').read_text().strip()}"
+
+
+def on_two_machines(machines: Sequence[str]) -> bool:
+    """Whether two of these have neither a name nor a boot in common, so are not the same machine. An empty one tells nothing."""
+    known = [frozenset(one.split()) for one in machines if one]
+    return any(one.isdisjoint(other) for one, other in combinations(known, 2))

@@ -1,4 +1,5 @@
-"""How often somebody may ask. Counted in the cache, which all web processes share.
+"""How often somebody may ask, and how much at once. How often is counted in the cache, which all web processes share; what is
+under way at once concerns one process, and is counted there.
 
 Log-in, sign-up and the other account pages are limited by django-allauth itself, see
 ACCOUNT_RATE_LIMITS in the settings.
@@ -8,8 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from threading import BoundedSemaphore, Lock
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
@@ -24,13 +29,21 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 class TooOften(Refused):
     """Asked too often: `retry_at` says when it goes on."""
 
+    code_name, status = "too_many_requests", 429
+
     def __init__(self, sentence: str, retry_at: datetime) -> None:
-        super().__init__(sentence, "too_many_requests", retry_at)
+        super().__init__(sentence, self.code_name, retry_at)
 
     @property
     def seconds(self) -> int:
         """Whole seconds to wait, at least one; what the Retry-After header says."""
         return max(1, int((self.retry_at - datetime.now(UTC)).total_seconds()) + 1)
+
+
+class Busy(TooOften):
+    """Others have asked for so much that there is no room for one more at this moment."""
+
+    code_name, status = "busy", 503
 
 
 @dataclass(frozen=True)
@@ -77,6 +90,45 @@ def count(name: str, key: str, rate: Rate, now: float | None = None) -> None:
         wait = max(1, round((window + 1) * rate.seconds - now))
         raise TooOften(f"That was more than {rate.amount} requests of this kind; go on in {wait} seconds.", retry_at)
     cache.set(cache_key, used + 1, rate.seconds + 5)
+
+
+class AtOnce:
+    """Places of a web process for requests that take long: `all_places` of them, and for one client as many as
+    PAGES_AT_ONCE says. Of those who have a place `workers` work at a time, because threads share one interpreter."""
+
+    RETRY_SECONDS = 2
+
+    def __init__(self, all_places: int, workers: int) -> None:
+        self.all_places = all_places
+        self._workers = BoundedSemaphore(workers)
+        self._lock = Lock()
+        self._by: Counter[str] = Counter()
+
+    @contextmanager
+    def place(self, client: str) -> Iterator[None]:
+        """A place for the time of a `with`; raises `TooOften` or `Busy` at once where there is none."""
+        with self._lock:
+            retry_at = datetime.now(UTC) + timedelta(seconds=self.RETRY_SECONDS)
+            if self._by[client] >= settings.PAGES_AT_ONCE:
+                raise TooOften(
+                    f"You are asking for more than {settings.PAGES_AT_ONCE} pages of this kind at once; ask again in a moment, "
+                    "one after the other.",
+                    retry_at,
+                )
+            if self._by.total() >= self.all_places:
+                raise Busy("Many people are looking at pages of this kind just now; ask again in a moment.", retry_at)
+            self._by[client] += 1
+        try:
+            with self._workers:
+                yield
+        finally:
+            with self._lock:
+                self._by[client] -= 1
+                self._by += Counter()  # forget those who have none left
+
+
+# A web process has 16 threads (see deploy/Containerfile): the others answer what is quick, such as /-/health.
+LONG_REQUESTS = AtOnce(all_places=12, workers=4)
 
 
 def limit_api(request: HttpRequest) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -115,6 +116,15 @@ class S3Store:
             pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=f"{checked_key(folder)}/")
             for page in pages:
                 yield from ((found["Key"], found["LastModified"]) for found in page.get("Contents", ()))
+
+    def used(self) -> dict[str, int]:
+        """Bytes stored below each top folder."""
+        total: Counter[str] = Counter()
+        with _s3_errors(self.bucket):
+            for page in self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket):
+                for found in page.get("Contents", ()):
+                    total[found["Key"].partition("/")[0]] += found["Size"]
+        return dict(total)
 
     def link(self, key: str, file_name: str, seconds: int) -> str | None:
         """An address that downloads the object under `file_name` for `seconds` seconds."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import logging
 import os
 import secrets
 import shutil
@@ -30,13 +29,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
+import structlog
 from django.conf import settings
 from django.utils import timezone
 
 if TYPE_CHECKING:
     from submissions.models import Submission
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 BLOCK = 1024 * 1024  # bytes read at once
 MOST_PARTS = 10_000  # S3's limit, kept for both stores
@@ -77,6 +77,7 @@ class Store(Protocol):
     def size(self, key: str) -> int: ...
     def delete(self, key: str) -> None: ...
     def keys(self, folder: str) -> Iterator[tuple[str, datetime]]: ...
+    def used(self) -> dict[str, int]: ...
     def link(self, key: str, file_name: str, seconds: int) -> str | None: ...
     def start_upload(self, folder: str, file_name: str, size: int) -> dict[str, Any]: ...
     def part_url(self, notes: dict[str, Any], number: int, seconds: int) -> str | None: ...
@@ -118,7 +119,7 @@ def clean_uploads(now: datetime | None = None) -> int:
                 if not file_key and "key" in notes:
                     where.delete(notes["key"])
         except StorageError as error:
-            log.warning("Remains of upload %s stay until the next sweep: %s", pk, error)
+            log.warning("remains of an upload stay until the next sweep", entry=pk, error=str(error))
             continue
         Submission.objects.filter(pk=pk).update(upload_data={})
         removed += 1
@@ -150,7 +151,7 @@ def drop_file(submission: Submission) -> bool:
         for key in filter(None, (submission.file_key, submission.artifact_key)):
             store().delete(key)
     except StorageError as error:
-        log.warning("The file of entry %s stays until the next sweep: %s", submission.pk, error)
+        log.warning("the file of an entry stays until the next sweep", entry=submission.pk, error=str(error))
         return False
     submission.file_key = submission.artifact_key = ""
     type(submission).objects.filter(pk=submission.pk).update(file_key="", artifact_key="")
@@ -268,6 +269,16 @@ class LocalStore:
                 found = path.stat()
                 if stat.S_ISREG(found.st_mode):
                     yield path.relative_to(self.root).as_posix(), datetime.fromtimestamp(found.st_mtime, UTC)
+
+    def used(self) -> dict[str, int]:
+        """Bytes stored below each top folder."""
+        total: Counter[str] = Counter()
+        for path in self.root.rglob("*"):
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                if stat.S_ISREG(found.st_mode):
+                    total[path.relative_to(self.root).parts[0]] += found.st_size
+        return dict(total)
 
     def link(self, key: str, file_name: str, seconds: int) -> str | None:
         """None: the view sends the file itself."""

@@ -5,14 +5,19 @@ import hashlib
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 import httpx
 
-ATTEMPTS = 6
-LONGEST_PAUSE = 60.0
+PATIENCE_SECONDS = 600.0  # of waiting for a server that cannot be reached or has trouble
+LONGEST_PAUSE = 15.0  # between attempts, so that whoever waits goes on soon after the server is back
+LONGEST_ASKED = 60.0  # that a server may ask for before its answer is taken as a refusal
+STOP_SECONDS = 5.0  # in which a server must hear that an upload stops
+HEARD_SECONDS = 60.0  # how often an upload says that it goes on, where its server does not see the parts
+SIGNINGS = 6  # how often signed addresses are asked for anew
 _BLOCK = 1 << 18
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _TIMEOUT = httpx.Timeout(30.0, read=120.0, write=120.0)
@@ -33,7 +38,7 @@ class RefusedByServer(ServerError):
 
 
 class Trouble(ServerError):
-    """It cannot just now: no connection, or an error on its side, also after several attempts."""
+    """It cannot just now: no connection, or an error on its side, also after it was waited for."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +57,19 @@ class Entry:
 class Server:
     """One server, asked with one token. A context manager.
 
-    A request is repeated with growing pauses while the connection fails or the server has trouble; ``pause`` is told
-    the seconds to wait. The token goes to this server's own address only.
+    A request is repeated with growing pauses while the connection fails or the server has trouble, for ``patience`` seconds;
+    ``pause`` is told the seconds to wait, and ``say`` a sentence on each. The token goes to this server's own address only.
     """
 
-    def __init__(self, url: str, token: str = "", pause: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, url: str, token: str = "", pause: Callable[[float], None] = time.sleep, patience: float = PATIENCE_SECONDS,
+        say: Callable[[str], None] = lambda sentence: None,
+    ) -> None:  # fmt: skip
         self.url = httpx.URL(url.rstrip("/") + "/")
         if self.url.scheme not in ("http", "https") or not self.url.host:
             raise ValueError(f"{url} is not the address of a server; give one such as https://plumbline.example.org.")
-        self._token, self._pause = token, pause
+        self.pause, self.patience, self.say = pause, patience, say
+        self._token = token
         self._http = httpx.Client(timeout=_TIMEOUT, headers={"Accept": "application/json", "User-Agent": "plumbline-client/1"})
 
     def __enter__(self) -> Self:
@@ -73,26 +82,27 @@ class Server:
         """The JSON that a GET answers."""
         return self._json(self.request("GET", address, params=params))
 
-    def post(self, address: str, body: Mapping[str, Any], attempts: int = ATTEMPTS) -> Any:
-        """The JSON that a POST answers."""
-        return self._json(self.request("POST", address, json=dict(body), attempts=attempts))
+    def post(self, address: str, body: Mapping[str, Any], **options: Any) -> Any:
+        """The JSON that a POST answers; ``options`` as for ``request``."""
+        return self._json(self.request("POST", address, json=dict(body), **options))
 
-    def request(self, method: str, address: str, *, attempts: int = ATTEMPTS, **options: Any) -> httpx.Response:
-        """One answer of the server itself, ``address`` being relative to it or absolute on it."""
+    def request(self, method: str, address: str, *, once: bool = False, **options: Any) -> httpx.Response:
+        """One answer of the server itself, ``address`` being relative to it or absolute on it. ``once``: it is not asked again."""
         url = self.url.join(address)
         if (url.scheme, url.host, url.port) != (self.url.scheme, self.url.host, self.url.port):
             there = f"{url.scheme}://{url.netloc.decode()}"
             raise Trouble(f"{self.url} answers that {there} is to be asked with your token, so this stops here; tell the organizer.")
         headers = {**options.pop("headers", {}), **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
-        return self._repeat(lambda: self._http.request(method, url, headers=headers, **options), attempts)
+        return self._repeat(lambda: self._http.request(method, url, headers=headers, **options), once)
 
     def put_signed(self, url: str, make_options: Callable[[], dict[str, Any]]) -> httpx.Response:
         """One answer of a file store, for a signed address that needs no token."""
-        return self._repeat(lambda: self._http.put(url, **make_options()), ATTEMPTS)
+        return self._repeat(lambda: self._http.put(url, **make_options()), once=False)
 
-    def _repeat(self, ask: Callable[[], httpx.Response], attempts: int) -> httpx.Response:
-        for attempt in range(1, attempts + 1):
-            asked_to_wait = None
+    def _repeat(self, ask: Callable[[], httpx.Response], once: bool) -> httpx.Response:
+        outage = Outage(self)
+        while True:
+            asked_to_wait, begun = None, time.monotonic()
             try:
                 response = ask()
                 if response.status_code not in _PASSING:
@@ -101,25 +111,45 @@ class Server:
                 trouble: ServerError = Trouble(f"{self.url.host} has trouble: {_sentence(response)}")
                 if response.status_code == 429:
                     trouble = RefusedByServer(_sentence(response), 429)
-                    if asked_to_wait is None or asked_to_wait > LONGEST_PAUSE:
+                    if asked_to_wait is None or asked_to_wait > LONGEST_ASKED:
                         raise trouble
             except httpx.TransportError as error:
-                trouble = Trouble(f"{self.url.host} cannot be reached ({_reason(error)}); try again later.")
-            if attempt == attempts:
+                trouble = Trouble(f"{self.url.host} cannot be reached ({_reason(error)}).")
+            if once:
                 raise trouble
-            self.wait(attempt, asked_to_wait)
-        raise AssertionError("attempts must be at least 1")
-
-    def wait(self, attempt: int, asked: float | None = None) -> None:
-        """Pauses before the next attempt: as long as asked, else 1, 2, 4 ... seconds, a little at random."""
-        grown = min(LONGEST_PAUSE, 2.0 ** (attempt - 1))
-        self._pause(grown * random.uniform(0.75, 1.25) if asked is None else min(asked, LONGEST_PAUSE))
+            outage.wait(trouble, asked_to_wait, time.monotonic() - begun)
 
     def _json(self, response: httpx.Response) -> Any:
         try:
             return response.json()
         except ValueError:
             raise Trouble(f"{response.url} does not answer as a Plumbline server does; check the address.") from None
+
+
+class Outage:
+    """A stretch of trouble with a server. It is waited out, but not for ever."""
+
+    def __init__(self, server: Server) -> None:
+        self.server, self.attempts, self.left = server, 0, server.patience
+
+    def wait(self, trouble: ServerError, asked: float | None = None, took: float = 0.0) -> None:
+        """Pause before the next attempt: as long as asked, else 1, 2, 4 ... seconds, a little at random; the failed one ``took``
+        some already. Raises the trouble where it has lasted too long."""
+        self.attempts += 1
+        self.left -= took
+        grown = min(LONGEST_PAUSE, 2.0 ** (self.attempts - 1)) * random.uniform(0.75, 1.25)
+        pause = min(asked, LONGEST_ASKED) if asked is not None else grown
+        if pause > self.left:
+            if isinstance(trouble, Trouble) and self.attempts > 1:
+                raise Trouble(f"{trouble} It was waited for in vain; try again later.")
+            raise trouble
+        self.left -= pause
+        self.server.say(f"{trouble} Trying again in {_duration(pause)}, and for {_duration(self.left)} more if need be.")
+        self.server.pause(pause)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
 
 
 def _accepted(response: httpx.Response) -> httpx.Response:
@@ -164,7 +194,8 @@ def sha256_of(path: Path) -> str:
 
 
 def upload(server: Server, entry: Entry, started: Callable[[int, int], None], sent: Progress) -> dict[str, Any]:
-    """Sends a file and returns the received submission. An upload of the same bytes that was begun before is continued.
+    """Sends a file and returns the received submission. An upload of the same bytes that was begun before is continued; one
+    that stops here leaves its place to others until then.
 
     ``started`` is told the bytes that are there already and all bytes; ``sent`` each further number of bytes, negative
     when some must be sent again. Raises ``ServerError``.
@@ -172,10 +203,21 @@ def upload(server: Server, entry: Entry, started: Callable[[int, int], None], se
     digest = sha256_of(entry.path)
     reserved = _reserve(server, entry, digest)
     address = f"api/v1/submissions/{reserved['id']}"
+    try:
+        return _send(server, entry, reserved, address, started, sent)
+    except BaseException:  # stopped by hand, too
+        with suppress(ServerError):  # then it is given up by itself, some minutes later
+            server.post(f"{address}/pause", {}, once=True, timeout=STOP_SECONDS)
+        raise
+
+
+def _send(
+    server: Server, entry: Entry, reserved: dict[str, Any], address: str, started: Callable[[int, int], None], sent: Progress
+) -> dict[str, Any]:
     size = entry.path.stat().st_size
-    told = False
+    told, heard = False, time.monotonic()
     tags: dict[int, str] = {}
-    for _ in range(ATTEMPTS):
+    for _ in range(SIGNINGS):
         plan = reserved["upload"]
         missing = _missing_parts(plan, size)
         if not told:
@@ -184,6 +226,9 @@ def upload(server: Server, entry: Entry, started: Callable[[int, int], None], se
         try:
             for number, start, length in missing:
                 tags[number] = _send_part(server, entry.path, plan, number, start, length, sent)
+                if plan["kind"] == "multipart" and time.monotonic() - heard > HEARD_SECONDS:
+                    server.post(f"{address}/resume", {})
+                    heard = time.monotonic()
             return _complete(server, address, plan, tags)
         except RefusedByServer as refusal:
             # A signed address runs out before the reservation does; the server signs new ones for the asking.
@@ -206,19 +251,17 @@ def _reserve(server: Server, entry: Entry, digest: str) -> dict[str, Any]:
         "code_url": entry.code_url,
     }
     file = {"file_name": entry.path.name, "size": entry.path.stat().st_size, "sha256": digest}
-    for attempt in range(1, ATTEMPTS + 1):
+    outage = Outage(server)
+    while True:
         for found in server.get("api/v1/submissions", uploading=1, sha256=digest)["items"]:
             if place.items() <= found.items() and found.get("upload"):
                 if not texts.items() <= found.items():
                     server.request("PATCH", f"api/v1/submissions/{found['id']}", json=texts)
-                return found
+                return server.post(f"api/v1/submissions/{found['id']}/resume", {})
         try:
-            return server.post("api/v1/submissions", place | texts | file, attempts=1)
-        except Trouble:
-            if attempt == ATTEMPTS:
-                raise
-            server.wait(attempt)
-    raise AssertionError("unreachable")
+            return server.post("api/v1/submissions", place | texts | file, once=True)
+        except Trouble as trouble:
+            outage.wait(trouble)
 
 
 def _missing_parts(plan: Mapping[str, Any], size: int) -> list[tuple[int, int, int]]:
@@ -267,15 +310,13 @@ class _Part:
 
 def _complete(server: Server, address: str, plan: Mapping[str, Any], tags: Mapping[int, str]) -> dict[str, Any]:
     body = {"parts": [{"number": number, "etag": tag} for number, tag in sorted(tags.items())]}
-    for attempt in range(1, ATTEMPTS + 1):
+    outage = Outage(server)
+    while True:
         try:
-            return server.post(plan["complete_url"], body if plan["kind"] == "multipart" else {}, attempts=1)
-        except Trouble:
-            if attempt == ATTEMPTS:
-                raise
-            server.wait(attempt)
+            return server.post(plan["complete_url"], body if plan["kind"] == "multipart" else {}, once=True)
+        except Trouble as trouble:
+            outage.wait(trouble)
         # The answer may have been lost on its way, not the request.
         found = server.get(address)
         if found["status"] != "uploading":
             return found
-    raise AssertionError("unreachable")

@@ -8,12 +8,12 @@ connection. What the row says about size and hash is compared with what storage 
 from __future__ import annotations
 
 import hashlib
-import logging
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import structlog
 from django.utils import timezone
 
 from submissions.errors import Refused
@@ -21,7 +21,7 @@ from submissions.models import Membership, Phase, Status, Submission, Team
 from submissions.permissions import require
 from submissions.storage import BLOCK, Arrived, PartsMissing, StorageError, drop_file, part_plan, store
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,21 @@ def offer(submission: Submission, now: datetime | None = None) -> Offer:
     )  # fmt: skip
 
 
+def resume(submission: Submission, now: datetime | None = None) -> None:
+    """Go on with an upload, or say that it still goes on where its parts come elsewhere. Raises `Refused`."""
+    _require_open(submission, now)
+    submission.hold_place(now)
+
+
+def pause(submission: Submission, now: datetime | None = None) -> None:
+    """Stop an upload for now; what has come of it stays until it runs out."""
+    _require_open(submission, now)
+    submission.leave_place()
+
+
 def save_part(submission: Submission, number: int, stream: BinaryIO, now: datetime | None = None) -> list[int]:
     """Keep one part that comes through this service; returns the numbers that are there."""
-    _require_open(submission, now)
+    resume(submission, now)
     where, notes = store(), _notes(submission)
     if where.kind != "chunks":
         raise Refused("Send the parts to the addresses given with the upload, not here.", "parts_elsewhere")
@@ -108,7 +120,7 @@ def finish(submission: Submission, now: datetime | None = None) -> Submission:
     it worked changes nothing."""
     if submission.status != Status.UPLOADING and submission.received_at is not None:
         return submission
-    _require_open(submission, now)
+    resume(submission, now)  # joining takes a while, and would be in vain
     notes = _notes(submission)
     try:
         arrived = store().finish_upload(notes)
@@ -185,4 +197,4 @@ def _forget(notes: dict[str, Any]) -> None:
     try:
         store().drop_upload(notes)
     except StorageError as error:
-        log.warning("Parts of an upload stay until the next sweep (%s).", error)
+        log.warning("parts of an upload stay until the next sweep", error=str(error))

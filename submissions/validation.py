@@ -1,17 +1,23 @@
 """Is this upload acceptable? One answer for the page, the API, the client and the worker."""
 
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from submissions.formats.errors import FormatError, size_text
+from submissions.formats.errors import FormatError, shown, size_text
 from submissions.formats.layout import is_companion, is_silent, item_of
-from submissions.formats.package import Package, PackageError, open_package
+from submissions.formats.package import Package, open_package
 from submissions.formats.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
 
 MAX_PROBLEMS = 100
+MAX_FAULTS = 10  # tracebacks kept: a reader that fails at one file fails at its neighbours in the same place
+OUR_FAULT = (
+    "could not be read because of an error in Plumbline, which is not your fault; "
+    "send it in another format or written by another program, or ask the organizers"
+)
 
 
 @dataclass(frozen=True)
@@ -27,11 +33,20 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class ReaderFault:
+    """A fault of ours: the file at which a reader broke down, and the traceback, for operators only."""
+
+    file: str
+    traceback: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What an upload holds and what is wrong with it.
 
     ``items`` are the readable samples in manifest order, as the family's reader gives them, ``missing`` the ids without
     a file, ``problems`` the first hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
+    ``faults`` are those of the problems that are ours.
     """
 
     items: dict[str, Any]
@@ -39,6 +54,7 @@ class Verdict:
     problems: tuple[Problem, ...]
     n_problems: int
     warnings: tuple[str, ...] = ()
+    faults: tuple[ReaderFault, ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -53,16 +69,27 @@ class _Notes:
     count: int = 0
     warnings: list[str] = field(default_factory=list)
     sent: set[str] = field(default_factory=set)
+    faults: list[ReaderFault] = field(default_factory=list)
 
     def problem(self, file: str, where: str, reason: str) -> None:
         self.count += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(file, where, reason))
 
-    def error(self, error: FormatError) -> None:
-        for one in error.all():
-            self.problem(one.file, one.where, one.reason)
-        self.count += error.count - len(error.all())
+    def error(self, file: str, error: Exception) -> None:
+        """What reading ``file`` raised: the reader's findings, or else a fault of the reader's own. A lack of memory says
+        nothing about either, and goes on to whoever set the limit."""
+        if isinstance(error, FormatError):
+            for one in error.all():
+                self.problem(one.file, one.where, one.reason)
+            self.count += error.count - len(error.all())
+        elif isinstance(error, MemoryError):
+            raise error
+        else:
+            self.problem(file, "", OUR_FAULT)
+            if len(self.faults) < MAX_FAULTS:
+                lines = "".join(traceback.format_exception(error, limit=-20)).replace("\0", r"\0")
+                self.faults.append(ReaderFault(file, lines.encode("ascii", "backslashreplace").decode()))
 
 
 def validate(
@@ -74,18 +101,19 @@ def validate(
     """Reads the upload at ``path`` (zip archive, folder or single file) whole and judges it against the manifest.
 
     ``progress`` is called with (files read, files in all); ``name`` is what the participant called the file. Never
-    raises for what the upload holds: every fault is a problem of the verdict.
+    raises for what the upload holds: every fault is a problem of the verdict, one of a reader too. What it does raise is
+    the machine's: ``OSError`` where the path cannot be read, and ``MemoryError``.
     """
     notes = _Notes()
-    items: dict[str, Any] = {}
     try:
         with open_package(path, manifest.bounds, name, keep_top=manifest.kind.grouped) as package:
             items = _read_package(package, manifest, notes, progress or (lambda done, total: None))
-    except PackageError as error:
-        notes.error(error)
-        return Verdict({}, manifest.item_ids, tuple(notes.problems), notes.count)
-    ordered = {item: items[item] for item in manifest.item_ids if item in items}
-    return _verdict(ordered, manifest, notes)
+        return _verdict({item: items[item] for item in manifest.item_ids if item in items}, manifest, notes)
+    except OSError:
+        raise
+    except Exception as error:
+        notes.error(shown(name or path.name), error)
+        return Verdict({}, manifest.item_ids, tuple(notes.problems), notes.count, faults=tuple(notes.faults))
 
 
 def _verdict(items: dict[str, Any], manifest: Manifest, notes: _Notes) -> Verdict:
@@ -101,7 +129,7 @@ def _verdict(items: dict[str, Any], manifest: Manifest, notes: _Notes) -> Verdic
             notes.problem(name, "", "is missing; this phase wants every sample")
     elif absent and items:
         notes.warnings.append(f"{_some(absent)} missing; missing samples get the worst value of each metric.")
-    return Verdict(items, missing, tuple(notes.problems), notes.count, tuple(notes.warnings))
+    return Verdict(items, missing, tuple(notes.problems), notes.count, tuple(notes.warnings), tuple(notes.faults))
 
 
 def _some(names: list[str]) -> str:
@@ -124,8 +152,8 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
         progress(done, len(sources))
         try:
             items[item.id] = manifest.kind.read(package, file, item.limits, **manifest.reading(item))
-        except FormatError as error:
-            notes.error(error)
+        except Exception as error:
+            notes.error(file, error)
             continue
         kept += manifest.kind.stored_size(items[item.id])
         if kept > manifest.kind.most_stored:
@@ -160,8 +188,8 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
         found, findings = judge_s23dr(package.read(table), table, limits)
         notes.sent.update(found)
         findings.raise_if_any()
-    except FormatError as error:
-        notes.error(error)
+    except Exception as error:
+        notes.error(table, error)
         # A file that cannot be read at all says nothing about which samples are missing from it.
         notes.sent.update(notes.sent or manifest.item_ids)
         return {}

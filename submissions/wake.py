@@ -6,12 +6,11 @@ announced. So no failure of the broker may reach the person whose row was just c
 
 from __future__ import annotations
 
-import logging
-
+import structlog
 from celery import current_app
 from django.db import transaction
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 # What can be woken, and the task and queue each name stands for. Tasks are sent by name, because
 # they live in rooms above this one.
@@ -38,6 +37,6 @@ def send(name: str, times: int = 1) -> bool:
         for _ in range(times):
             current_app.send_task(task, queue=queue, ignore_result=True, retry=False, expires=60)
     except Exception as error:  # any broker, any transport: see the module's docstring
-        log.warning("Could not nudge %s (%s); the sweeper will find the work.", name, error)
+        log.warning("nobody could be nudged; the sweeper will find the work", nudge=name, error=str(error))
         return False
     return True

@@ -89,12 +89,13 @@ class Problem(Schema):
     status: int
     detail: str = Field(description="One sentence: what is wrong, and what to do.")
     code: str = Field(description="A short name for programs; it does not change.")
+    request_id: str | None = Field(None, description="Under which the operator's log knows this request; also in X-Request-ID.")
     retry_at: datetime | None = Field(None, description="When the same request may succeed.")
     errors: list[dict[str, Any]] | None = Field(None, description="Where the request itself is wrong, by field.")
 
 
 # What can go wrong with any request, and with those that name a thing or change one.
-ERRORS = {401: Problem, 403: Problem, 404: Problem, 422: Problem, 429: Problem, 503: Problem}
+ERRORS = {401: Problem, 403: Problem, 404: Problem, 422: Problem, 429: Problem, 500: Problem, 503: Problem}
 ACT_ERRORS = {400: Problem, 409: Problem, 413: Problem, **ERRORS}
 
 

@@ -65,7 +65,9 @@ class SignedPart(Schema):
 
 class UploadOut(Schema):
     """How to send the bytes. kind "chunks": PUT part n to `url`/n. kind "multipart": PUT each of
-    `parts` to its own address, without further headers. Addresses without a host are on this
+    `parts` to its own address, without further headers, and POST to `/resume` now and then, because this server does not
+    see the parts. An upload that is not heard of for ten minutes counts against no limit and may find them reached when it
+    goes on. Addresses without a host are on this
     server. Parts are numbered from 1 and have
     `part_size` bytes, the last one what is left. Then POST to `complete_url`."""
 
@@ -197,6 +199,30 @@ def put_part(request: HttpRequest, submission: Id, number: PartNumber):
 )
 def complete(request: HttpRequest, submission: Id):
     return _answer(request, uploads.finish(submission_for(request.user, submission, "submission.manage")))
+
+
+@router.post(
+    "/submissions/{submission}/resume",
+    response={200: SubmissionBrief, **ACT_ERRORS},
+    summary="Go on with an upload",
+    description="An upload that stopped counts again against the phase's limits, which are checked as for a new one.",
+)
+def resume(request: HttpRequest, submission: Id):
+    found = submission_for(request.user, submission, "submission.manage")
+    uploads.resume(found)
+    return _answer(request, found)
+
+
+@router.post(
+    "/submissions/{submission}/pause",
+    response={200: SubmissionBrief, **ACT_ERRORS},
+    summary="Stop an upload for now",
+    description="It counts against no limit until it goes on; what was sent stays until it runs out.",
+)
+def pause(request: HttpRequest, submission: Id):
+    found = submission_for(request.user, submission, "submission.manage")
+    uploads.pause(found)
+    return _answer(request, found)
 
 
 # --- afterwards ------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def _refused(form: UploadForm, refused: Exception) -> UploadForm:
 
 
 def _unfinished(phase: Phase, team: Team, now: datetime) -> QuerySet[Submission]:
-    """The team's reservations whose bytes have not all come; they count until they run out."""
+    """The team's uploads whose bytes have not all come, also those that hold no place at present."""
     return phase.submissions.filter(team=team, status=Status.UPLOADING, upload_expires_at__gt=now).order_by("upload_expires_at")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.training.errors import DataError
-from submissions.formats.errors import more_cells
+from submissions.formats.errors import heads_text, more_cells
 
 COLUMNS = ("rater", "sample", "left", "right", "choice", "repeat_of", "criterion")
 NEEDED = ("rater", "sample", "left", "right", "choice")
@@ -74,7 +74,7 @@ def _rows(path: Path, columns: Mapping[str, str]) -> list[tuple[int, dict[str, s
             there = table.fieldnames or []
             absent = sorted({named[column] for column in (*NEEDED, *columns)} - set(there))
             if absent:
-                raise DataError(f"{path.name} has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}.")
+                raise DataError(f"{path.name} has no column {heads_text(absent)}; its columns are {heads_text(there)}.")
             rows = [(table.line_num, _named(row, named, f"{path.name}: line {table.line_num}")) for row in table]
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one.") from None

@@ -1,0 +1,43 @@
+"""Whose turn it is: a team's share of the workers is that of any other, and what is short comes before what is long.
+
+Self-clocked fair queueing (Golestani 1994): each piece of work gets, when it is sent, the moment at which it would be done if all
+teams that wait shared the workers equally, on a clock that stands for the work each of them has had by now; the piece with the
+earliest such moment comes first. The clock moves with what is done, so those who come later come later on it too, and nothing
+waits for ever behind what is shorter. Beside `turn`, rows have their `cost`: seconds of work, as far as is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.utils import timezone
+
+
+def turns(clock: float, backlog: float, ahead: int, costs: Sequence[float]) -> list[float]:
+    """The turns of an entry's pieces of so many seconds each.
+
+    `backlog` is what waits of its team already, in seconds, and `ahead` the number of entries that is of. A team's entries come
+    in the order in which they were sent, but for those that are short beside what waits: the k-th entry gets a share of 1/k² of
+    its own. So none waits longer than in the order of sending, and with all such shares (1 + 1/4 + 1/9 + …) a team gets at most
+    1.65 times what another gets.
+    """
+    weight, total = (ahead + 1) ** 2, sum(costs)
+    overtakes = weight * total < backlog + total
+    return [clock + (weight * done if overtakes else backlog + done) for done in accumulate(costs)]
+
+
+def clock(open_: QuerySet, done: QuerySet) -> float:
+    """How far the clock is: at the least turn of what is worked on or could be, and where there is nothing, at the last of what
+    is done. Rows that wait for something else than workers do not hold it."""
+    now = timezone.now()
+    at_hand = open_.filter(Q(lease_token__isnull=False) | Q(lease_until__isnull=True) | Q(lease_until__lte=now))
+    first = at_hand.order_by("turn").values_list("turn", flat=True).first()
+    return (done.order_by().aggregate(at=Max("turn"))["at"] or 0.0) if first is None else first
+
+
+def backlog(own: QuerySet, entry: str) -> tuple[float, int]:
+    """Seconds of a team's waiting rows, and of how many entries (as the column `entry` names them) they are."""
+    found = own.order_by().aggregate(seconds=Sum("cost"), entries=Count(entry, distinct=True))
+    return found["seconds"] or 0.0, found["entries"]
