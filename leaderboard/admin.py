@@ -67,7 +67,7 @@ class OpinionAdmin(LookOnly):
 
 @admin.register(models.Rater)
 class RaterAdmin(LookOnly):
-    list_display = ("name", "kind", "group", "study", "joined_at", "removed_at", "is_counted")
+    list_display = ("name", "kind", "group", "study", "joined_at", "removed_at", "withdrawn", "is_counted")
     list_filter = ("kind",)
     search_fields = ("name", "group", "study__slug")
     exclude = ("key_hash", "kept_from")
@@ -92,7 +92,7 @@ class StudyVoteAdmin(LookOnly):
 
 @admin.register(models.StudyAnalysis)
 class StudyAnalysisAdmin(LookOnly):
-    list_display = ("study", "criterion", "state", "made_of", "wanted", "attempts", "worker", "finished_at")
+    list_display = ("study", "criterion", "state", "made_of", "wanted", "attempts", "losses", "worker", "finished_at")
     list_filter = ("state",)
     search_fields = ("study__slug", "criterion")
     list_select_related = ("study__phase__challenge",)

@@ -12,6 +12,7 @@ from leaderboard import agreement
 from leaderboard.agreement import Agreement
 from leaderboard.board_api import board_phase, viewer_audience
 from leaderboard.models import Snapshot
+from submissions import limits
 from submissions.api.common import ANYBODY, ERRORS, Slug
 
 router = Router(tags=["boards"], auth=ANYBODY)
@@ -50,11 +51,12 @@ class AgreementOut(Schema):
     summary="How far the metrics of a board agree, and what other choices would change",
 )
 def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug):
-    found = board_phase(request, challenge, phase)
-    snapshot = Snapshot.current(found, viewer_audience(request, found))
-    if snapshot is None:
-        raise Http404
-    return {"digest": snapshot.digest} | _told(agreement.of_snapshot(snapshot))
+    with limits.LONG_REQUESTS.place(limits.who(request)):
+        found = board_phase(request, challenge, phase)
+        snapshot = Snapshot.current(found, viewer_audience(request, found))
+        if snapshot is None:
+            raise Http404
+        return {"digest": snapshot.digest} | _told(agreement.of_snapshot(snapshot))
 
 
 def _told(found: Agreement) -> dict:

@@ -13,10 +13,12 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
+from django.views import defaults
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI, Router
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.responses import Response
+from structlog.contextvars import get_contextvars
 
 from leaderboard import agreement_api, board_api, entry_api, study_api
 from submissions.api import challenges, teams
@@ -24,7 +26,8 @@ from submissions.errors import Refused
 from submissions.limits import TooOften
 from submissions.storage import StorageError
 
-STATUS = {"too_large": 413, "too_many_requests": 429, "storage": 503}  # of a refusal by its code; else 409
+ROOT = "/api/"  # of every address whose errors are problem details
+STATUS = {"too_large": 413, "too_many_requests": 429, "storage": 503, "busy": 503}  # of a refusal by its code; else 409
 PROBLEM = "application/problem+json"
 
 
@@ -78,6 +81,7 @@ api.add_router("", study_api.router)
 
 def problem(status: int, detail: str, code: str, **more: Any) -> HttpResponse:
     body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, "code": code, **more}
+    body |= {"request_id": request_id} if (request_id := get_contextvars().get("request_id")) else {}
     response = Response(body, status=status)
     response["Content-Type"] = PROBLEM
     response["Cache-Control"] = "no-store"
@@ -101,7 +105,7 @@ def storage_failed(request: HttpRequest, error: StorageError) -> HttpResponse:
 
 
 @api.exception_handler(Http404)
-def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
     return problem(404, "There is nothing here, or nothing that you may see; check the address, or log in.", "not_found")
 
 
@@ -151,3 +155,25 @@ api.add_router("", _rest)  # the last one: what no other address matched
 @_rest.api_operation(["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:rest}", include_in_schema=False, auth=None, url_name="api_nothing")
 def nothing_here(request: HttpRequest, rest: str):
     raise Http404
+
+
+# --- what no handler above has answered: Django has logged it with its traceback, and asks here for the answer (see `leaderboard.urls`)
+
+
+def handle_server_error(request: HttpRequest) -> HttpResponse:
+    """The answer to an exception that nobody foresaw, wherever in the API or its middleware it was raised; a page elsewhere."""
+    if not request.path.startswith(ROOT):
+        return defaults.server_error(request)
+    return problem(500, "Something broke on our side, and the operators have been told; try again in a minute.", "internal_error")
+
+
+def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The answer to a request that Django itself refuses to read."""
+    if not request.path.startswith(ROOT):
+        return defaults.bad_request(request, exception)
+    return problem(400, "This request cannot be read; check its address, its host and its headers.", "bad_request")
+
+
+def handle_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The answer to an address that is not there at all."""
+    return not_found(request, exception) if request.path.startswith(ROOT) else defaults.page_not_found(request, exception)

@@ -95,6 +95,7 @@ class StudyOut(Schema):
     at: datetime
     note: str
     left_out: list[str] = Field(description="Entries that take no part in correlations.")
+    withdrawn: int = Field(description="Judgements in these figures that raters have withdrawn since.")
 
 
 class Column(Schema):
@@ -103,6 +104,7 @@ class Column(Schema):
     title: str
     params: dict[str, Any]
     fingerprint: str = Field(description="Values of different fingerprints must not be compared.")
+    outdated: str = Field("", description="Why these are not the values of the metric's current version; empty where they are.")
     higher_is_better: bool
     unit: str
     is_primary: bool
@@ -153,7 +155,10 @@ class Row(Schema):
     verified: bool
     late: bool
     detail: str = Field("", description="What a table of imported figures says beside the name.")
-    state: str = Field(description="hidden or disqualified, told to organizers only; else empty.")
+    state: str = Field(
+        description="hidden or disqualified, told to organizers only; waiting for re-evaluation, where it has no value yet in a column "
+        "whose metric has a newer version; else empty."
+    )
     paper: str
     code: str
     people: Figure | None = Field(
@@ -210,21 +215,25 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
     content = snapshot.content
     imported = content.get("imported") or {"source": "", "url": ""}
     counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"])
+    outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
     return _brief(request, snapshot, phase) | {
         "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": content["challenge"]["made_up"],
         "reference": content["reference"], "imported_from": imported["source"],
         "imported_url": imported["url"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
-        "frozen_at": content["frozen_at"], "study": _study(content),
-        "columns": [m | {"properties": counts[m["fingerprint"]], "people": _people(content, m["slug"])} for m in content["metrics"]],
+        "frozen_at": content["frozen_at"], "study": _study(snapshot),
+        "columns": [
+            m | {"properties": counts[m["fingerprint"]], "people": _people(content, m["slug"]), "outdated": outdated.get(m["slug"], "")}
+            for m in content["metrics"]
+        ],
         "rows_url": rows,
     }  # fmt: skip
 
 
-def _study(content: dict[str, Any]) -> dict[str, Any] | None:
-    told = content.get("people")
+def _study(snapshot: Snapshot) -> dict[str, Any] | None:
+    told = snapshot.content.get("people")
     names = ("kind", "of", "raters", "judgements", "questions", "at", "note", "left_out")
-    return {name: told[name] for name in names} | told["study"] if told else None
+    return {name: told[name] for name in names} | told["study"] | {"withdrawn": snapshot.withdrawn} if told else None
 
 
 def _people(content: dict[str, Any], slug: str) -> dict[str, Any] | None:

@@ -15,12 +15,13 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db.models import Q
+from django.db.models import Count, Prefetch, Q
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Score
 from evaluation.results import spec_of
 from leaderboard import people
+from leaderboard.rows import WAITING
 from leaderboard.stats import overall as whole
 from leaderboard.stats import ranking, uncertainty
 from submissions.models import Phase, Status, Submission
@@ -39,6 +40,8 @@ class Row:
     submission: Submission
     counted: bool
     late: bool = False
+    waiting: tuple[str, ...] = ()  # slugs of columns that it has no score in before the phase is re-evaluated
+    waits: bool = False  # and whether one of them decides the order
     detail: str = ""  # what a table of results says beside the name
 
     @property
@@ -53,10 +56,18 @@ class Row:
             return "disqualified"
         if it.hidden_at:
             return "hidden"
+        if self.waits:
+            return WAITING
         return "baseline" if it.is_baseline else ""
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it is one of the entries of a team that the board stands for."""
+        return self.shown_as == "" or (self.shown_as == WAITING and not self.submission.is_baseline)
 
     def to_dict(self) -> dict[str, Any]:
         it = self.submission
+        waiting = {"waiting": list(self.waiting)} if self.waiting else {}
         return {
             "id": it.pk, "number": it.number, "name": it.method_name, "team": it.team.name, "team_id": it.team_id,
             "received_at": self.received.isoformat(), "counted": self.counted, "baseline": it.is_baseline,
@@ -64,6 +75,7 @@ class Row:
             "state": self.shown_as if self.shown_as != "baseline" else "", "late": self.late,
             "detail": self.detail,
             "reason": it.disqualified_reason if it.disqualified_at else it.hidden_reason if it.hidden_at else "",
+            **waiting,
         }  # fmt: skip
 
 
@@ -88,7 +100,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
     batch = EvaluationBatch.current(phase)
     if batch is None:
         return None
-    eligible = list(_entries(phase, audience, now or timezone.now()))
+    eligible = list(_entries(phase, batch, audience, now or timezone.now()))
     primary = primary_slug(batch.metrics)
     rows = _chosen_rows(phase, batch, eligible, primary)
     scores = _scores(batch, rows)
@@ -98,7 +110,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         values = scores[metric["slug"]]
         matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level)
         metrics.append(_metric(metric, values, matrices[metric["slug"]], counted))
-    participants = [row for row in eligible if row.shown_as == ""]
+    participants = [row for row in eligible if row.takes_part]
     shown = [row.to_dict() for row in rows]
     by_item = len(set(batch.groups)) in (1, len(batch.item_ids))
     n_resampled = len(batch.item_ids) if by_item else len(set(batch.groups))
@@ -123,7 +135,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         "n_resampled": n_resampled,
         "can_tell": uncertainty.can_tell(n_resampled),
         "rank_resamples": resamples_for(len(rows)),
-        "people": people.told(phase, audience == PUBLIC, shown),
+        "people": people.told(phase, audience == PUBLIC, shown, {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}),
         "entries": shown,
         "metrics": metrics,
         "overall": _overall(phase.ranking, primary, metrics, matrices, counted),
@@ -157,8 +169,14 @@ def _frozen_at(phase: Phase, audience: str, now: datetime | None) -> str | None:
     return frozen.isoformat() if frozen and audience == PUBLIC else None
 
 
-def _entries(phase: Phase, audience: str, now: datetime) -> Iterator[Row]:
-    """Scored entries this audience may see, in the order they were received."""
+def _entries(phase: Phase, batch: EvaluationBatch, audience: str, now: datetime) -> Iterator[Row]:
+    """Scored entries this audience may see, in the order they were received.
+
+    One that waits in a column that decides the order is shown and not counted, in no column: so a newer entry of a team does not
+    take the place of the one that is ranked.
+    """
+    waiting, primary = _waiting(batch), primary_slug(batch.metrics)
+    deciding = {metric["slug"] for metric in batch.metrics if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
     frozen = phase.frozen_since(now)
     entries = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
     if audience == PUBLIC:
@@ -170,13 +188,25 @@ def _entries(phase: Phase, audience: str, now: datetime) -> Iterator[Row]:
     for row in sorted(rows, key=lambda row: (row.received, row.submission.pk)):
         row.detail = row.submission.description if phase.is_imported else ""
         row.late = frozen is not None and row.received > frozen
+        row.waiting = waiting.get(row.submission.pk, ())
+        row.waits = not deciding.isdisjoint(row.waiting)
         row.counted = row.shown_as == ""
         if audience == ORGANIZERS or not row.late:
             yield row
 
 
+def _waiting(batch: EvaluationBatch) -> dict[int, tuple[str, ...]]:
+    """By entry, the columns that it has no score in, because it was scored when the code had another version of their metric."""
+    if batch.is_imported:
+        return {}
+    scores = Prefetch("scores", Score.objects.only("evaluation_id", "slug"))
+    done = batch.evaluations.filter(state="done").order_by().annotate(n_scores=Count("scores"))
+    partly = done.filter(n_scores__lt=len(batch.metrics)).select_related("batch").prefetch_related(scores)
+    return {evaluation.submission_id: tuple(column["slug"] for column in evaluation.waiting()) for evaluation in partly}
+
+
 def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None) -> list[Row]:
-    """Of each team's entries those the phase counts; baselines, hidden and disqualified ones stay."""
+    """Of each team's entries those the phase counts; baselines, hidden, disqualified and waiting ones stay."""
     rule = phase.entries
     if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
         return eligible

@@ -6,21 +6,32 @@ counting: whoever tries passwords would wait for that.
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import Any, ClassVar
 
+import structlog
 from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 REST_SECONDS = 5.0  # after a failure Redis is left alone for so long, or each request would wait for it
 FALLBACK = "database"  # the cache of that name in CACHES
 
 
-class SteadyRedisCache(RedisCache):
+class OwnRedisCache(RedisCache):
+    """Redis, in which others may have keys too."""
+
+    def clear(self) -> bool:
+        """Remove what has this cache's prefix, not all that the database holds."""
+        client = self._cache.get_client(write=True)
+        for key in client.scan_iter(self.make_key("*"), count=1000):
+            client.delete(key)
+        return True
+
+
+class SteadyRedisCache(OwnRedisCache):
     """Redis; while it fails, what is asked of it is asked of the cache `FALLBACK`.
 
     The two are not brought together: what was counted in one is not known to the other, so around an
@@ -39,7 +50,7 @@ class SteadyRedisCache(RedisCache):
                 return getattr(super(), act)(*arguments, **options)
             except RedisError as error:
                 SteadyRedisCache._away_until = time.monotonic() + REST_SECONDS
-                log.warning("Redis does not answer (%s); the limits are counted in the database meanwhile.", error)
+                log.warning("Redis does not answer; the limits are counted in the database meanwhile", error=str(error))
         return getattr(caches[FALLBACK], act)(*arguments, **options)
 
     def add(self, *arguments: Any, **options: Any) -> bool:

@@ -1,11 +1,19 @@
-"""Wrong settings, found at start and said with a hint."""
+"""Settings that contradict each other and databases that cannot be migrated, found at start and said with a hint.
+
+A setting that cannot be read ends the process in `settings.py`.
+"""
 
 from __future__ import annotations
 
-from django.conf import settings
-from django.core.checks import Error, Warning, register
+from collections.abc import Sequence
 
-from submissions.limits import Rate
+from django.conf import settings
+from django.core.checks import Error, Tags, Warning, register
+from django.db import connections
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+LAST_UNSQUASHED = "a68cd70"  # the last commit with the migrations that the squashed ones replace
 
 
 @register()
@@ -28,14 +36,6 @@ def check_settings(app_configs, **kwargs) -> list:
                 id="plumbline.E002",
             )
         )
-    if settings.CREATE_CHALLENGES not in ("staff", "anyone"):
-        found.append(
-            Error(
-                f"PLUMBLINE_CREATE_CHALLENGES is {settings.CREATE_CHALLENGES!r}.",
-                hint="Use 'staff' or 'anyone'.",
-                id="plumbline.E003",
-            )
-        )
     if settings.HEARTBEAT_SECONDS * 2 > settings.LEASE_SECONDS:
         found.append(
             Error(
@@ -44,18 +44,17 @@ def check_settings(app_configs, **kwargs) -> list:
                 id="plumbline.E004",
             )
         )
-    for name in ("API_RATE", "API_RATE_ANONYMOUS", "UPLOAD_RATE", "REFERENCE_RATE", "TOKEN_RATE"):
-        try:
-            Rate.parse(getattr(settings, name))
-        except ValueError as error:
-            hint = "Write an amount and a time, such as 60/h or 10/30s."
-            found.append(Error(f"PLUMBLINE_{name}: {error}.", hint=hint, id="plumbline.E006"))
-    if settings.JUDGE_URL and not settings.JUDGE_URL.startswith(("https://", "http://")):
-        hint = "Give the part before /chat/completions, such as https://api.openai.com/v1."
-        found.append(Error("PLUMBLINE_JUDGE_URL is no web address.", hint=hint, id="plumbline.E007"))
-    if settings.JUDGE_PARALLEL < 1 or settings.JUDGE_TIMEOUT <= 0:
-        hint = "Set PLUMBLINE_JUDGE_PARALLEL to at least 1 and PLUMBLINE_JUDGE_TIMEOUT to some seconds."
-        found.append(Error("A judge could never be asked.", hint=hint, id="plumbline.E008"))
+    https = {name: getattr(settings, name) for name in ("HTTPS_REDIRECT", "HSTS_SUBDOMAINS", "HSTS_PRELOAD")}
+    if any(https.values()) and not settings.HTTPS:
+        wanted = " and ".join(f"PLUMBLINE_{name}" for name, is_on in https.items() if is_on)
+        hint = "Give PLUMBLINE_SITE_URL as https://… once the proxy answers there, or leave the others at false."
+        found.append(Error(f"{wanted}: the site's address is {settings.SITE_URL}, without https.", hint=hint, id="plumbline.E010"))
+    if settings.HSTS_PRELOAD and not settings.HSTS_SUBDOMAINS:
+        hint = "Set PLUMBLINE_HSTS_SUBDOMAINS=true as well, or PLUMBLINE_HSTS_PRELOAD=false."
+        found.append(Error("Browsers' lists take no host without its subdomains.", hint=hint, id="plumbline.E011"))
+    if settings.HTTPS_REDIRECT and not settings.BEHIND_PROXY:
+        hint = "Set PLUMBLINE_BEHIND_PROXY=true, with a proxy that sends X-Forwarded-Proto, or PLUMBLINE_HTTPS_REDIRECT=false."
+        found.append(Error("Every page would be redirected to itself without end.", hint=hint, id="plumbline.E012"))
     if settings.DATABASE_URL and not settings.S3_BUCKET:
         found.append(
             Warning(
@@ -64,4 +63,27 @@ def check_settings(app_configs, **kwargs) -> list:
                 id="plumbline.W001",
             )
         )
+    return found
+
+
+@register(Tags.database)
+def check_squashed_migrations(app_configs, databases: Sequence[str] | None = None, **kwargs) -> list[Error]:
+    """A database that has only some of the migrations that are one file now: Django would leave the whole app out, silently."""
+    loader = MigrationLoader(None, load=False)
+    loader.load_disk()
+    found = []
+    for alias in databases or ():
+        applied = MigrationRecorder(connections[alias]).applied_migrations()
+        for migration in loader.disk_migrations.values():
+            done = [key for key in migration.replaces if key in applied]
+            lost = [name for app, name in migration.replaces if (app, name) not in applied and (app, name) not in loader.disk_migrations]
+            if done and lost:
+                found.append(
+                    Error(
+                        f"The database has the migration {'.'.join(done[-1])} but not {lost[0]}; "
+                        f"both are within {migration.name} now, which is applied as a whole.",
+                        hint=f"Check out commit {LAST_UNSQUASHED}, run `python manage.py migrate` there, then return to this version.",
+                        id="plumbline.E020",
+                    )
+                )
     return found

@@ -62,8 +62,12 @@ class ScoreOut(Schema):
 class SubmissionFull(SubmissionBrief):
     queue_position: int | None = Field(description="From 1, while nobody works on it.")
     progress: Progress | None
-    attempts: int | None
+    attempts: int | None  # that failed by its own doing, and the one under way
+    losses: int | None  # workers that were lost while they had it; no fault of the entry
     scores: dict[str, ScoreOut] | None = Field(description="By the metric's slug; null where you may not see them, or there are none yet.")
+    waiting: list[str] = Field(
+        description="Slugs of metrics that it has no score of before the phase is re-evaluated, because they have a newer version."
+    )
 
 
 class ItemScore(Schema):
@@ -130,15 +134,18 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
     for it in submissions:
         row = brief(request, it, viewers[it.phase.challenge_id], again.get(it.pk)) | _standing(standings.get(it.pk))
         evaluation = evaluations.get(it.pk)
-        rows.append(row | {"scores": _scores(evaluation) if evaluation else None})
+        without = [metric["slug"] for metric in evaluation.waiting()] if evaluation else []
+        rows.append(row | {"scores": _scores(evaluation) if evaluation else None, "waiting": without})
     return rows
 
 
 def _standing(standing: queue.Standing | None) -> dict[str, Any]:
     if standing is None:
-        return {"queue_position": None, "progress": None, "attempts": None}
+        return {"queue_position": None, "progress": None, "attempts": None, "losses": None}
     progress = {"done": standing.done, "total": standing.total} if standing.total else None
-    return {"queue_position": standing.position, "progress": progress, "attempts": standing.attempts}
+    return {
+        "queue_position": standing.position, "progress": progress, "attempts": standing.attempts, "losses": standing.losses,
+    }  # fmt: skip
 
 
 def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:

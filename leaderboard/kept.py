@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import structlog
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.utils.cache import get_conditional_response
 
 from leaderboard.api import problem
 from submissions import storage
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 BUSY_SECONDS = 30  # then a browser that waits for its turn is told to come again
 _HEAVY = threading.Lock()  # meshes of millions of faces take a gigabyte: one at a time in a process
@@ -73,7 +73,7 @@ def _stored(key: str, compute: Callable[[], bytes], heavy: bool) -> bytes | None
     try:
         storage.store().save_bytes(key, data)
     except storage.StorageError as error:
-        log.warning("What the 3D view is sent was not stored and will be computed again: %s", error)
+        log.warning("what the 3D view is sent was not stored and will be computed again", error=str(error))
     return data
 
 

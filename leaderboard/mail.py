@@ -7,34 +7,44 @@ the mail server is opened before anything is claimed: while it is away, e-mails 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from smtplib import SMTPException
 
+import structlog
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
+from django.db import models
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import Score
+from evaluation.models import Evaluation
 from submissions.models import Membership, Status, Submission, TeamInvite, User
 from submissions.permissions import allowed
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 MOST_AT_ONCE = 200  # rows of one round; the rest follows in the next
 PROBLEMS_SHOWN = 10
 OUTCOMES = (Status.SCORED, Status.REJECTED, Status.FAILED)
 
 
+def due_outcomes() -> models.QuerySet:
+    """Entries whose people have not been told what became of them."""
+    return Submission.objects.filter(status__in=OUTCOMES, finished_at__isnull=False, notified_at__isnull=True)
+
+
+def due_invitations() -> models.QuerySet:
+    """Invitations that have not been sent."""
+    return TeamInvite.objects.open().filter(sent_at__isnull=True)
+
+
 def send_due_mail() -> int:
     """Send what is due now; returns how many messages were sent."""
-    outcomes = Submission.objects.filter(status__in=OUTCOMES, finished_at__isnull=False, notified_at__isnull=True)
-    outcomes = outcomes.select_related("team", "phase__challenge").order_by("finished_at")[:MOST_AT_ONCE]
-    invites = TeamInvite.objects.open().filter(sent_at__isnull=True).select_related("team__challenge", "invited_by")
+    outcomes = due_outcomes().select_related("team", "phase__challenge").order_by("finished_at")[:MOST_AT_ONCE]
+    invites = due_invitations().select_related("team__challenge", "invited_by")
     due: list[tuple[object, Callable]] = [(row, _outcome) for row in outcomes]
     due += [(row, _invitation) for row in invites.order_by("created_at")[:MOST_AT_ONCE]]
     if not due:
@@ -43,7 +53,7 @@ def send_due_mail() -> int:
         with get_connection() as connection:
             return sum(_send(connection, row, write) for row, write in due)
     except (OSError, SMTPException):
-        log.exception("The mail server does not answer; %d e-mails wait for the next round.", len(due))
+        log.exception("the mail server does not answer; e-mails wait for the next round", n=len(due))
         return 0
 
 
@@ -57,7 +67,7 @@ def _send(connection: BaseEmailBackend, row: Submission | TeamInvite, write: Cal
         try:
             sent += message.send()
         except (OSError, SMTPException):
-            log.exception("The e-mail “%s” could not be sent.", message.subject)
+            log.exception("an e-mail could not be sent", subject=message.subject)
     return sent
 
 
@@ -107,13 +117,12 @@ def _reachable(user: User, unverified: set[tuple[int, str]]) -> bool:
 
 
 def _values(submission: Submission) -> list[dict]:
-    """The scores the phase's board stands on, in its order."""
-    scores = Score.objects.filter(evaluation__submission=submission, evaluation__batch__state="current", evaluation__state="done")
-    by_slug = {score.slug: score for score in scores.select_related("evaluation__batch").defer("vector", "status_vector", "part_vectors")}
-    if not by_slug:
+    """The scores the phase's board stands on, in its order; None for one that waits for a re-evaluation."""
+    evaluation = Evaluation.objects.filter(submission=submission, batch__state="current", state="done").select_related("batch").first()
+    if evaluation is None:
         return []
-    metrics = next(iter(by_slug.values())).evaluation.batch.metrics
-    return [{"title": metric["title"], "score": by_slug[metric["slug"]]} for metric in metrics if metric["slug"] in by_slug]
+    by_slug = {score.slug: score for score in evaluation.scores.defer("vector", "status_vector", "part_vectors")}
+    return [{"title": metric["title"], "score": by_slug.get(metric["slug"])} for metric in evaluation.batch.metrics]
 
 
 # --- invitations -------------------------------------------------------------------------------

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, re_path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import require_safe
 
 from leaderboard.views import agreement, board, charts, compare, docs, entries, entry, home, item, metrics, scene, starter_kit, studies
+from submissions import limits
 from submissions.formats.families import NAME
 from submissions.models.phase import RESERVED_SLUGS
 
@@ -30,18 +35,29 @@ def shown(route: str, view, name: str) -> URLPattern:
     return path(route, require_safe(view), name=name)
 
 
+def long(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A view that takes long: only some of them at once, and fewer of one client."""
+
+    @wraps(view)
+    def in_turn(request: HttpRequest, *arguments: object, **named: object) -> HttpResponse:
+        with limits.LONG_REQUESTS.place(limits.who(request)):
+            return view(request, *arguments, **named)
+
+    return in_turn
+
+
 urlpatterns = [
     shown("", home.home, "home"),
     shown("challenges/", home.challenge_list, "challenge_list"),
-    re_path(BOARD, require_safe(board.board), name="board"),
-    re_path(EXPORT, require_safe(board.snapshot_export), name="snapshot_export"),
-    shown(f"{PHASE}/snapshots/<slug:digest>/", board.snapshot, "snapshot"),
+    re_path(BOARD, require_safe(long(board.board)), name="board"),
+    re_path(EXPORT, require_safe(long(board.snapshot_export)), name="snapshot_export"),
+    shown(f"{PHASE}/snapshots/<slug:digest>/", long(board.snapshot), "snapshot"),
     shown(f"{PHASE}/entries/", entries.entries, "entries"),
-    shown(f"{PHASE}/compare/", compare.compare, "compare"),
-    shown(f"{PHASE}/charts/", charts.charts, "charts"),
-    shown(f"{PHASE}/choosing-metrics/", agreement.choosing, "choosing_metrics"),
-    shown(f"{PHASE}/people/", studies.studies, "studies"),
-    shown(f"{PHASE}/people/<slug:slug>/", studies.study, "study"),
+    shown(f"{PHASE}/compare/", long(compare.compare), "compare"),
+    shown(f"{PHASE}/charts/", long(charts.charts), "charts"),
+    shown(f"{PHASE}/choosing-metrics/", long(agreement.choosing), "choosing_metrics"),
+    shown(f"{PHASE}/people/", long(studies.studies), "studies"),
+    shown(f"{PHASE}/people/<slug:slug>/", long(studies.study), "study"),
     shown(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
     shown(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     shown(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),

@@ -39,9 +39,12 @@ NOTHING: dict[str, Any] = {"value": None, "low": None, "high": None, "n": 0}
 # --- into the payload
 
 
-def told(phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def told(phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]], fingerprints: Mapping[str, str]) -> dict[str, Any] | None:
     """What people found, for a ranking of `entries`: of the phase's studies that may be shown the one that most raters took
-    part in, of equals the newest. None without a study that has been analysed."""
+    part in, of equals the newest. None without a study that has been analysed.
+
+    `fingerprints` are those of the ranking's columns: what was found of other values under the same slug is not said of them.
+    """
     rows = StudyAnalysis.objects.filter(study__phase=phase, content__isnull=False).select_related("study")
     if is_public:
         rows = rows.filter(study__is_public=True)
@@ -52,7 +55,13 @@ def told(phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]]) ->
         return None
     main = [found[next(iter(found.values())).study.leading(found)] for found in of_study.values()]
     row = max(main, key=lambda row: (n_raters(row.content) or 0, row.study.created_at, row.study_id))
-    return _told(row, entries)
+    lines = [line for line in row.content["metrics"] if fingerprints.get(line["key"], "") in ("", line.get("fingerprint", ""))]
+    return _told(row, row.content | {"metrics": lines}, entries)
+
+
+def withdrawn_words(n: int) -> str:
+    """Judgements that are in figures but no more in the database; nothing for none."""
+    return f"{n:,} judgement{' was' if n == 1 else 's were'} withdrawn since" if n else ""
 
 
 def n_raters(content: Mapping[str, Any]) -> int | None:
@@ -61,8 +70,8 @@ def n_raters(content: Mapping[str, Any]) -> int | None:
     return None if known is None else known - len(content.get("screened", ()))
 
 
-def _told(row: StudyAnalysis, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    study, content = row.study, row.content
+def _told(row: StudyAnalysis, content: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    study = row.study
     opinions = content.get("kind") == "opinions"
     shown = {entry["id"] for entry in entries}
     scale = {line["method"]: line["mos" if opinions else "win_rate"] for line in content["scales"]}

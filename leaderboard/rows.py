@@ -18,6 +18,7 @@ from leaderboard.stats.ranking import RULES
 
 PER_PAGE = 100
 OVERALL = "rank"
+WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 MOST_FINER = 3  # digits that one cell may have more than its column
 SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 TEXT_SORTS = ("name", "team", "date")
@@ -72,6 +73,7 @@ class Line:
     value: str
     cells: list[Cell]
     mine: bool
+    waits: bool  # for a re-evaluation
 
 
 class BoardRows:
@@ -145,15 +147,17 @@ class BoardRows:
             explanation=overall["explanation"][index] if standing is overall else "",
             value=_points(overall["value"][index]) if overall["rule"] in VALUE_TITLES else "",
             cells=[self._cell(metric, index) for metric in self.metrics],
-            mine=self.team is not None and entry["team_id"] == self.team,
+            mine=self.team is not None and entry["team_id"] == self.team, waits=entry["state"] == WAITING,
         )  # fmt: skip
 
     def _cell(self, metric: dict, index: int) -> Cell:
         """The cell, marked where the metric puts this entry before one that people prefer to it."""
         found = cell(metric, index)
-        entry = self.content["entries"][index]["id"]
-        against = self.marks.get(metric["slug"], {}).get(str(entry), [])
-        return replace(found, against=tuple(against), name=f"{entry}-{metric['slug']}") if against else found
+        entry = self.content["entries"][index]
+        if metric["slug"] in entry.get("waiting", ()):
+            return replace(found, text="waiting", title=WAITING)
+        against = self.marks.get(metric["slug"], {}).get(str(entry["id"]), [])
+        return replace(found, against=tuple(against), name=f"{entry['id']}-{metric['slug']}") if against else found
 
     @cached_property
     def _brackets(self) -> list[str]:

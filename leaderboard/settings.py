@@ -7,49 +7,55 @@ combinations are reported by the system checks in `leaderboard/checks.py`.
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from pathlib import Path
 
-from environs import Env
+import dj_database_url
 
-env = Env(prefix="PLUMBLINE_")
+from leaderboard.environment import BUCKET, PREFIX, Environment
+
+env = Environment(prefix="PLUMBLINE_")
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 def _secret_key(home: Path) -> str:
     """The key of this installation: made once, kept readable by its owner only."""
     path = home / "secret_key"
-    if not path.exists():
-        home.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50))
-    return path.read_text().strip()
-
-
-def _number_or_none(text: str) -> float | None:
-    return float(text) if text else None
+    try:
+        if not path.exists():
+            home.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.write_text(secrets.token_urlsafe(50))
+        return path.read_text().strip()
+    except OSError as error:
+        env.refuse("HOME", home, f"a folder that this process can use ({error.strerror})", "/var/lib/plumbline")
+        return ""
 
 
 # --- where things are -------------------------------------------------------------------
-HOME = env.path("HOME", BASE_DIR / "var")  # database, files and queue of the embedded profile
-SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")  # used in e-mails and exports
+HOME = env.folder("HOME", BASE_DIR / "var")  # database, files and queue of the embedded profile
+SITE_URL = env.web_address("SITE_URL", "http://127.0.0.1:8000", "https://boards.example.org")  # used in e-mails and exports
 DEBUG = env.bool("DEBUG", False)
-SECRET_KEY = env.str("SECRET_KEY", "") or _secret_key(HOME)
+SECRET_KEY = env.str("SECRET_KEY", "") or (_secret_key(HOME) if not env.wrong else "")
 SECRET_KEY_GIVEN = bool(env.str("SECRET_KEY", ""))
-ALLOWED_HOSTS = env.list("HOSTS", ["127.0.0.1", "localhost", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("TRUSTED_ORIGINS", [])
+ALLOWED_HOSTS = env.hosts("HOSTS", ["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.origins("TRUSTED_ORIGINS", [])
 BEHIND_PROXY = env.bool("BEHIND_PROXY", False)  # trust X-Forwarded-Proto and -For
 HTTPS = SITE_URL.startswith("https://")
+HTTPS_REDIRECT = env.bool("HTTPS_REDIRECT", False)  # answer http:// with the way to https://, where the proxy does not do that itself
+HSTS_SUBDOMAINS = env.bool("HSTS_SUBDOMAINS", False)  # browsers ask every host below this one by https:// too, for a year
+HSTS_PRELOAD = env.bool("HSTS_PRELOAD", False)  # this host may stand on the browsers' own list; hard to take back
 
 # --- database ---------------------------------------------------------------------------
-DATABASE_URL = env.str("DATABASE_URL", "")  # postgres://user:password@host:5432/name
+DATABASE_URL = env.postgres("DATABASE_URL")  # postgres://user:password@host:5432/name
 if DATABASE_URL:
-    DATABASES = {"default": env.dj_db_url("DATABASE_URL", conn_max_age=60)}
+    DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60)}
 else:
     DATABASES = {
         "default": {
             "ENGINE": "django.db.backends.sqlite3",
-            "NAME": env.path("SQLITE", HOME / "plumbline.sqlite3"),
+            "NAME": env.file("SQLITE", HOME / "plumbline.sqlite3"),
             "OPTIONS": {
                 # Writers queue at BEGIN instead of failing at their first write.
                 "transaction_mode": "IMMEDIATE",
@@ -62,59 +68,72 @@ else:
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# --- Redis, where one is used ------------------------------------------------------------
+# Every key begins with it, so that several installations may use one server. Two that share a secret key must set it.
+_OWN = hmac.new(SECRET_KEY.encode(), b"redis", "sha256").hexdigest()[:10]
+REDIS_PREFIX = env.matching("REDIS_PREFIX", "", PREFIX, "a name of letters, digits, - and _", "plumbline-boards") or f"plumbline-{_OWN}"
+
 # --- queue ------------------------------------------------------------------------------
-BROKER_URL = env.str("BROKER_URL", "")  # redis://host:6379/0 ; empty: a folder below HOME
-LEASE_SECONDS = env.float("LEASE_SECONDS", 30.0)  # a claimed row is claimable again after this
-HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", 5.0)  # a live worker renews its lease this often
-SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0)  # how often the sweeper looks for work left behind
-MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", 3)  # then the entry fails, with a reason
-PART_SAMPLES = env.int("PART_SAMPLES", 25)  # samples in one part of an evaluation
-PART_SECONDS = env.float("PART_SECONDS", 120.0)  # of what slow metrics declare for a part; heavier samples stand alone
+BROKER_URL = env.redis("BROKER_URL", "redis://host:6379/0")  # redis://host:6379/0 ; empty: a folder below HOME
+LEASE_SECONDS = env.float("LEASE_SECONDS", 30.0, least=1, most=86400)  # a claimed row is claimable again after this
+HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", 5.0, least=0.1, most=3600)  # a live worker renews its lease this often
+SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0, least=0.1, most=3600)  # how often the sweeper looks for work left behind
+MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", 3, least=1, most=1000)  # that fail by the entry's own doing; then it fails, with a reason
+MAX_LOSSES = env.int("MAX_LOSSES", 12, least=1, most=1000)  # workers lost while they had an entry; then it fails, and the operator is told
+LOSS_SECONDS = env.float(
+    "LOSS_SECONDS", 10.0, least=0.1, most=3600
+)  # work waits so long after a loss; doubled each time, at most 60 times it
+MACHINE = env.str("MACHINE", "")  # a name for this machine; empty: told by host name and boot
+PART_SAMPLES = env.int("PART_SAMPLES", 25, least=1)  # samples in one part of an evaluation
+PART_SECONDS = env.float("PART_SECONDS", 120.0, least=1)  # of what slow metrics declare for a part; heavier samples stand alone
 GPU_WORKERS = env.bool("GPU_WORKERS", False)  # metrics with networks are left to workers of the queue gpu
-CHILD_MEMORY_MB = env.int("CHILD_MEMORY_MB", 3072)  # address space of one scoring child
-CHILD_SECONDS = env.int("CHILD_SECONDS", 600)  # processor time of a validation, or of PART_SAMPLES samples; slow metrics may declare more
-READ_SECONDS = env.int("READ_SECONDS", 60)  # of reading an organizer's reference, while their browser waits
+CHILD_MEMORY_MB = env.int("CHILD_MEMORY_MB", 3072, least=256)  # address space of one scoring child
+CHILD_SECONDS = env.int("CHILD_SECONDS", 600, least=1)  # processor time of a validation, or of PART_SAMPLES samples
+READ_SECONDS = env.int("READ_SECONDS", 60, least=1)  # of reading an organizer's reference, while their browser waits
 
 # --- files ------------------------------------------------------------------------------
-S3_BUCKET = env.str("S3_BUCKET", "")  # empty: files live below HOME
-S3_ENDPOINT = env.str("S3_ENDPOINT", "")  # for servers other than AWS
-S3_PUBLIC_ENDPOINT = env.str("S3_PUBLIC_ENDPOINT", "") or S3_ENDPOINT  # as browsers reach it
+S3_BUCKET = env.matching("S3_BUCKET", "", BUCKET, "the name of a bucket", "plumbline")  # empty: files live below HOME
+S3_ENDPOINT = env.web_address("S3_ENDPOINT", "", "http://s3:9000")  # for servers other than AWS
+S3_PUBLIC_ENDPOINT = env.web_address("S3_PUBLIC_ENDPOINT", "", "https://files.example.org") or S3_ENDPOINT  # as browsers reach it
 S3_REGION = env.str("S3_REGION", "us-east-1")
 S3_ACCESS_KEY = env.str("S3_ACCESS_KEY", "")
 S3_SECRET_KEY = env.str("S3_SECRET_KEY", "")
-UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", 8 * 1024 * 1024)
-UPLOAD_HOURS = env.float("UPLOAD_HOURS", 6.0)  # a reserved upload may take this long
-UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 500_000_000)  # the most any phase may allow
-KEEP_REJECTED_DAYS = env.float("KEEP_REJECTED_DAYS", 7.0)  # then a rejected entry's file is removed
+UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", 8 * 1024 * 1024, least=1024)
+UPLOAD_HOURS = env.float("UPLOAD_HOURS", 6.0, least=0.01, most=24 * 365)  # a reserved upload may take this long
+UPLOAD_IDLE_MINUTES = env.float("UPLOAD_IDLE_MINUTES", 10.0, least=0.1, most=525_600)  # of silence; then it holds no place
+UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 500_000_000, least=1)  # the most any phase may allow
+KEEP_REJECTED_DAYS = env.float("KEEP_REJECTED_DAYS", 7.0, most=36500)  # then a rejected entry's file is removed
 KEEP_REJECTED_BYTES = env.int("KEEP_REJECTED_BYTES", 2_000_000_000)  # of one team's rejected entries, the newest
-KEEP_SNAPSHOT_DAYS = env.float("KEEP_SNAPSHOT_DAYS", 30.0)  # then a ranking that was a passing one is removed
-KEEP_DRAWN_DAYS = env.float("KEEP_DRAWN_DAYS", 30.0)  # then what a 3D view was sent is removed; it is made again when asked for
-LINK_SECONDS = env.int("LINK_SECONDS", 600)  # life of a signed download link
-WEIGHTS = env.path("WEIGHTS", HOME / "weights").absolute()  # fetched weights of networks; one folder for all processes
+KEEP_SNAPSHOT_DAYS = env.float("KEEP_SNAPSHOT_DAYS", 30.0, most=36500)  # then a ranking that was a passing one is removed
+KEEP_DRAWN_DAYS = env.float("KEEP_DRAWN_DAYS", 30.0, most=36500)  # then what a 3D view was sent is removed; it is made again when asked for
+LINK_SECONDS = env.int("LINK_SECONDS", 600, least=1, most=604_800)  # life of a signed download link
+WEIGHTS = env.folder("WEIGHTS", HOME / "weights").absolute()  # fetched weights of networks; one folder for all processes
+FREE_BYTES = env.int("FREE_BYTES", 2_000_000_000, least=0)  # room below HOME without which the service says that it is not ready
 CACHE_BYTES = env.int("CACHE_BYTES", 5_000_000_000)  # local copies of objects in S3, below HOME
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 # --- who may do what ----------------------------------------------------------------------
-CREATE_CHALLENGES = env.str("CREATE_CHALLENGES", "staff")  # staff | anyone
+CREATE_CHALLENGES = env.choice("CREATE_CHALLENGES", "staff", ["staff", "anyone"])  # staff | anyone
 STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", False)  # staff must use a second factor
-API_RATE = env.str("API_RATE", "1200/m")  # calls of the API by one person, all their programs together
-API_RATE_ANONYMOUS = env.str("API_RATE_ANONYMOUS", "300/m")  # by one address
-UPLOAD_RATE = env.str("UPLOAD_RATE", "60/h")  # reservations by one person; quota is the phase's affair
-REFERENCE_RATE = env.str("REFERENCE_RATE", "20/h")  # references read for one person, which busies a web process
-TOKEN_RATE = env.str("TOKEN_RATE", "20/h")  # new API tokens of one person
+API_RATE = env.rate("API_RATE", "1200/m")  # calls of the API by one person, all their programs together
+API_RATE_ANONYMOUS = env.rate("API_RATE_ANONYMOUS", "300/m")  # by one address
+UPLOAD_RATE = env.rate("UPLOAD_RATE", "60/h")  # reservations by one person; quota is the phase's affair
+REFERENCE_RATE = env.rate("REFERENCE_RATE", "20/h")  # references read for one person, which busies a web process
+PAGES_AT_ONCE = env.int("PAGES_AT_ONCE", 6, least=1)  # boards, comparisons, charts of one person or address in one web process
+TOKEN_RATE = env.rate("TOKEN_RATE", "20/h")  # new API tokens of one person
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # needed to read /metrics; empty: this machine only
 
 # --- judge models: any endpoint that speaks the OpenAI chat-completions protocol ------------------
-JUDGE_URL = env.str("JUDGE_URL", "")  # such as https://api.openai.com/v1 ; empty: no judge
+JUDGE_URL = env.web_address("JUDGE_URL", "", "https://api.openai.com/v1")  # such as https://api.openai.com/v1 ; empty: no judge
 JUDGE_KEY = env.str("JUDGE_KEY", "")  # sent to that address only, shown nowhere
 JUDGE_MODEL = env.str("JUDGE_MODEL", "")
-JUDGE_TIMEOUT = env.float("JUDGE_TIMEOUT", 120.0)  # seconds of one request
+JUDGE_TIMEOUT = env.float("JUDGE_TIMEOUT", 120.0, least=0.1, most=86400)  # seconds of one request
 JUDGE_RATE = env.float("JUDGE_RATE", 60.0)  # most requests a minute of one worker; 0: as the endpoint allows
-JUDGE_PARALLEL = env.int("JUDGE_PARALLEL", 4)  # requests under way at once
-JUDGE_MAX_TOKENS = env.int("JUDGE_MAX_TOKENS", 4096)  # of one text
-JUDGE_PRICE_IN = _number_or_none(env.str("JUDGE_PRICE_IN", ""))  # per million tokens of questions; empty: costs are not counted
-JUDGE_PRICE_OUT = _number_or_none(env.str("JUDGE_PRICE_OUT", ""))  # per million tokens of answers
+JUDGE_PARALLEL = env.int("JUDGE_PARALLEL", 4, least=1, most=1000)  # requests under way at once
+JUDGE_MAX_TOKENS = env.int("JUDGE_MAX_TOKENS", 4096, least=1)  # of one text
+JUDGE_PRICE_IN = env.price("JUDGE_PRICE_IN")  # per million tokens of questions; empty: costs are not counted
+JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")  # per million tokens of answers
 JUDGE_CURRENCY = env.str("JUDGE_CURRENCY", "USD")
 
 # --- Django -------------------------------------------------------------------------------
@@ -137,6 +156,7 @@ INSTALLED_APPS = [
     "submissions",
 ]
 MIDDLEWARE = [
+    "leaderboard.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -144,6 +164,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "leaderboard.middleware.PrivatePagesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -175,7 +196,7 @@ USE_TZ = True
 USE_I18N = True
 
 STATIC_URL = "/static/"
-STATIC_ROOT = env.path("STATIC_ROOT", HOME / "static")
+STATIC_ROOT = env.folder("STATIC_ROOT", HOME / "static")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # unused: see storage.py
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
@@ -203,17 +224,18 @@ LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = env.str("EMAIL_VERIFICATION", "mandatory")  # mandatory | optional | none
+ACCOUNT_FORMS = {"signup": "submissions.forms.SteadySignupForm"}
+ACCOUNT_EMAIL_VERIFICATION = env.choice("EMAIL_VERIFICATION", "mandatory", ["mandatory", "optional", "none"])  # mandatory | optional | none
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = ACCOUNT_EMAIL_VERIFICATION == "mandatory"  # allauth knows no other
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Plumbline] "
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 # Per address and, for failed log-ins, per account tried.
 ACCOUNT_RATE_LIMITS = {
-    "login": env.str("LOGIN_RATE", "30/m/ip"),
-    "login_failed": env.str("LOGIN_FAILED_RATE", "10/m/ip,5/5m/key"),
-    "signup": env.str("SIGNUP_RATE", "20/m/ip"),
-    "reset_password": env.str("RESET_PASSWORD_RATE", "20/m/ip,5/m/key"),
+    "login": env.account_rates("LOGIN_RATE", "30/m/ip"),
+    "login_failed": env.account_rates("LOGIN_FAILED_RATE", "10/m/ip,5/5m/key"),
+    "signup": env.account_rates("SIGNUP_RATE", "20/m/ip"),
+    "reset_password": env.account_rates("RESET_PASSWORD_RATE", "20/m/ip,5/m/key"),
 }
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
@@ -223,10 +245,13 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS, SECURE_HSTS_PRELOAD = HSTS_SUBDOMAINS, HSTS_PRELOAD
+SECURE_SSL_REDIRECT = HTTPS_REDIRECT
+SECURE_REDIRECT_EXEMPT = [r"^-/"]  # what watches the service asks it beside the proxy
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 X_FRAME_OPTIONS = "DENY"
 
-CACHE_URL = env.str("CACHE_URL", "")  # redis://host:6379/1 ; empty: the database
+CACHE_URL = env.redis("CACHE_URL", "redis://host:6379/1")  # redis://host:6379/1 ; empty: the database
 # Rate limits must be shared by all web processes, so process memory will not do.
 _DATABASE_CACHE = {
     "BACKEND": "django.core.cache.backends.db.DatabaseCache",
@@ -236,19 +261,20 @@ _DATABASE_CACHE = {
 _REDIS_CACHE = {
     "BACKEND": "leaderboard.cache.SteadyRedisCache",
     "LOCATION": CACHE_URL,
+    "KEY_PREFIX": REDIS_PREFIX,
     "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},
 }
 CACHES = {"default": _REDIS_CACHE, "database": _DATABASE_CACHE} if CACHE_URL else {"default": _DATABASE_CACHE}
 
 # --- e-mail -------------------------------------------------------------------------------
 # PLUMBLINE_EMAIL_URL, such as smtp://user:password@host:587/?tls=True ; by default the console.
-_EMAIL = env.dj_email_url("EMAIL_URL", "console://")
+_EMAIL = env.mailer("EMAIL_URL", "console://")
 EMAIL_BACKEND = _EMAIL["EMAIL_BACKEND"]
 EMAIL_HOST, EMAIL_PORT = _EMAIL["EMAIL_HOST"], _EMAIL["EMAIL_PORT"]
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _EMAIL["EMAIL_HOST_USER"], _EMAIL["EMAIL_HOST_PASSWORD"]
 EMAIL_USE_TLS, EMAIL_USE_SSL = _EMAIL["EMAIL_USE_TLS"], _EMAIL["EMAIL_USE_SSL"]
 EMAIL_TIMEOUT = 20
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", "Plumbline <plumbline@localhost>")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.sender("EMAIL_FROM", "Plumbline <plumbline@localhost>")
 
 # --- content security policy ----------------------------------------------------------------
 _SELF = "'self'"
@@ -269,13 +295,20 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-LOG_LEVEL = env.str("LOG_LEVEL", "INFO")
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
+LOG_FORMAT = env.choice("LOG_FORMAT", "text", ["text", "json"])  # of a line: for people, or one JSON object
+LOGGING_CONFIG = "leaderboard.logs.configure"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"()": "leaderboard.logs.formatter", "kind": LOG_FORMAT}},
     "filters": {"brief": {"()": "leaderboard.logs.brief_refusals"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["brief"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"httpx": {"level": "WARNING"}},  # the demo's client would print every part it sends
+    "loggers": {
+        "httpx": {"level": "WARNING"},  # the demo's client would print every part it sends
+        "celery": {"level": "WARNING"},  # nudges are no work: what they led to has a line of its own
+    },
 }
+
+env.end_if_wrong()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-import structlog
 from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
+from evaluation.ladder import attempt
 from evaluation.models import EvaluationBatch, Score
 from evaluation.results import spec_of
 from evaluation.sandbox import LeaseLost
+from evaluation.worklog import logged
 from leaderboard import published
 from leaderboard.judge.scores import judges_of
 from leaderboard.models import Study, StudyAnalysis
@@ -27,9 +27,6 @@ from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.trained import trained_on
-
-log = structlog.get_logger(__name__)
-
 
 GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed anew
 PATIENCE = timedelta(seconds=60)
@@ -44,7 +41,8 @@ def analyse_due(worker: str = "studies") -> int:
     row = StudyAnalysis.objects.waiting().claim(worker)
     if row is None:
         return 0
-    compute(row)
+    with logged("study analysed", row, row.study.phase, study=row.study.slug, criterion=row.criterion):
+        compute(row)
     return 1
 
 
@@ -79,24 +77,18 @@ def compute(row: StudyAnalysis) -> None:
         if not row.heartbeat():
             raise LeaseLost
 
-    try:
-        content = _content(row, go_on)
+    with attempt(row):
+        batch = row.study.batch  # once: a board that switches meanwhile must not give these values other names
+        content = _content(row, batch, go_on)
         # Which label is which entry, so that whoever reads the content need not ask.
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
         content["entries"] = dict(linked)
-        _name_columns(row.study, content)
-    except LeaseLost:
-        return
-    except Exception:
-        log.exception("an analysis failed", study=row.study_id)
-        row.give_up_or_retry("An error in the service stopped the analysis; its operator can see why.", traceback.format_exc())
-        return
-    row.finish(content)
+        _name_columns(batch, content)
+        row.finish(content)
 
 
-def _name_columns(study: Study, content: dict[str, Any]) -> None:
+def _name_columns(batch: EvaluationBatch | None, content: dict[str, Any]) -> None:
     """Which metric each column is, so that a metric's own page finds what studies say of it."""
-    batch = EvaluationBatch.current(study.phase)
     columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
     for line in content["metrics"]:
         column = columns.get(line["key"], {})
@@ -104,31 +96,30 @@ def _name_columns(study: Study, content: dict[str, Any]) -> None:
         line |= {"title": column.get("title", line["key"])}
 
 
-def _content(row: StudyAnalysis, step: Callable[[], None]) -> dict[str, Any]:
-    """What follows from a study's judgements on the row's criterion."""
+def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
+    """What follows from a study's judgements on the row's criterion, beside the values of `batch`."""
     study = row.study
     out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
     if study.from_results:
         means, note = published.means_of(study, row.criterion)
-        return opinion_study.analyse_means(means, metric_scores(study, (), means.methods), out) | {"note": note}
+        return opinion_study.analyse_means(means, metric_scores(study, batch, (), means.methods), out) | {"note": note}
     if study.kind == Study.Kind.OPINIONS:
         ratings = rating.canonical(study.ratings(row.criterion, counted=True))
-        metrics = metric_scores(study, ratings.samples, ratings.methods)
+        metrics = metric_scores(study, batch, ratings.samples, ratings.methods)
         models = judges_of(study, row.criterion)
         return opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
     votes = voting.canonical(study.votes(row.criterion, counted=True))
-    scores = metric_scores(study, votes.samples, votes.methods)
+    scores = metric_scores(study, batch, votes.samples, votes.methods)
     gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
     return analyse(votes, scores, gold, step=step, models=judges_of(study, row.criterion))
 
 
-def metric_scores(study: Study, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:
-    """The phase's metrics as raters: their values under the current batch for the entries and samples of the study.
+def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:
+    """The phase's metrics as raters: their values under `batch` for the entries and samples of the study.
 
     A sample of a study is a group of the reference (for wireframes and meshes an item). A metric of the whole set, like a
     figure that was imported, has no value of a sample, so it answers no question and is compared over the entries alone.
     """
-    batch = EvaluationBatch.current(study.phase)
     if batch is None:
         return []
     places = {label: n for n, label in enumerate(methods)}

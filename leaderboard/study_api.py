@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Sum
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import Router, Schema
@@ -33,6 +35,7 @@ class StudyBrief(Schema):
     criteria: list[str] = Field(description="The criteria that are analysed; an empty name holds all answers.")
     raters: int | None = Field(description="People whose answers are analysed; null where that is not known, or nothing is analysed yet.")
     judgements: int | None = Field(description="Answers analysed on the main criterion; 0 where only means were published.")
+    withdrawn: int = Field(description="Judgements that raters took along when they left, and that nothing is computed of any more.")
     screened: int | None = Field(
         description="How many raters' scores were left out of the analysis on the main criterion because they hardly go with the others'; "
         "null where nobody was screened."
@@ -53,7 +56,7 @@ def _seen(request: HttpRequest, phase: Phase):
     rows = Study.objects.filter(phase=phase)
     if not allowed(request.user, "challenge.organize", phase.challenge):
         rows = rows.shown()
-    return rows.prefetch_related("analyses")
+    return rows.prefetch_related("analyses").annotate(n_withdrawn=Coalesce(Sum("raters__withdrawn"), 0))
 
 
 def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
@@ -63,7 +66,7 @@ def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
     fields = ("slug", "title", "question", "source", "kind", "state", "made_up", "created_at")
     return {name: getattr(study, name) for name in fields} | {
         "criteria": study.in_order(done), "raters": n_raters(main.content) if main else None,
-        "judgements": main.content["counted"] if main else None,
+        "judgements": main.content["counted"] if main else None, "withdrawn": study.n_withdrawn,
         "screened": len(main.content["screened"]) if main and main.content.get("screening") else None,
         "analysed_at": main.finished_at if main else None, "page_url": request.build_absolute_uri(address),
     }  # fmt: skip

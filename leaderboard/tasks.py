@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 
+import structlog
 from django.core.cache import cache
 from django.db.models import F, Max, Q
 from django.utils import timezone
 
 from evaluation.celery import cpu_task
+from evaluation.heartbeat import process_name
 from leaderboard.judge.run import ask_due
 from leaderboard.mail import send_due_mail
 from leaderboard.models import JudgeRun, Snapshot, StudyAnalysis
@@ -16,6 +19,8 @@ from leaderboard.rating import artifacts
 from leaderboard.studies import analyse_due, recount
 from submissions import wake
 from submissions.models import Phase
+
+log = structlog.get_logger(__name__)
 
 EVERY_SECONDS = 2.0  # at most one ranking of a phase in this time
 BUILDING_SECONDS = 120  # a build that has not ended by then was killed
@@ -77,10 +82,13 @@ def build_due_boards(now: datetime | None = None) -> int:
         # Two builders at once would do no harm, only the work twice.
         if not cache.add(key, 1, BUILDING_SECONDS):
             continue
+        started = time.monotonic()
         try:
             Snapshot.make_all(phase)
             cache.set(last, now.timestamp(), BUILDING_SECONDS)
             built += 1
+            where = f"{phase.challenge.slug}/{phase.slug}"
+            log.info("board ranked", phase=where, worker=process_name(), seconds=round(time.monotonic() - started, 3))
         finally:
             cache.delete(key)
     return built

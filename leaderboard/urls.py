@@ -10,6 +10,11 @@ from leaderboard.api import api
 # Staff log in like everybody: with the second factor and under the same limits.
 admin.site.login = secure_admin_login(admin.site.login)
 
+# Programs are answered in problem details, whatever happened.
+handler400 = "leaderboard.api.handle_bad_request"
+handler404 = "leaderboard.api.handle_not_found"
+handler500 = "leaderboard.api.handle_server_error"
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),

@@ -27,7 +27,7 @@ from leaderboard.bundle.state import read, reference_definition
 from leaderboard.published import follow
 from submissions import storage, wake
 from submissions.errors import Refused
-from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, User
+from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, RenderedText, Status, User
 
 VERBS = {"create": "add", "change": "edit", "remove": "remove"}
 
@@ -102,6 +102,9 @@ class _Work:
             self._parent(phase)
         for phase in self.after.phases:
             self._scoring(phase)
+        phases, news = self.after.phases, self.after.announcements
+        texts = (self.after.description, self.after.rules, *(it.description for it in phases), *(it.body for it in news))
+        RenderedText.after_commit(*texts)
         wake.after_commit("boards")
 
     def _challenge(self) -> None:

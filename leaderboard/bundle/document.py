@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,11 @@ from leaderboard.bundle.moments import EXPECTED, MomentError, read_moment
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 12
+MAX_VALUES = 100_000
+MAX_MEMBERS = 500  # of a list of mappings; of plain texts there may be more
 MAX_PROBLEMS = 100
+MAX_KEY, MAX_REASON = 200, 1200  # characters of a problem
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, ten times as fast, where PyYAML was built with libyaml
 REQUIRED: Any = object()
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -52,12 +57,21 @@ class Problems:
         self.lines: dict[str, int] = {}
 
     def add(self, key: str, reason: str, line: int | None = None) -> None:
-        if len(self.found) < MAX_PROBLEMS:
-            self.found.append(Problem(self.file, self.lines.get(key, 0) if line is None else line, key, reason))
+        """Note a fault; the hundredth ends the reading, for each costs time and nobody reads on."""
+        line = self.lines.get(key, 0) if line is None else line
+        self.found.append(Problem(self.file, line, _plain(key, MAX_KEY), _plain(reason, MAX_REASON)))
+        if len(self.found) == MAX_PROBLEMS:
+            self.raise_if_any()
 
     def raise_if_any(self) -> None:
         if self.found:
             raise BundleError(tuple(sorted(self.found, key=lambda problem: problem.line)))
+
+
+def _plain(text: str, most: int) -> str:
+    """Text that a document led to, for a sentence: short, in one line, with nothing that a terminal obeys."""
+    text = text if len(text) <= most else f"{text[: most - 1]}…"
+    return "".join(c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape").decode() for c in text)
 
 
 def compose(data: bytes, problems: Problems) -> yaml.Node:
@@ -76,13 +90,13 @@ def compose(data: bytes, problems: Problems) -> yaml.Node:
         problems.raise_if_any()
     try:
         depth = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        for count, event in enumerate(yaml.parse(text, Loader=LOADER)):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            fault = _event_fault(event, depth)
+            fault = _event_fault(event, depth) or (f"expected at most {MAX_VALUES:,} values" if count > MAX_VALUES else "")
             if fault:
                 problems.add("", fault, event.start_mark.line + 1)
                 problems.raise_if_any()
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = yaml.compose(text, Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problems.add("", f"expected YAML; {error.problem or error.context}", mark.line + 1 if mark else 0)
@@ -223,7 +237,10 @@ class Reader:
 
     def readers(self, key: str) -> Iterator[Reader]:
         """The members of an optional list of mappings."""
-        for path, node in self.items(key):
+        members = self.items(key)
+        if len(members) > MAX_MEMBERS:
+            self.fault(key, f"expected at most {MAX_MEMBERS:,} members, found {len(members):,}")
+        for path, node in members[:MAX_MEMBERS]:
             yield Reader(node, path, self.problems)
 
     def reader(self, key: str) -> Reader | None:
@@ -244,7 +261,7 @@ class Reader:
     def close(self) -> None:
         """Report the keys that nobody asked for, with what may have been meant."""
         for key in self.nodes.keys() - set(self._known):
-            near = difflib.get_close_matches(key, self._known, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(key[:80], self._known, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else f"the keys here are {', '.join(dict.fromkeys(self._known))}"
             self.problems.add(self.at(key), f"unknown key; {hint}", self._keys[key])
 

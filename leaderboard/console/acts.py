@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import atexit
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.db import transaction
 
@@ -24,12 +24,25 @@ from submissions.models.entered import checked_file_name
 
 DOUBTING = 6  # looking for objects in a reference may take this part of the time of reading it
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 
 def reevaluate(phase: Phase, reason: str, actor) -> EvaluationBatch:
     """Score all entries anew under the reference in force and the metrics as they stand; the batch keeps the log's line."""
     return EvaluationBatch.start(phase, reference=reference_in_force(phase), reason=reason, actor=actor)
+
+
+def reevaluate_outdated(actor, reason: str = "") -> tuple[list[EvaluationBatch], list[tuple[Phase, str]]]:
+    """Score anew, a batch each, every phase whose latest batch has values of other versions than the current ones; the batches
+    begun, and the phases that cannot be scored, with why. Each phase is an act of its own: one that is refused holds up no other."""
+    begun, refused = [], []
+    for batch in EvaluationBatch.all_outdated():
+        versions = dict.fromkeys(f"{column.key} version {column.current}" for column in batch.outdated())
+        try:
+            begun.append(reevaluate(batch.phase, reason or f"New: {', '.join(versions)}", actor))
+        except Refused as error:
+            refused.append((batch.phase, error.sentence))
+    return begun, refused
 
 
 def cancel_batch(batch: EvaluationBatch, actor) -> None:
@@ -97,7 +110,7 @@ def read_reference(
             found = child.run(folder, job, lambda: True, settings.READ_SECONDS)
             items = {} if found["faults"] else family.load(folder / "artifact")
     except JobFailed as failed:
-        log.warning("A reference could not be read: %s", failed.detail)
+        log.warning("a reference could not be read", detail=failed.detail)
         raise Refused(f"The file could not be read. {failed.sentence} Send a smaller or simpler one.", "unreadable") from None
     finally:
         child.stop()

@@ -13,6 +13,8 @@ from leaderboard.bundle.moments import MomentError, moment_text, read_moment
 class LongText(forms.CharField):
     """Markdown, kept as it was typed, with line ends as files have them."""
 
+    is_markdown = True  # the form says where what is stored could not be laid out
+
     def __init__(self, *, rows: int = 8, **options: object) -> None:
         super().__init__(strip=False, widget=forms.Textarea(attrs={"rows": rows}), **options)
 

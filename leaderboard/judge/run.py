@@ -20,7 +20,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluation.background import someone_waits
+from evaluation.ladder import AWAY_SECONDS, is_away
 from evaluation.sandbox import LeaseLost
+from evaluation.worklog import logged
 from leaderboard.judge import parse, setup
 from leaderboard.judge.client import PATIENCE, Away, Client, Refused, Reply, question
 from leaderboard.judge.materials import Materials, image_of
@@ -40,7 +42,10 @@ def ask_due(worker: str = "judges") -> int:
     for stopped in JudgeRun.objects.unscored():
         keep_scores(stopped)
     run = JudgeRun.objects.waiting().claim(worker)
-    return 0 if run is None else work_on(run)
+    if run is None:
+        return 0
+    with logged("judge asked", run, run.study.phase, study=run.study.slug, model=run.model):
+        return work_on(run)
 
 
 def keep_scores(run: JudgeRun) -> None:
@@ -62,7 +67,11 @@ def work_on(
             _Turn(run, found, seconds, progress).go()
     except LeaseLost:
         log.info("lease lost while asking a judge", run=run.pk)
-    except Exception:
+    except Exception as error:
+        if is_away(error):
+            log.warning("a judge's run waits", run=run.pk, error=str(error))
+            run.put_off(AWAY_SECONDS)
+            return before - run.left
         log.exception("asking a judge failed", run=run.pk)
         run.put_back("An error in the service stopped the judge; its operator can see why.", FIRST_PAUSE, traceback.format_exc())
     return before - run.left
@@ -89,11 +98,11 @@ class _Turn:
         self.failed_at: list[JudgeAnswer] = []
         self.again: deque[_Asked] = deque()
         self.replies = 0
+        self.beaten = time.monotonic()
 
     def go(self) -> None:
         """Ask until the turn is over, then say how the run stands."""
         stopped: Refused | None = None
-        beaten = time.monotonic()
         with ThreadPoolExecutor(settings.JUDGE_PARALLEL) as pool:
             under_way: dict[Future[Reply], _Asked] = {}
             source = self._waiting()
@@ -101,24 +110,30 @@ class _Turn:
                 while True:
                     while stopped is None and len(under_way) < settings.JUDGE_PARALLEL and self._may_ask(len(under_way)):
                         asked = self.again.popleft() if self.again else next(source, None)
+                        self._beat()  # to draw a question may take seconds
                         if asked is None:
                             break
                         under_way[pool.submit(self.client.ask, asked.messages, self._texts_wanted(asked.answer))] = asked
                     if not under_way:
                         break
                     done, _ = wait(under_way, timeout=settings.HEARTBEAT_SECONDS, return_when=FIRST_COMPLETED)
-                    if time.monotonic() - beaten > settings.HEARTBEAT_SECONDS / 2:
-                        beaten = time.monotonic()
-                        if not self.run.is_wanted():
-                            if not self.run.heartbeat():
-                                raise LeaseLost
-                            self.until = 0.0
+                    self._beat()
                     for future in done:
                         stopped = self._came(future, under_way.pop(future)) or stopped
             except BaseException:
                 self.client.stop()
                 raise
         self._end(stopped)
+
+    def _beat(self) -> None:
+        """Keep the lease, where it is time to, and end the turn where nobody wants its answers any more."""
+        if time.monotonic() - self.beaten <= settings.HEARTBEAT_SECONDS / 2:
+            return
+        self.beaten = time.monotonic()
+        if not self.run.is_wanted():
+            if not self.run.heartbeat():
+                raise LeaseLost
+            self.until = 0.0
 
     # --- asking
 

@@ -184,16 +184,6 @@ def free_name(study: Study, wanted: str = "") -> str:
     return name
 
 
-def withdraw(rater: Rater) -> None:
-    """A rater takes themselves out, with what they said: it counts no more."""
-    with transaction.atomic():
-        rater.study.locked()
-        Rater.objects.select_for_update().get(pk=rater.pk)
-        now = timezone.now()
-        Rater.objects.filter(pk=rater.pk).update(removed_at=now, left_at=now, is_counted=False)
-        rater.study.touch_votes()
-
-
 def shown_question(request: HttpRequest, key: str, token: str) -> Question:
     """The question of that token, if it is the asking rater's own current or following one; Http404 else.
 

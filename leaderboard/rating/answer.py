@@ -76,7 +76,7 @@ def removed_sentence(rater: Rater) -> str:
     if rater.removed_at is None:
         return ""
     if rater.left_at is not None:
-        return "You have left this study, and what you answered does not count."
+        return "You have left this study, and what you answered is deleted."
     return "Your part in this study has ended; what you answered is kept. Thank you."
 
 

@@ -7,10 +7,10 @@ made as: they stand on no board and count against no quota. Of one reference eac
 from __future__ import annotations
 
 import hashlib
-import logging
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
@@ -21,7 +21,7 @@ from leaderboard.models import Study, StudyEntry
 from submissions import storage
 from submissions.models import Phase, Status, Submission, Team
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 EMPTY = "empty"
 TEAM = "Made for raters"
@@ -56,7 +56,7 @@ def make_due() -> int:
         try:
             submission = _made(row.study.phase, row.study.reference, row.artifact)
         except Exception:
-            log.exception("an entry for raters could not be made: %s of study %s", row.artifact, row.study_id)
+            log.exception("an entry for raters could not be made", artifact=row.artifact, study=row.study_id)
             failed.add(row.pk)
             continue
         same = StudyEntry.objects.filter(study__reference=row.study.reference, artifact=row.artifact, submission=None)

@@ -18,7 +18,7 @@ from leaderboard.rating.access import free_name
 from leaderboard.rating.artifacts import Artifact
 from submissions import wake
 from submissions.errors import Refused
-from submissions.models import AuditEntry, Phase, Status, Submission, User
+from submissions.models import AuditEntry, Phase, RenderedText, Status, Submission, User
 from submissions.models.user import hash_secret
 
 MOST_ENTRIES, MOST_SAMPLES = 200, 5000
@@ -75,6 +75,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
             seed=secrets.randbelow(1 << 31),
             **design.values,
         )
+        RenderedText.after_commit(study.consent)
         StudySample.objects.bulk_create(StudySample(study=study, name=name, order=n) for n, name in enumerate(samples))
         StudyEntry.objects.bulk_create(_entries(study, design))
         AuditEntry.record(
@@ -135,6 +136,7 @@ def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
         if not after:
             return
         Study.objects.filter(pk=study.pk).update(**after)
+        RenderedText.after_commit(after.get("consent", ""))
         if "title" in after:  # boards name their study
             now.phase.touch_board()
             wake.after_commit("boards")

@@ -7,6 +7,7 @@
    A part that fails is sent again; after the last try the form offers to go on from where it stopped. */
 
 const TRIES = 5;
+const HEARD_MS = 60_000; // how often a long upload says that it goes on
 const HASH_LIMIT = 256 * 1024 * 1024; // crypto.subtle wants the whole file in memory
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -106,12 +107,13 @@ function fieldsOf(form) {
 /* A transfer knows what has arrived, so that `run` can be called again after a failure. */
 export class Transfer {
   constructor(createUrl, fields, file, report) {
-    Object.assign(this, { createUrl, fields, file, report, made: null, done: new Set() });
+    Object.assign(this, { createUrl, fields, file, report, made: null, heard: 0, done: new Set() });
     this.stop = new AbortController();
   }
 
   async run() {
     if (!this.made) await this.create();
+    if (!this.heard) await this.resume();
     const total = Math.max(1, Math.ceil(this.file.size / this.made.upload.part_size));
     for (let number = 1; number <= total; number += 1) {
       if (!this.done.has(number)) await this.part(number);
@@ -128,11 +130,23 @@ export class Transfer {
     if (!this.made) {
       const answer = await persist(() => send("POST", this.createUrl, JSON.stringify(body), this), this.stop.signal);
       this.made = JSON.parse(answer.responseText);
+      this.heard = performance.now();
     }
     for (const part of this.made.upload.parts_done || []) this.done.add(part.number ?? part);
   }
 
   get signal() { return this.stop.signal; }
+
+  /* What is not heard of holds no place, and the server does not see parts that go elsewhere. */
+  async resume() {
+    await persist(() => send("POST", `${this.createUrl}/${this.made.id}/resume`, "{}", this), this.stop.signal);
+    this.heard = performance.now();
+  }
+
+  pause() {
+    this.heard = 0;
+    if (this.made) send("POST", `${this.createUrl}/${this.made.id}/pause`, "{}").catch(() => {}); // then it is given up by itself, later
+  }
 
   /* The reservation of these very bytes, from a page that was closed or reloaded: it already counts, so go on with it. */
   async begunBefore(body) {
@@ -142,7 +156,7 @@ export class Transfer {
       const found = JSON.parse(list.responseText).items.find((one) => one.upload && one.challenge === body.challenge && one.phase === body.phase);
       if (!found) return null;
       await send("PATCH", `${this.createUrl}/${found.id}`, JSON.stringify(this.fields), this);
-      return found;
+      return found; // `run` asks for its place again
     } catch (error) {
       if (error.name === "AbortError") throw error;
       return null; // then a new one, which says what is wrong if anything is
@@ -173,6 +187,7 @@ export class Transfer {
     const again = (attempt, error) => this.report({ step: "retry", sent: before, attempt, words: error.message });
     await persist(() => send("PUT", this.partUrl(number), slice, { onprogress, signal: this.signal }), this.signal, again);
     this.done.add(number);
+    if (performance.now() - this.heard > HEARD_MS) await this.resume();
     this.report({ step: "send", sent: this.sentBefore() });
   }
 
@@ -250,6 +265,7 @@ export function attach(form) {
       if (page) location.assign(page); else location.reload();
     } catch (error) {
       const stopped = error.name === "AbortError";
+      if (stopped) transfer.pause();
       view.alert.textContent = stopped ? "Stopped. What was sent is kept for a while: go on, or start anew." : error.message;
       view.alert.hidden = false;
       transfer.stop = new AbortController();

@@ -68,7 +68,8 @@ def complete(columns: Sequence[Column], counted: Sequence[bool]) -> NDArray[np.b
 
 def matrix(columns: Sequence[Column], used: NDArray[np.bool_]) -> Matrix:
     """The agreement of all columns on the entries ``used``, which must be complete."""
-    cost = np.array([costs(column.values, column.higher_is_better)[used] for column in columns]).reshape(len(columns), -1)
+    cost = np.array([costs(column.values, column.higher_is_better)[used] for column in columns])
+    cost = cost.reshape(len(columns), np.count_nonzero(used))  # also where there are no columns, or no entries
     better, equal = placings(cost)
     ranks = better + (equal + 1) / 2
     tau = kendall(ranks)
@@ -84,7 +85,8 @@ def kendall(ranks: Floats) -> Floats:
     agreeing = np.zeros((k, k))
     step = max(1, MOST_PAIRS // max(1, k * n))
     for start in range(0, n, step):
-        signs = np.sign(ranks[:, start : start + step, None] - ranks[:, None, :]).reshape(k, -1)
+        some = ranks[:, start : start + step, None]
+        signs = np.sign(some - ranks[:, None, :]).reshape(k, some.shape[1] * n)
         agreeing += signs @ signs.T
     return _scaled(agreeing)
 

@@ -19,11 +19,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.errors import MOST_PROBLEMS, TableError, more_cells
+from submissions.formats.errors import MOST_PROBLEMS, TableError, control_character, heads_text, more_cells
 
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 NEEDED = ("rater", "left", "right", "choice")
 CHOICES = {"left": 0, "right": 1, "tie": 2}
+# The most characters of a text, as studies store it.
+LENGTHS = {
+    "rater": 120, "group": 60, "sample": 240, "left": 200, "right": 200, "entry": 200, "criterion": 60, "swapped": 8, "repeat_of": 40,
+}  # fmt: skip
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -164,13 +168,15 @@ def records(
         raise VotesError([f"{noun.capitalize()} have no column {', '.join(unknown)}; what can be named is {', '.join(known)}."])
     absent = sorted({named[column] for column in (*needed, *(columns or {}))} - set(there))
     if absent:
-        raise VotesError([f"{name} has no column {', '.join(absent)}; its columns are {', '.join(there) or 'none'}: name those to take."])
+        raise VotesError([f"{name} has no column {heads_text(absent)}; its columns are {heads_text(there)}: name those to take."])
     found, problems = [], []
     for line, row in rows:
         try:
             if surplus := more_cells(row):
                 raise ValueError(surplus)
-            found.append(make({column: (row.get(key) or "").strip() for column, key in named.items()}))
+            cells = {column: (row.get(key) or "").strip() for column, key in named.items()}
+            _require_texts(cells)
+            found.append(make(cells))
         except ValueError as error:
             problems.append(f"{name}: line {line}: {error}")
             if len(problems) == MOST_PROBLEMS:
@@ -180,6 +186,15 @@ def records(
     if not found:
         raise VotesError([f"{name} holds no {noun}; it needs a line for each under its head."])
     return found
+
+
+def _require_texts(cells: Mapping[str, str]) -> None:
+    """ValueError, in a sentence, where a cell cannot be stored."""
+    for column, text in cells.items():
+        if len(text) > LENGTHS.get(column, len(text)):
+            raise ValueError(f"{column} has {len(text)} characters; at most {LENGTHS[column]} are taken.")
+        if found := control_character(text):
+            raise ValueError(f"{column} holds the character {found[1]}, which is none to read; save the file as CSV in UTF-8.")
 
 
 def write(votes: Iterable[Vote]) -> Iterator[list[str]]:

@@ -1,6 +1,6 @@
 """What every page may use: `{% load plumbline %}`.
 
-`{{ text|markdown }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
+`{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
 """
 
@@ -15,8 +15,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.markdown import render
 from leaderboard.rows import decimals
+from submissions.models import RenderedText
 
 register = template.Library()
 NOTHING = "–"
@@ -24,8 +24,15 @@ NOTHING = "–"
 
 @register.filter
 def markdown(text: str | None) -> SafeString:
-    """Sanitised HTML of Markdown written by people."""
-    return mark_safe(render(text or ""))  # render() lets through a short list of tags only
+    """Sanitised HTML of Markdown written by people, made when it was saved."""
+    return mark_safe(RenderedText.of(text).html if text else "")  # a short list of tags only, see `submissions.markdown`
+
+
+@register.filter
+def markdown_note(text: str | None) -> str:
+    """For the author of Markdown: why it is shown as it was typed; nothing where it is not."""
+    note = RenderedText.of(text).note if text else ""
+    return format_html('<p class="alert warning">{}</p>', note) if note else ""
 
 
 @register.simple_tag(takes_context=True)

@@ -9,13 +9,15 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 
 from leaderboard import agreement, plots_agreement
 from leaderboard.agreement import Agreement
 from leaderboard.models import Snapshot
+from leaderboard.page_cache import PARTS
 from leaderboard.rows import rule_words
 from leaderboard.stats.agreement import FEW, TOGETHER, Way, centre
-from leaderboard.views.places import not_shown_yet, phase_place
+from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
 
 MOST_ROWS = 50  # entries in the table, the first of the board
 COEFFICIENTS = {"tau": "Kendall's τ-b", "rho": "Spearman's ρ"}
@@ -45,19 +47,28 @@ def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         return not_shown_yet(request, place, "board")
     audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else place.audience
     snapshot = Snapshot.current(place.phase, audience)
-    context = place.context("board") | {"snapshot": snapshot, "coefficients": COEFFICIENTS}
+    context = place.context("board") | {"snapshot": snapshot}
     if snapshot is not None:
         found = agreement.of_snapshot(snapshot)
-        by = request.GET.get("by", "tau")
+        by, view = request.GET.get("by", "tau"), "public" if request.GET.get("view") == "public" else ""
         by = by if by in COEFFICIENTS else "tau"
-        context |= {"found": found, "rule": rule_words(snapshot.content), "by": by, "coefficient": COEFFICIENTS[by]}
-        context |= {"few": found.n < FEW, "together": TOGETHER}
-        if found.n > 1:
-            context |= {"groups": _groups(found), "rows": _matrix_rows(found, by)}
-        if found.ways and found.n > 1:
-            context |= {"ways": _ways(found), "table": _table(found), "flips": _flips(found), "figure": _figure(found)}
-            context |= {"first": _first_places(found), "most_rows": MOST_ROWS}
+        key = ("choosing", place.challenge.slug, place.phase.slug, snapshot.pk, snapshot.digest, snapshot.withheld, by, view)
+        part, has_figure = PARTS.of(key, lambda: _part(place, snapshot, found, by, view)) if found.n else ("", False)
+        context |= {"found": found, "part": part, "has_figure": has_figure}
     return render(request, "leaderboard/agreement.html", context)
+
+
+def _part(place: PhasePlace, snapshot: Snapshot, found: Agreement, by: str, view: str) -> tuple[str, bool]:
+    """All that follows from the ranking, as HTML, and whether there is a chart in it."""
+    context = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": found, "view": view}
+    context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.content)}
+    context |= {"few": found.n < FEW, "together": TOGETHER}
+    if found.n > 1:
+        context |= {"groups": _groups(found), "rows": _matrix_rows(found, by)}
+    if found.ways and found.n > 1:
+        context |= {"ways": _ways(found), "table": _table(found), "flips": _flips(found), "figure": _figure(found)}
+        context |= {"first": _first_places(found), "most_rows": MOST_ROWS}
+    return render_to_string("leaderboard/parts/choosing.html", context), bool(context.get("figure", {}).get("data"))
 
 
 def letter(number: int) -> str:

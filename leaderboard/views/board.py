@@ -14,6 +14,7 @@ from django.urls import reverse
 from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
+from evaluation.models.batch import sentences
 from leaderboard import evidence, exports, people
 from leaderboard.models import Snapshot
 from leaderboard.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
@@ -36,7 +37,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         return not_shown_yet(request, place, "board")
     audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else place.audience
     snapshot = Snapshot.current(place.phase, audience)
-    context = place.context("board") | table_context(request, place, snapshot) | standing_context(place)
+    context = place.context("board") | table_context(request, place, snapshot) | standing_context(place) | values_context(place, snapshot)
     # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
     context["frozen"] = audience == Snapshot.Audience.PUBLIC and place.phase.frozen_since(place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
@@ -54,6 +55,8 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     current = Snapshot.current(place.phase, found.audience)
     context = place.context("board") | table_context(request, place, found)
     context |= {"is_current": current is not None and current.pk == found.pk, "cite": citation(place, found)}
+    context["withdrawn"] = people.withdrawn_words(found.withdrawn)
+    context["outdated"] = sentences(found.batch.outdated())
     return render(request, "leaderboard/snapshot.html", context)
 
 
@@ -114,6 +117,15 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "pages": page_numbers(rows.page, rows.n_pages), "exports": list(EXPORTS),
         "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
     }  # fmt: skip
+
+
+def values_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
+    """Which of the ranking's values are of other versions of their metrics than this service computes, and how far it is with
+    scoring them anew."""
+    outdated = snapshot.batch.outdated() if snapshot is not None else []
+    latest = EvaluationBatch.latest(place.phase) if outdated else None
+    again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
+    return {"outdated": sentences(outdated), "again": again.progress() if again else None}
 
 
 def with_people(content: dict) -> dict:
@@ -225,17 +237,18 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     phase = f"{place.phase.title} (figures imported from {imported['source']})" if imported else place.phase.title
     return exports.Caption(
         f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}",
-        _study_words(people.of_content(snapshot.content)),
+        _study_words(people.of_content(snapshot.content), snapshot.withdrawn),
     )  # fmt: skip
 
 
-def _study_words(found: people.People | None) -> str:
-    """Which study a table's agreement with people is of."""
+def _study_words(found: people.People | None, withdrawn: int) -> str:
+    """Which study a table's agreement with people is of, and how many of its judgements are no more."""
     if found is None:
         return ""
     made_up = " (made up)" if found.study["made_up"] else ""
     learnt = "".join(f"; {found.titles.get(slug, slug)}: {found.trained(slug)}" for slug in found.lines if found.trained(slug))
-    return f"{found.study['title']}{made_up}, {found.basis}, {found.at:%Y-%m-%d}{learnt}"
+    since = f"; {people.withdrawn_words(withdrawn)}" if withdrawn else ""
+    return f"{found.study['title']}{made_up}, {found.basis}, {found.at:%Y-%m-%d}{learnt}{since}"
 
 
 def citation(place: PhasePlace, snapshot: Snapshot) -> dict[str, str]:

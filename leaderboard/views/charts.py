@@ -6,10 +6,12 @@ import math
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 
 from evaluation.models import EvaluationBatch, Score
 from leaderboard import plots
 from leaderboard.models import Snapshot
+from leaderboard.page_cache import PARTS
 from leaderboard.views.entries import shown_to
 from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
 from submissions.models import Status
@@ -23,13 +25,21 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     if not place.sees_board:
         return not_shown_yet(request, place, "charts")
     snapshot = Snapshot.current(place.phase, place.audience)
-    context = place.context("charts") | {"snapshot": snapshot, "figures": []}
+    context = place.context("charts") | {"snapshot": snapshot, "figures": ""}
     if snapshot is not None and snapshot.content["entries"] and snapshot.content["metrics"]:
         content = snapshot.content
         metrics = {metric["slug"]: metric for metric in content["metrics"]}
         primary = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
         metric = metrics.get(request.GET.get("metric", ""), primary)
-        context |= {"metrics": content["metrics"], "metric": metric, "figures": _figures(place, content, metric)}
+        viewer, phase = place.viewer, place.phase
+        key = (
+            "charts", snapshot.pk, snapshot.digest, snapshot.withheld, metric["slug"],
+            # The chart over time is of entries beside the ranking too: it holds until the phase changes, or its freeze begins.
+            phase.board_revision, phase.frozen_since(place.now), viewer.organizes, viewer.team_id,
+            phase.withhold_items, viewer.may("phase.see_reference", phase),
+        )  # fmt: skip
+        part = PARTS.of(key, lambda: render_to_string("leaderboard/parts/charts.html", {"figures": _figures(place, content, metric)}))
+        context |= {"metrics": content["metrics"], "metric": metric, "figures": part}
     return render(request, "leaderboard/charts.html", context)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
@@ -159,7 +160,13 @@ def _test(evaluation: Evaluation, a: Result, b: Result) -> Paired | None:
     units = unit_matrix(np.stack([left, right]), evaluation.batch.reference.groups, a.spec.level)
     if np.isnan(units).all():
         return None  # one value of the whole set: nothing to resample
-    return paired(units[0].tolist(), units[1].tolist(), a.spec.higher_is_better)
+    return _kept_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
+
+
+@lru_cache(maxsize=512)
+def _kept_test(left: bytes, right: bytes, higher_is_better: bool) -> Paired:
+    """The test of two float64 vectors, given as the bytes that it depends on."""
+    return paired(np.frombuffer(left).tolist(), np.frombuffer(right).tolist(), higher_is_better)
 
 
 def _decimals(test: Paired | None) -> int:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString, mark_safe
+
+from submissions import markdown
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs"
 TITLES = {
@@ -31,6 +35,10 @@ def doc(request: HttpRequest, name: str) -> HttpResponse:
     """One document."""
     if name not in TITLES:
         raise Http404
-    text = (FOLDER / f"{name}.md").read_text()
-    context = {"name": name, "title": TITLES[name][0], "text": text, "titles": [(key, *words) for key, words in TITLES.items()]}
+    context = {"name": name, "title": TITLES[name][0], "html": _html(name), "titles": [(key, *words) for key, words in TITLES.items()]}
     return render(request, "leaderboard/doc.html", context)
+
+
+@lru_cache(maxsize=len(TITLES))
+def _html(name: str) -> SafeString:
+    return mark_safe(markdown.render((FOLDER / f"{name}.md").read_text()))  # our own text

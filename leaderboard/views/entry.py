@@ -80,12 +80,15 @@ def progress_context(place: EntryPlace) -> dict:
 def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluation) -> dict:
     snapshot = Snapshot.current(place.submission.phase, place.phase_place.audience) if place.phase_place.sees_board else None
     content = snapshot.content if snapshot else None
-    found = results(evaluation, content)
+    found, without = results(evaluation, content), evaluation.waiting()
     index = place_of(content, place.submission.pk)
     context = {
-        "results": found, "evaluation": evaluation, "has_micro": any(result.score.extra for result in found),
+        "results": found, "waiting": without, "evaluation": evaluation, "has_micro": any(result.score.extra for result in found),
         "overall": _overall(content, index), "n_ranked": len(content["entries"]) if content else 0,
     }  # fmt: skip
+    if without:
+        titles = ", ".join(metric["title"] for metric in without)
+        context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
     if place.may("see_items"):
         sees_reference = allowed(request.user, "phase.see_reference", place.submission.phase)
         table = ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)

@@ -10,7 +10,8 @@ from django.db.models import Q, QuerySet
 from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
-from evaluation.models import PhaseMetric
+from evaluation.metrics import registry
+from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.people import opinion_reading, reading, signed, trained_more, trained_words
 from submissions.models import Challenge
@@ -33,10 +34,13 @@ class Measured:
     basis: str
     trained: str
     at: datetime
+    version: int | None  # of the metric; None where that is not known
+    is_current: bool  # and whether it is the version that is computed now
 
 
 def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
-    """What the studies that `user` may see found of metric `key`, or of one definition of it alone, newest first.
+    """What the studies that `user` may see found of metric `key`, or of one definition of it alone: of its current version first,
+    then of others, each newest first.
 
     So many queries at most as there are challenges with such studies, whatever their number of entries and votes.
     """
@@ -55,12 +59,20 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
         .annotate(**{f"in_{part}": value for part, value in parts.items()})
         .values_list("pk", *(f"in_{part}" for part in PARTS))
     }
-    return [
-        _measured(row, contents[row.pk], line)
+    versions = _versions({row.study.phase_id for row in found[:MOST_STUDIES]}, key)
+    lines = [
+        _measured(row, contents[row.pk], line, versions.get(line["fingerprint"]))
         for row in found[:MOST_STUDIES]
         for line in contents[row.pk]["metrics"]
         if line.get("metric") == key and fingerprint in ("", line["fingerprint"])
     ]
+    return sorted(lines, key=lambda one: not one.is_current)
+
+
+def _versions(phases: set[int], key: str) -> dict[str, int | None]:
+    """The version of metric `key` that each fingerprint is of, as the batches of these phases have it."""
+    batches = EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ()
+    return {column["fingerprint"]: registry.version_of(column) for metrics in batches for column in metrics if column["key"] == key}
 
 
 def _main(user: Any, key: str) -> list[StudyAnalysis]:
@@ -76,7 +88,7 @@ def _main(user: Any, key: str) -> list[StudyAnalysis]:
     return [each[next(iter(each.values())).study.leading(each)] for each in found.values()]
 
 
-def _measured(row: StudyAnalysis, content: dict[str, Any], line: dict[str, Any]) -> Measured:
+def _measured(row: StudyAnalysis, content: dict[str, Any], line: dict[str, Any], version: int | None) -> Measured:
     opinions = content["kind"] == "opinions"
     order = line["order"]
     low, high = order.get("srocc_ci") or (None, None)
@@ -91,7 +103,8 @@ def _measured(row: StudyAnalysis, content: dict[str, Any], line: dict[str, Any])
         figure = " · ".join(filter(None, ("" if agreed is None else f"{round(100 * agreed)} / 100 pairs", rho)))
     return Measured(
         row.study, line["key"], line["fingerprint"], line["title"], figure, words + trained_more(line, opinions),
-        _basis(content, opinions), trained_words(line, opinions), row.finished_at,
+        _basis(content, opinions), trained_words(line, opinions), row.finished_at, version,
+        version == registry.get(line["metric"]).version,
     )  # fmt: skip
 
 

@@ -114,6 +114,7 @@ class Column:
     title: str
     params: dict[str, Any]
     fingerprint: str
+    version: int | None
 
 
 def _asked_column(request: HttpRequest, key: str) -> Column | None:
@@ -126,7 +127,7 @@ def _asked_column(request: HttpRequest, key: str) -> Column | None:
     slug, fingerprint = words(request, "column"), words(request, "fingerprint")
     for it in _definitions(place, slug, key):
         if it["fingerprint"].startswith(fingerprint):
-            return Column(place, slug, it["title"], it["params"], it["fingerprint"])
+            return Column(place, slug, it["title"], it["params"], it["fingerprint"], registry.version_of(it))
     raise Http404
 
 

@@ -114,8 +114,8 @@ def leave(request: HttpRequest, key: str) -> HttpResponse:
     if request.method == "POST":
         act = request.POST.get("act")
         if act == "withdraw":
-            access.withdraw(rater)
-            messages.success(request, "You have left the study, and what you answered does not count any more.")
+            rater.leave()
+            messages.success(request, "You have left the study, and what you answered is deleted.")
             return redirect("rate", study.key)
         if act == "forget" and rater.user_id is None:
             response = render(request, "rating/leave.html", {"study": study, "forgotten": True})

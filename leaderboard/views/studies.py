@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
+from evaluation.models.batch import sentences
 from leaderboard import boards, plots_study
 from leaderboard.judge import answers
 from leaderboard.judge.shown import TITLES, of_study
@@ -76,6 +77,10 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         else:
             context |= _shown(found, row, titles)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
+    context["withdrawn"] = found.withdrawn()
+    batch = found.batch
+    context["outdated"] = sentences(batch.outdated()) if batch else []
+    context["keeps_values"] = batch is not None and batch.state != EvaluationBatch.State.CURRENT
     context["judges"] = of_study(found, context.get("found"), withheld)
     return render(request, "leaderboard/study.html", context)
 
@@ -90,6 +95,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
     criteria = {name: anonymous(unnamed(done[name], withheld)) for name in found.in_order(done)}
     about = {"study": found.slug, "title": found.title, "question": found.question, "source": found.source, "made_up": found.made_up}
+    about["withdrawn"] = found.withdrawn()
     return JsonResponse(about | {"criteria": criteria})
 
 

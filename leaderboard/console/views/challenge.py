@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import EvaluationBatch
+from evaluation.models.batch import sentences
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.definition import ChallengeDef
 from leaderboard.bundle.export import export
@@ -26,20 +27,41 @@ from leaderboard.console.act_words import sentence
 from leaderboard.console.edits import moved
 from leaderboard.console.forms import NewChallengeForm, SettingsForm, VisibilityForm
 from leaderboard.console.place import chosen_act, organizer, page
-from leaderboard.console.settle import settle
+from leaderboard.console.settle import scored_anew, settle
 from submissions.models import Admission, Challenge, Status
 from submissions.permissions import allowed, require
 
 
 @login_required
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def index(request: HttpRequest) -> HttpResponse:
-    """The challenges that the viewer organizes."""
+    """The challenges that the viewer organizes, and those of their phases that stand on values of older versions; an operator has
+    all of these scored anew at once."""
+    if request.method == "POST":
+        require(request.user, "operator.see")
+        return chosen_act(request, {"reevaluate_outdated": _reevaluate_outdated})(request)
     everything = allowed(request.user, "operator.see")
     found = Challenge.objects.all() if everything else request.user.organized.all()
     found = found.annotate(n_phases=Count("phases", distinct=True), n_teams=Count("teams", distinct=True)).order_by("-created_at")
-    context = {"challenges": found, "may_create": allowed(request.user, "challenge.create"), "here": "index"}
+    organized = set(found.values_list("pk", flat=True))
+    outdated = [
+        {"phase": batch.phase, "sentences": sentences(batch.outdated()), "n": batch.progress()["total"]}
+        for batch in EvaluationBatch.all_outdated() if batch.phase.challenge_id in organized
+    ]  # fmt: skip
+    context = {
+        "challenges": found, "may_create": allowed(request.user, "challenge.create"), "here": "index",
+        "outdated": outdated, "is_operator": everything,
+    }  # fmt: skip
     return render(request, "console/index.html", context)
+
+
+def _reevaluate_outdated(request: HttpRequest) -> HttpResponse:
+    begun, refused = acts.reevaluate_outdated(request.user)
+    for phase, why in refused:
+        messages.error(request, f"{phase}: {why}")
+    if begun:
+        messages.success(request, scored_anew(sum(batch.progress()["total"] for batch in begun)))
+    return redirect(request.path)
 
 
 @login_required
@@ -72,7 +94,11 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         n_failed=Count("submissions", filter=Q(submissions__status=Status.FAILED), distinct=True),
         n_metrics=Count("metrics", distinct=True),
     ).order_by("position", "opens_at", "id")
-    rows = [{"phase": phase, "batch": EvaluationBatch.latest(phase)} for phase in phases]
+    rows = [
+        {"phase": phase, "batch": batch, "outdated": sentences(batch.outdated()) if batch else []}
+        for phase in phases
+        for batch in [EvaluationBatch.latest(phase)]
+    ]
     context = {
         "rows": rows,
         "steps": _steps(challenge, rows),

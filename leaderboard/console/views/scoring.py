@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import Evaluation, EvaluationBatch
+from evaluation.models.batch import sentences
 from leaderboard.console import acts
 from leaderboard.console.place import chosen_act, number, organizer_of_measured_phase, page
 from leaderboard.console.settle import scored_anew
@@ -48,6 +49,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
         "seconds_left": _seconds_left(latest, counts) if counts else None,
         "failed": failed[:MOST_SHOWN],
         "history": phase.batches.select_related("reference", "created_by")[:20],
+        "outdated": sentences(latest.outdated()) if latest else [],
         "is_stale": latest is not None and _is_stale(phase, latest),
         "is_operator": allowed(request.user, "operator.see"),
     }

@@ -15,7 +15,6 @@ from leaderboard.bundle.parse import parse
 from leaderboard.bundle.show import lines
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
-from submissions.formats.families import FAMILIES
 from submissions.models import Challenge
 from submissions.storage import StorageError
 
@@ -55,9 +54,9 @@ class Command(BaseCommand):
             self.stdout.write(line)
         if plan.refusals:
             raise CommandError("Nothing was changed.")
-        for phase in definition.phases if not plan.is_empty and FAMILIES[definition.family].images else ():
+        for phase in definition.phases if not plan.is_empty else ():
             columns = [(metric.key, metric.params) for metric in phase.metrics]
-            for doubt in doubts.of(phase.reference.load(), columns) if phase.reference else ():
+            for doubt in doubts.of(definition.family, phase.reference.load(), columns) if phase.reference else ():
                 self.stdout.write(f"! phase {phase.slug}: {doubt}")
         if not do or plan.is_empty:
             return

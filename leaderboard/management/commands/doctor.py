@@ -2,99 +2,109 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice
 
-from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from redis import Redis
 
 from evaluation import queue, weights
-from evaluation.models import Part, PhaseMetric, PropertyRun
+from evaluation.models import EvaluationBatch, PhaseMetric, Process, PropertyRun
+from evaluation.models.batch import sentences
 from evaluation.sandbox import job_folder, sandbox
+from leaderboard import health
 from submissions import storage
-from submissions.leases import Leased
 
-LOW_DISK = 2 << 30  # bytes
-ANSWER_SECONDS = (1.0, 5.0)  # within which workers answer at first asking, and again
+MAX_KEYS = 100_000  # of a Redis, that are looked at
 
 
 class Command(BaseCommand):
     help = (
-        "Check settings, database, queue, workers of the queue gpu, cache, storage, disk, the limited scoring process and the weights "
-        "that phases need."
+        "Check settings, database, queue, that workers and sweeper run, cache, storage, disk, the limited scoring process, the weights "
+        "that phases need, and that boards stand on the current versions of their metrics."
     )
 
     def handle(self, *args, **options) -> None:
         probes: dict[str, Callable[[], str]] = {
             "settings": self._settings,
-            "database": self._database,
-            "queue": self._queue,
-            "gpu": self._gpu,
+            "database": health.probe_database,
+            "queue": health.probe_queue,
+            "processes": self._processes,
+            "workers": health.probe_workers,
+            "gpu": health.probe_gpu,
+            "sweeper": health.probe_sweeper,
             "cache": self._cache,
+            "redis": self._redis,
             "storage": self._storage,
-            "disk": self._disk,
+            "disk": health.probe_disk,
             "scoring": self._scoring,
             "weights": self._weights,
+            "values": self._values,
             "waiting": self._waiting,
             "measuring": self._measuring,
+            "lost": health.probe_lost,
         }
-        failed = 0
+        failed, asked = 0, 0
         for name, probe in probes.items():
+            asked += 1
             try:
                 self.stdout.write(f"ok    {name:<9} {probe()}")
             except Exception as error:  # each probe fails in its own library's way; the line says how
                 failed += 1
-                self.stdout.write(self.style.ERROR(f"FAIL  {name:<9} {error}"))
+                self.stdout.write(self.style.ERROR(f"FAIL  {name:<9} {' '.join(str(error).split())}"))
+                if name == "database":
+                    break  # all that follow ask it
         if failed:
-            raise CommandError(f"{failed} of {len(probes)} checks failed; mend what the lines above name.")
+            raise CommandError(f"{failed} of {asked} checks failed; mend what the lines above name.")
 
     def _settings(self) -> str:
         call_command("check", verbosity=0)
         return "no error"
 
-    def _database(self) -> str:
-        executor = MigrationExecutor(connection)
-        behind = executor.migration_plan(executor.loader.graph.leaf_nodes())
-        if behind:
-            raise CommandError(f"{len(behind)} migrations are not applied; run `manage.py migrate`")
-        return f"{connection.vendor}, migrated"
-
-    def _queue(self) -> str:
-        from evaluation.celery import app
-
-        with app.connection_for_write(connect_timeout=3) as broker:
-            broker.ensure_connection(max_retries=1, timeout=3)
-            return broker.as_uri()
-
-    def _gpu(self) -> str:
-        waiting = Part.objects.waiting("gpu")
-        n = waiting.count()
-        if not settings.GPU_WORKERS and not n:
-            return "metrics with networks are left to any worker"
-        # A worker that is at work does not answer, but what it does is known.
-        if waiting.held().exists() or any(_listens("gpu", seconds) for seconds in ANSWER_SECONDS):
-            return "a worker listens to the queue gpu"
-        if not settings.BROKER_URL and any(_held()):
-            return "the workers are at work, and those of this profile listen to the queue gpu too"
-        start = "docker compose --profile gpu up -d --build" if settings.BROKER_URL else "python manage.py run"
-        if n:
-            wait = "1 part of an entry waits" if n == 1 else f"{n} parts of entries wait"
-            raise CommandError(f"{wait} for a worker of the queue gpu, and none listens to it; start one with `{start}`")
-        raise CommandError(
-            "PLUMBLINE_GPU_WORKERS=true leaves metrics with networks to workers of the queue gpu, and none listens to it; "
-            f"start one with `{start}`, or unset the setting"
-        )
+    def _processes(self) -> str:
+        live, gone = Counter(), []
+        heard_of = set(Process.objects.live().values_list("pk", flat=True))
+        for process in Process.objects.all():
+            if process.pk in heard_of:
+                live[process.get_kind_display().lower()] += 1
+            else:
+                gone.append(f"{process} (last heard of {process.seen_at:%Y-%m-%d %H:%M} UTC)")
+        running = ", ".join(f"{n} {kind}" for kind, n in live.items()) or "none runs"
+        return running + (f"; gone: {', '.join(gone[:5])}" if gone else "")
 
     def _cache(self) -> str:
         if not settings.CACHE_URL:
             return "limits are counted in the database"
         cache.ping()
         return "limits are counted in Redis"
+
+    def _redis(self) -> str:
+        urls = sorted({url for url in (settings.BROKER_URL, settings.CACHE_URL) if url})
+        if not urls:
+            return "none is used"
+        keys: Counter[str] = Counter()
+        queues = set()
+        for url in urls:
+            with Redis.from_url(url, socket_connect_timeout=3, socket_timeout=10) as server:
+                for key in islice(server.scan_iter(count=1000), MAX_KEYS):
+                    prefix, separator, name = key.decode(errors="replace").partition(":")
+                    keys[prefix if separator else ""] += 1
+                    queues |= {(prefix, name)} if separator else {("", prefix)}
+        own = keys.pop(settings.REDIS_PREFIX, 0)
+        said = [f"{own} keys of this installation ({settings.REDIS_PREFIX})"]
+        bare = keys.pop("", 0)
+        for prefix, n in keys.most_common(5):
+            named = " and ".join(queue for queue in ("cpu", "gpu") if (prefix, queue) in queues)
+            said.append(f"{n} of the prefix {prefix}" + (f" with the queues {named}" if named else ""))
+        if bare:
+            named = " and ".join(queue for queue in ("cpu", "gpu") if ("", queue) in queues)
+            queued = f" (the queues {named} among them)" if named else ""
+            said.append(f"{bare} without a prefix{queued}, of versions before prefixes or of another program; nothing here reads them")
+        return "; ".join(said)
 
     def _storage(self) -> str:
         store = storage.store()
@@ -103,12 +113,6 @@ class Command(BaseCommand):
             raise CommandError("the storage gave back other bytes than it was given")
         store.delete("health/probe")
         return f"S3 bucket {settings.S3_BUCKET}" if settings.S3_BUCKET else str(settings.HOME)
-
-    def _disk(self) -> str:
-        free = shutil.disk_usage(settings.HOME).free
-        if free < LOW_DISK:
-            raise CommandError(f"only {free / 1e9:.1f} GB free below {settings.HOME}; make room")
-        return f"{free / 1e9:.0f} GB free below {settings.HOME}"
 
     def _scoring(self) -> str:
         with job_folder() as folder:
@@ -134,6 +138,16 @@ class Command(BaseCommand):
         paths = {path for found in sets.values() for path in found.paths()}
         return f"{len(paths)} files of weights that phases need are here and unchanged"
 
+    def _values(self) -> str:
+        outdated = EvaluationBatch.all_outdated()
+        if outdated:
+            what = " ".join(sentences(column for batch in outdated for column in batch.outdated()))
+            where = ", ".join(f"{batch.phase.challenge.slug}/{batch.phase.slug}" for batch in outdated)
+            raise CommandError(f"{what} The boards of {where} stand with these; run `manage.py reevaluate --outdated`")
+        building = EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING).count()
+        again = f"; {building} being scored anew" if building else ""
+        return f"phases are scored with the current versions of their metrics{again}"
+
     def _waiting(self) -> str:
         n, oldest = queue.depth()
         return f"{n} entries wait, the oldest for {oldest:.0f} s"
@@ -148,18 +162,3 @@ class Command(BaseCommand):
         if not waiting:
             return "no property table is to be made"
         return f"{len(waiting)} property tables are being made, {waiting[0].key} at {waiting[0].percent:.0f} %"
-
-
-def _listens(queue: str, seconds: float) -> bool:
-    """Whether a worker that answers within so many seconds listens to this queue."""
-    from evaluation.celery import app
-
-    with app.connection_for_write(connect_timeout=3) as broker:
-        broker.ensure_connection(max_retries=1, timeout=3)
-        answers = app.control.inspect(timeout=seconds, connection=broker).active_queues() or {}
-    return any(one["name"] == queue for queues in answers.values() for one in queues)
-
-
-def _held() -> Iterator[bool]:
-    """Of each kind of work, whether a worker is at it."""
-    return (model._default_manager.held().exists() for model in apps.get_models() if issubclass(model, Leased))

@@ -3,7 +3,7 @@ them running, and stops them all."""
 
 from __future__ import annotations
 
-import ctypes
+import errno
 import os
 import signal
 import socket
@@ -12,45 +12,84 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-PR_SET_PDEATHSIG = 1
-STOP_SECONDS = 10.0
+from evaluation.heartbeat import Heartbeat
+from evaluation.models import Process
+from evaluation.parent_death import end_with
 
-
-def _die_with_parent() -> None:
-    """In a new child: end when the supervisor ends, even if it was killed."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+START_SECONDS = 300.0  # in which the web server must answer
+STOP_SECONDS = 10.0  # in which work may end before it is killed
+CALM_SECONDS = 60.0  # a process that ran so long begins again with the shortest pause
+MAX_PAUSE = 30.0
+PORT_SECONDS = 3.0  # in which the port becomes free of a service that was killed just before
 
 
 @dataclass
 class Service:
-    """One process to keep alive."""
+    """One process to keep alive, with the processes that it started in its group."""
 
     name: str
     command: list[str]
-    process: subprocess.Popen | None = None
-    failures: int = 0
-    not_before: float = 0.0
     env: dict[str, str] = field(default_factory=dict)
+    may_start: Callable[[], bool] = lambda: True
+    process: subprocess.Popen | None = None
+    failures: int = 0  # early ends in a row
+    started: float = 0.0
+    not_before: float = 0.0
 
-    def ensure(self) -> None:
+    def ensure(self, now: float | None = None) -> None:
         """Start it, or start it again after a pause that grows with each early end."""
-        now = time.monotonic()
-        if self.process is not None and self.process.poll() is not None:
-            print(f"{self.name} ended with {self.process.returncode}; it starts again.", file=sys.stderr, flush=True)
-            self.process, self.failures = None, self.failures + 1
-            self.not_before = now + min(30.0, 0.5 * 2**self.failures)
-        if self.process is None and now >= self.not_before:
-            self.process = subprocess.Popen(self.command, env=os.environ | self.env, preexec_fn=_die_with_parent, start_new_session=True)
+        now = time.monotonic() if now is None else now
+        if self.process is not None and self.has_ended():
+            code = self.end()
+            print(f"{self.name} ended with {code}; it starts again.", file=sys.stderr, flush=True)
+            self.failures = 1 if now - self.started >= CALM_SECONDS else self.failures + 1
+            self.not_before = now + min(MAX_PAUSE, 0.5 * 2**self.failures)
+        if self.process is None and now >= self.not_before and self.may_start():
+            self.start(now)
 
-    def signal(self, number: int) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(number)
+    def start(self, now: float = 0.0) -> None:
+        self.started = now
+        self.process = subprocess.Popen(
+            self.command, env=os.environ | self.env, cwd=settings.BASE_DIR,
+            start_new_session=True, preexec_fn=partial(end_with, os.getpid()),
+        )  # fmt: skip
+
+    def has_ended(self) -> bool:
+        """Whether the process itself has ended; its id stays its own, and its group's, until `end`."""
+        return self.process is None or os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def terminate(self) -> None:
+        if not self.has_ended():
+            self.process.terminate()
+
+    def end(self) -> int | None:
+        """Kill what is left of the process and its group; returns how the process ended."""
+        if self.process is None:
+            return None
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        code, self.process = self.process.wait(), None
+        return code
+
+
+def _why_not_free(host: str, port: int) -> OSError | None:
+    """What the system says where nobody can listen on that port now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error
+    return None
 
 
 class Command(BaseCommand):
@@ -63,48 +102,50 @@ class Command(BaseCommand):
         parser.add_argument("--demo", action="store_true", help="Load the demo challenge if it is not there.")
 
     def handle(self, *args, host: str, port: int, workers: int, demo: bool, **options) -> None:
+        self.stopping = False
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup means it
                 signal.signal(number, self._stop)
-        self.stopping = False
         self._require_free(host, port)
-        call_command("migrate", verbosity=0, interactive=False)
+        call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
         call_command("createcachetable", verbosity=0)
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a folder that is not there
         address = f"http://{host}:{port}"
         services = self._services(host, port, workers)
-        loading: subprocess.Popen | None = None
+        loading = Service("demo", [sys.executable, "manage.py", "demo", "--server", address])
+        heartbeat = Heartbeat(Process.Kind.SUPERVISOR).start()
         try:
-            for service in services:
-                service.ensure()
             self._wait_for(address, services)
-            self.stdout.write(f"\nPlumbline runs at {address}  (Ctrl-C stops it)\n")
-            self.stdout.flush()
-            if demo and not self.stopping:
-                loading = subprocess.Popen(
-                    [sys.executable, "manage.py", "demo", "--server", address],
-                    cwd=settings.BASE_DIR, preexec_fn=_die_with_parent, start_new_session=True,
-                )  # fmt: skip
+            if not self.stopping:
+                self.stdout.write(f"\nPlumbline runs at {address}  (Ctrl-C stops it)\n")
+                self.stdout.flush()
+                if demo:
+                    loading.start()
             while not self.stopping:
                 for service in services:
                     service.ensure()
-                if loading is not None and loading.poll():
+                if loading.process is not None and loading.has_ended() and loading.end():
                     self.stderr.write("Loading the demo failed; what it says is above. The service runs on without it.")
-                    loading = None
                 time.sleep(0.3)
         finally:
-            self._end(services, loading)
+            self._end([loading, *services])
+            heartbeat.stop()
+            self._wait_for_port(host, port)
+            self.stdout.write("Plumbline has stopped.")
 
     def _stop(self, *_) -> None:
         self.stopping = True
 
+    def _wait_for_port(self, host: str, port: int) -> OSError | None:
+        """Give processes that were killed just now time to leave the port; returns what the system says where it stays taken."""
+        deadline = time.monotonic() + PORT_SECONDS
+        while (error := _why_not_free(host, port)) is not None and error.errno == errno.EADDRINUSE and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return error
+
     def _require_free(self, host: str, port: int) -> None:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
-                raise CommandError(f"Port {port} of {host} cannot be used ({error.strerror}); choose another with --port.") from error
+        if error := self._wait_for_port(host, port):
+            raise CommandError(f"Port {port} of {host} cannot be used ({error.strerror}); choose another with --port.")
 
     def _services(self, host: str, port: int, workers: int) -> list[Service]:
         python = sys.executable
@@ -113,44 +154,39 @@ class Command(BaseCommand):
             # Several BLAS threads a process on few cores make small matrix products many times slower.
             "OPENBLAS_NUM_THREADS": "1",
         }
-        web = [
-            python, "-m", "granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1",
-            "--blocking-threads", "16", "--log-level", "error", "--no-ws", "leaderboard.wsgi:application",
-        ]  # fmt: skip
+        web = [python, "-m", "leaderboard.server", "--host", host, "--port", str(port), "--log-level", "error"]
         # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
         celery = [
             python, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning",
             "--without-gossip", "--without-mingle", "--without-heartbeat",
         ]  # fmt: skip
-        named = [Service(f"worker {n}", [*celery, "-n", f"worker{n}@%h"], env=address) for n in range(1, workers + 1)]
-        sweeper = Service("sweeper", [python, "manage.py", "sweep"], env=address)
-        return [Service("web", web, env=address), *named, sweeper]
+        named = [Service(f"worker {n}", [*celery, "-n", f"worker{n}@%h"], address) for n in range(1, workers + 1)]
+        sweeper = Service("sweeper", [python, "manage.py", "sweep"], address)
+        # Two servers can share a port, and a request then comes to either.
+        return [Service("web", web, address, may_start=lambda: _why_not_free(host, port) is None), *named, sweeper]
 
     def _wait_for(self, address: str, services: list[Service]) -> None:
-        deadline = time.monotonic() + 60
+        """Start the services and return when the web server answers, or when all is to stop."""
+        web, deadline = services[0], time.monotonic() + START_SECONDS
         while not self.stopping:
+            for service in services:
+                if service is not web or web.process is None:
+                    service.ensure()
             try:
                 with urllib.request.urlopen(f"{address}/-/health", timeout=2):
                     return
             except (urllib.error.URLError, OSError):
-                if services[0].process and services[0].process.poll() is not None:
+                if web.process is not None and web.has_ended() and (web.end() or 0) >= 0:  # else it was killed and starts again
                     raise CommandError("The web server ended while starting; what it says is above.") from None
                 if time.monotonic() > deadline:
-                    raise CommandError(f"The web server did not answer at {address} within a minute.") from None
+                    raise CommandError(f"The web server did not answer at {address} within {START_SECONDS:g} s.") from None
                 time.sleep(0.1)
 
-    def _end(self, services: list[Service], loading: subprocess.Popen | None) -> None:
-        if loading is not None and loading.poll() is None:
-            loading.terminate()
+    def _end(self, services: list[Service]) -> None:
         for service in services:
-            service.signal(signal.SIGTERM)
+            service.terminate()
         deadline = time.monotonic() + STOP_SECONDS
+        while not all(service.has_ended() for service in services) and time.monotonic() < deadline:
+            time.sleep(0.05)
         for service in services:
-            if service.process is None:
-                continue
-            try:
-                service.process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                service.process.kill()
-                service.process.wait()
-        self.stdout.write("Plumbline has stopped.")
+            service.end()

@@ -6,45 +6,61 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections.abc import Callable
 
 import structlog
 from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import close_old_connections
 
+from evaluation.heartbeat import Heartbeat
+from evaluation.models import Process
 from evaluation.sweeper import sweep
+from leaderboard.health import measure_storage_due
 from leaderboard.mail import send_due_mail
 from leaderboard.pruning import prune_due
 from leaderboard.tasks import build_due_boards, request_analyses, wake_judges
+from leaderboard.texts import render_due
+from submissions.database import require_migrated
 
 log = structlog.get_logger(__name__)
 ROUND = {
     "work": sweep, "boards": build_due_boards, "studies": request_analyses, "judges": wake_judges, "mail": send_due_mail,
-    "pruning": prune_due,
+    "texts": render_due, "pruning": prune_due, "storage": measure_storage_due, "processes": Process.forget,
 }  # fmt: skip
 
 
 class Command(BaseCommand):
-    help = "Find work left behind, build due boards, ask for due analyses and judges, send mail, remove what nothing needs; on and on."
+    help = (
+        "Find work left behind, build due boards, ask for due analyses and judges, send mail, lay out texts, "
+        "remove what nothing needs; on and on."
+    )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--once", action="store_true", help="One round, then stop.")
 
     def handle(self, *args, once: bool = False, **options) -> None:
+        require_migrated()
+        if once:
+            self._round(ROUND, strict=True)
+            return
         stopping = threading.Event()
-        if not once:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: stopping.set())
-        while True:
-            started = time.monotonic()
-            for name, act in ROUND.items():
-                try:
-                    act()
-                except Exception:
-                    # The next round tries again; one step that fails must not stop the others.
-                    log.exception("sweep step failed", step=name)
-                    if once:
-                        raise
-            close_old_connections()
-            if once or stopping.wait(max(0.1, settings.SWEEP_SECONDS - (time.monotonic() - started))):
-                return
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopping.set())
+        with Heartbeat(Process.Kind.SWEEPER) as heartbeat:
+            while True:
+                started = time.monotonic()
+                self._round(ROUND | {"heartbeat": heartbeat.worked})
+                if stopping.wait(max(0.1, settings.SWEEP_SECONDS - (time.monotonic() - started))):
+                    return
+
+    def _round(self, steps: dict[str, Callable[[], object]], strict: bool = False) -> None:
+        for name, act in steps.items():
+            try:
+                act()
+            except Exception:
+                # The next round tries again; one step that fails must not stop the others.
+                log.exception("sweep step failed", step=name)
+                if strict:
+                    raise
+        close_old_connections()
