@@ -4,17 +4,25 @@ VENV ?= .venv
 PY = $(VENV)/bin/python
 PORT ?= 8000
 
-.PHONY: run test lint setup setup-tests viewer benchmarks clean
+.PHONY: run test nightly fuzz lint setup setup-tests viewer benchmarks clean
 
 run: setup
 	$(PY) manage.py run --demo --port $(PORT)
 
 test: setup-tests
-	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadfile $(ARGS) || $(PY) -m tests.alone
+
+# What takes too long for every change; the table goes to deploy/nightly.md.
+nightly: setup-tests
+	$(PY) -m tests.nightly --record $(ARGS)
 
 lint: setup-tests
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+
+# Damaged files of every format that is read, 20,000 of each; what is neither taken nor refused with a sentence is kept.
+fuzz: setup-tests
+	$(PY) -W ignore -m tests.fuzz $(ARGS)
 
 setup: $(VENV)/.installed
 setup-tests: $(VENV)/.installed-tests

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,8 +17,10 @@ from django.contrib.auth.models import AnonymousUser
 from playwright.sync_api import expect
 
 from tests import environment
-from tests.people import People
-from tests.redis_server import RedisServer
+from tests.alone import FAILED_KEY
+from tests.support.people import People
+from tests.support.redis_server import RedisServer
+from tests.support.small_disk import mounted
 
 REQUIRED = {name for name in os.environ.get("PLUMBLINE_REQUIRE", "").split(",") if name}
 CHROMIUM = "/usr/bin/chromium"
@@ -26,13 +30,44 @@ def pytest_configure() -> None:
     """What would make tests slow, or fail where the machine is."""
     from django.conf import settings
 
+    from submissions import markdown
+
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    markdown.READER_SECONDS = 60  # a reader of a page does not wait so long for a text that was never laid out, but a test may
     # How long an example or a page takes says how busy the machine is. CI tries the same examples each time, so that what it
     # refuses can be found again; elsewhere they are new ones.
     too_slow = [hypothesis.HealthCheck.too_slow]
     hypothesis.settings.register_profile("plumbline", deadline=None, derandomize=bool(REQUIRED), suppress_health_check=too_slow)
     hypothesis.settings.load_profile("plumbline")
     expect.set_options(timeout=60_000)
+
+
+# What the profiles do not differ in runs on one of them: code alone, and pages in a browser.
+collect_ignore = ["pure", "browser"] if environment.CLUSTER else []
+PROFILE_FIXTURES = {"db", "transactional_db", "live_server", "s3_files", "s3_server", "redis"}
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    """What takes long begins first, so that no process ends alone; on the cluster profile only what touches its services."""
+    if environment.CLUSTER:
+        apart = [it for it in items if not (PROFILE_FIXTURES & set(it.fixturenames) or it.get_closest_marker("django_db"))]
+        config.hook.pytest_deselected(items=apart)
+        items[:] = [it for it in items if it not in apart]
+    order = ["nightly", "cluster", "browser", "service", "pure"]
+    items.sort(key=lambda it: order.index(it.path.relative_to(Path(__file__).parent).parts[0]))
+
+
+def pytest_terminal_summary(terminalreporter, config) -> None:
+    """What each folder took; and what failed in this run, for `tests.alone`."""
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.split("/")[1]] += report.duration
+    terminalreporter.write_line("seconds by folder: " + ", ".join(f"{name} {spent:.0f}" for name, spent in seconds.most_common()))
+    if getattr(config, "cache", None) is not None:
+        reports = [report for key in ("failed", "error") for report in terminalreporter.stats.get(key, ())]
+        config.cache.set(FAILED_KEY, sorted({report.nodeid for report in reports}))
 
 
 def _port_answers(url: str) -> bool:
@@ -97,6 +132,13 @@ def redis(tmp_path) -> Iterator[RedisServer]:
     server.kill()
 
 
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    """A file system of 8 MB of the test's own, to be filled."""
+    with mounted(tmp_path / "small") as folder:
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium, headless."""
@@ -119,21 +161,36 @@ def page(browser):
 
 @pytest.fixture(autouse=True)
 def _fresh_cache(request):
-    """Rate limits are counted in the cache; they must not reach from one test into the next."""
+    """Rate limits are counted in the cache, and processes remember rows by their numbers, which the next test gives to others."""
     if "db" in request.fixturenames or "transactional_db" in request.fixturenames:
         from django.core.cache import cache
 
         request.getfixturevalue("transactional_db" if "transactional_db" in request.fixturenames else "db")
         cache.clear()
+        from evaluation import lacking
+        from leaderboard.page_cache import PARTS
+
+        lacking._left.clear()
+        PARTS.clear()
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup, django_db_blocker):
-    """The cache's table and, on the cluster profile, the bucket."""
-    from django.core.management import call_command
+def django_db_modify_db_settings(django_db_modify_db_settings):
+    """Each process' database is a copy of one that was migrated once."""
+    from tests.support.databases import template
 
-    with django_db_blocker.unblock():
-        call_command("createcachetable", verbosity=0)
+    template.copy_into_settings()
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """SQLite's file is that copy and goes with the process' home; PostgreSQL copies while it creates the database."""
+    return not environment.CLUSTER
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup):
+    """On the cluster profile, the bucket too."""
     if environment.CLUSTER:
         import boto3
 
@@ -146,7 +203,7 @@ def django_db_setup(django_db_setup, django_db_blocker):
 
 @pytest.fixture
 def challenge(db):
-    from tests.factories import ChallengeFactory
+    from tests.support.factories import ChallengeFactory
 
     return ChallengeFactory()
 
@@ -154,7 +211,7 @@ def challenge(db):
 @pytest.fixture
 def phase(challenge):
     """Open, public, four gable houses as reference, three metrics."""
-    from tests.factories import PhaseFactory, give_reference
+    from tests.support.factories import PhaseFactory, give_reference
 
     phase = PhaseFactory(challenge=challenge)
     give_reference(phase)
@@ -163,7 +220,7 @@ def phase(challenge):
 
 @pytest.fixture
 def people(challenge) -> People:
-    from tests.factories import ChallengeFactory, TeamFactory, UserFactory, join
+    from tests.support.factories import ChallengeFactory, TeamFactory, UserFactory, join
 
     team, other_team = TeamFactory(challenge=challenge, name="Ridge"), TeamFactory(challenge=challenge, name="Valley")
     names = ("stranger", "owner", "mate", "other", "organizer", "other_organizer")
@@ -190,7 +247,7 @@ def references(phase):
 def scored(phase, people, references, django_capture_on_commit_callbacks):
     """`scored(scale=0.1, team=..., method_name=...)`: an entry sent and scored by the real worker."""
     from evaluation.worker import drain
-    from tests.factories import archive, perturbed, received
+    from tests.support.factories import archive, perturbed, received
 
     def send(scale: float = 0.1, team=None, seed: int = 0, items=None, **values):
         items = items if items is not None else perturbed(references, scale, seed)
@@ -200,3 +257,35 @@ def scored(phase, people, references, django_capture_on_commit_callbacks):
         return entry
 
     return send
+
+
+@pytest.fixture
+def ships(monkeypatch):
+    """`ships(table, ...)`: the shipped tables of one metric; no others ship in this test."""
+    from evaluation.properties import shipped
+
+    kept: dict[str, list] = {}
+    monkeypatch.setattr(shipped, "tables", lambda fingerprint: kept.get(fingerprint, []))
+    return lambda *tables: kept.update({tables[0].fingerprint: list(tables)})
+
+
+@pytest.fixture
+def local_files(settings, tmp_path):
+    """A folder of this test's own, on the cluster profile too: parts then come through the service."""
+    from submissions import storage
+
+    settings.HOME, settings.S3_BUCKET = tmp_path, ""
+    return storage.store()
+
+
+@pytest.fixture
+def s3_files(settings, tmp_path, s3_server):
+    """A bucket of this test's own."""
+    from submissions import storage
+
+    settings.HOME, settings.S3_BUCKET = tmp_path, f"test-{uuid.uuid4().hex[:12]}"
+    settings.S3_ENDPOINT = settings.S3_PUBLIC_ENDPOINT = s3_server
+    settings.S3_ACCESS_KEY = settings.S3_SECRET_KEY = "test"
+    store = storage.store()
+    store.client.create_bucket(Bucket=settings.S3_BUCKET)
+    return store

@@ -52,6 +52,7 @@ os.environ.update(
         "PLUMBLINE_LEASE_SECONDS": "3",
         "PLUMBLINE_HEARTBEAT_SECONDS": "0.5",
         "PLUMBLINE_SWEEP_SECONDS": "0.5",
+        "PLUMBLINE_LOSS_SECONDS": "0.5",
         # Playwright's synchronous API runs an event loop in the test's own thread.
         "DJANGO_ALLOW_ASYNC_UNSAFE": "true",
     }

@@ -39,7 +39,7 @@ from evaluation.metrics.registry import REGISTRY  # noqa: E402
 from evaluation.models import Evaluation, EvaluationBatch, Score  # noqa: E402
 from leaderboard.models import Snapshot, decode  # noqa: E402
 from submissions.models import Phase, Status, Submission, Team, User  # noqa: E402
-from tests.factories import ChallengeFactory, PhaseFactory, UserFactory, gables, give_reference, join  # noqa: E402
+from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory, gables, give_reference, join  # noqa: E402
 
 ITEMS = 43
 

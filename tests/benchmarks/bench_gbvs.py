@@ -23,7 +23,7 @@ import cv2
 import numpy as np
 
 from evaluation.metrics.render import gbvs
-from tests.evaluation.metrics.render import pictures, plain_gbvs
+from tests.support.evaluation.metrics.render import pictures, plain_gbvs
 
 FLOOR, AGREEMENT, ROUNDS = 3.0, 2e-5, 7
 

@@ -25,7 +25,7 @@ from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import overlap, solids
 from evaluation.synthetic.houses import houses
 from submissions.formats.wireframe import Wireframe, load_folder
-from tests.evaluation.official import metric_helper
+from tests.support.evaluation.official import metric_helper
 
 FLOOR, TOLERANCE, ROUNDS = 2.5, 1e-6, 3
 

@@ -42,7 +42,7 @@ from evaluation.metrics.render.puzzlesim.matching import Limits
 from evaluation.metrics.render.puzzlesim.similarity import Budget, Scene, features, scene
 from evaluation.networks.inference import exact
 from evaluation.networks.load import load
-from tests.evaluation.metrics.render.puzzlesim.scenes import peer, put_weights
+from tests.support.evaluation.metrics.render.puzzlesim.scenes import peer, put_weights
 
 EXACT, SCREENED, ON_A_CARD, OFF = 2.0, 4.0, 8.0, 1e-4
 RATED = 100  # products of 2048 × 256 and 512 vectors in what tells the rate

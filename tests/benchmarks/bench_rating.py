@@ -45,7 +45,7 @@ from leaderboard.rating.campaign import Design  # noqa: E402
 from leaderboard.rating.criteria import ready_made  # noqa: E402
 from leaderboard.rating.subject import Subject  # noqa: E402
 from submissions.models import Phase, Status, Submission, Team, User  # noqa: E402
-from tests.factories import PhaseFactory, UserFactory, gables, give_reference  # noqa: E402
+from tests.support.factories import PhaseFactory, UserFactory, gables, give_reference  # noqa: E402
 
 ENTRIES, SAMPLES, RATERS, LEFT, PROMISE = 27, 10, 17, 60, 60.0
 

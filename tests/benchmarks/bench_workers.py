@@ -31,8 +31,8 @@ from evaluation import runner  # noqa: E402
 from evaluation.models import EvaluationBatch, Part  # noqa: E402
 from evaluation.synthetic.houses import houses  # noqa: E402
 from submissions.models import Status, Submission  # noqa: E402
-from tests.factories import ChallengeFactory, PhaseFactory, TeamFactory, archive, give_reference, perturbed, received  # noqa: E402
-from tests.processes import Worker, wait_until  # noqa: E402
+from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, archive, give_reference, perturbed, received  # noqa: E402
+from tests.support.processes import Worker, wait_until  # noqa: E402
 
 FIRST_METRICS = (
     "corner_f1", "corner_precision", "corner_recall", "corner_offset", "edge_f1", "edge_precision", "edge_recall",

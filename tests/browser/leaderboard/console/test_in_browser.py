@@ -1,0 +1,91 @@
+"""The console in a browser: nothing is refused by the content security policy, nothing sticks out on a
+phone, and a change that scores entries anew is shown, confirmed and followed."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from evaluation.models import EvaluationBatch
+from evaluation.worker import drain
+from submissions import storage
+from submissions.formats.wireframe import unpack
+from tests.service.leaderboard.console.test_pages import addresses
+from tests.support.factories import archive, perturbed, received
+from tests.support.leaderboard import scores
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def tab(browser, live_server, people):
+    """A tab of the organizer's, whose console must stay empty."""
+    client = Client()
+    client.force_login(people.organizer)
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 390, "height": 844})
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+    tab = context.new_page()
+    failures: list[str] = []
+    tab.on("console", lambda message: failures.append(message.text) if message.type == "error" else None)
+    tab.on("pageerror", lambda error: failures.append(str(error)))
+    yield tab
+    context.close()
+    assert failures == []
+
+
+NO_PAGES = (
+    "console_new", "console_bundle", "console_scoring_progress", "console_metric_evidence", "console_judge_progress", "console_judge_image",
+    "console_judge_answers",
+)  # fmt: skip
+
+
+def test_every_page_fits_a_phone(tab, phase, people):
+    for name, address in addresses(phase, people).items():
+        if name not in NO_PAGES:
+            tab.goto(address)
+            assert tab.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), name
+            assert tab.locator("h1, h2").count() > 0, name
+
+
+def test_a_parameter_is_changed_confirmed_and_the_scoring_followed(tab, phase, people):
+    items = unpack(storage.store().read(phase.references.get().key))
+    received(phase, people.team, archive(perturbed(items, 0.1)))
+    drain()
+    root = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/"
+    tab.goto(f"{root}metrics/edit/hss/")
+    tab.get_by_label("vert_thresh").fill("0.25")
+    tab.get_by_role("button", name="Save").click()
+    assert "1 entry is scored anew, because of other metrics" in tab.inner_text("main")
+    tab.get_by_role("button", name="Make these changes").click()
+    assert "1 entry is being scored anew" in tab.inner_text(".messages")
+    tab.goto(f"{root}scoring/")
+    assert "0 of 1 entry scored" in tab.inner_text("#batch")
+    drain()
+    tab.get_by_role("heading", name="Up to date").wait_for()
+    assert EvaluationBatch.current(phase).metrics[2]["params"]["vert_thresh"] == 0.25
+
+
+def test_the_clock_of_a_phase_is_filled_by_the_browsers_own_control(tab, phase):
+    tab.goto(f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/")
+    assert tab.get_by_label("Opens").input_value() == f"{phase.opens_at:%Y-%m-%dT%H:%M:%S}".removesuffix(":00")
+    tab.get_by_label("Closes").fill("2030-06-01T12:30")
+    tab.get_by_role("button", name="Save").click()
+    phase.refresh_from_db()
+    assert f"{phase.closes_at:%Y-%m-%d %H:%M %Z}" == "2030-06-01 12:30 UTC"
+
+
+def test_a_new_study_asks_for_what_its_kind_has_and_shows_choices_in_full(tab, phase, people):
+    for n in range(2):
+        scores.entry(phase, people.team, {}, method_name=f"a method whose name is so long that no narrow choice shows all of it, {n}")
+    tab.goto(f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/new/")
+    of_pairs = ["criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse"]
+    for kind, shown, hidden in (("opinions", ["criteria_opinions"], of_pairs), ("pairs", of_pairs, ["criteria_opinions"])):
+        tab.check(f"input[name=kind][value={kind}]")
+        assert all(tab.locator(f"[name={name}]").first.is_visible() for name in shown)
+        assert not any(tab.locator(f"[name={name}]").first.is_visible() for name in hidden)
+        assert tab.locator("[name=plan][value=informative]").is_visible() == (kind == "pairs")
+    tab.set_viewport_size({"width": 1440, "height": 900})
+    for name in ("gold_better", "gold_worse"):
+        assert tab.locator(f"select[name={name}]").evaluate("e => (e.style.width = 'auto', e.scrollWidth <= e.parentElement.clientWidth)")

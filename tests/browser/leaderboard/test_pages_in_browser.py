@@ -1,0 +1,175 @@
+"""Board, entry, item, comparison and charts as a browser shows them: nothing breaks, nothing is refused
+by the content security policy, phones keep the columns that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+
+from evaluation.models import Evaluation, EvaluationBatch
+from leaderboard.models import Snapshot, decode
+from submissions.models import Phase, Status, Submission
+from tests.service.leaderboard.test_views_board import address, scores
+from tests.support.factories import gables, perturbed
+from tests.support.leaderboard.scores import entry, samples, with_files
+from tests.support.processes import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def two(phase, people):
+    """Two scored entries with their files, and a public reference."""
+    Phase.objects.filter(pk=phase.pk).update(reference_access="public", ranking="mean_rank")
+    decode.cache_clear()
+    first = entry(phase, people.team, scores(0.9), method_name="ridge-net")
+    second = entry(phase, people.other_team, scores(0.6), method_name="valley-net with a long name")
+    with_files(first, perturbed(gables(), 0.05))
+    with_files(second, perturbed(gables(), 0.6))
+    for audience in Snapshot.Audience.values:
+        Snapshot.make(phase, audience)
+    return first, second
+
+
+@pytest.fixture
+def open_page(browser, live_server) -> Iterator:
+    """`open_page(path, user=None, **context_options) -> tab`; `tab.failures` must stay empty."""
+    contexts, tabs = [], []
+
+    def opened(path: str, user=None, **options):
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        contexts.append(context)
+        if user is not None:
+            client = Client()
+            client.force_login(user)
+            session = client.cookies[settings.SESSION_COOKIE_NAME].value
+            context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        tab = context.new_page()
+        tab.failures = []
+        tab.on("console", lambda message: tab.failures.append(message.text) if message.type == "error" else None)
+        tab.on("pageerror", lambda error: tab.failures.append(str(error)))
+        tab.goto(live_server.url + path)
+        tabs.append(tab)
+        return tab
+
+    yield opened
+    failures = [failure for tab in tabs for failure in tab.failures]
+    for context in contexts:
+        context.close()
+    assert failures == []
+
+
+def fits(tab) -> bool:
+    return tab.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def names(tab) -> list[str]:
+    return tab.locator("tbody td.name b").all_inner_texts()
+
+
+def test_the_board_on_a_phone_keeps_rank_and_entry_while_the_metrics_scroll(open_page, two):
+    tab = open_page(address(two[0].phase), viewport=PHONE, color_scheme="dark")
+    assert fits(tab)
+    wrap, cells = tab.locator(".wrap"), [tab.locator(f"tbody tr:first-child td.{name}") for name in ("rank", "name")]
+    before = [cell.bounding_box()["x"] for cell in cells]
+    value = tab.locator("tbody tr:first-child td.num").first.bounding_box()["x"]
+    wrap.evaluate("element => { element.scrollLeft = 150 }")
+    assert [cell.bounding_box()["x"] for cell in cells] == before
+    assert tab.locator("tbody tr:first-child td.num").first.bounding_box()["x"] == pytest.approx(value - 150, abs=1)
+
+
+def test_the_board_sorts_and_filters_without_javascript(open_page, two):
+    tab = open_page(address(two[0].phase), java_script_enabled=False)
+    assert names(tab) == ["ridge-net", "valley-net with a long name"]
+    tab.locator("th a.by", has_text="HSS").click()
+    tab.locator("th a.by", has_text="HSS").click()
+    assert names(tab) == ["valley-net with a long name", "ridge-net"]
+    tab.get_by_label("Team or entry").fill("RIDGE")
+    tab.get_by_role("button", name="Filter").click()
+    assert names(tab) == ["ridge-net"] and "order=reversed" in tab.url
+
+
+def test_a_bar_shows_its_interval_and_a_dot_within_it(open_page, two):
+    tab = open_page(address(two[0].phase))
+    for bar in tab.locator("tbody td.num .ci").all():
+        line, dot = bar.locator("i").bounding_box(), bar.locator("u").bounding_box()
+        centre = dot["x"] + dot["width"] / 2
+        assert line["x"] - 1 <= centre <= line["x"] + line["width"] + 1
+
+
+def test_an_item_opens_in_3d_over_the_reference(open_page, two):
+    tab = open_page(f"/entries/{two[0].pk}/")
+    tab.get_by_role("link", name="house_01").click()
+    tab.locator(".viewer[data-ready]").wait_for()
+    legend = tab.locator(".viewer-legend").inner_text()
+    assert "reference" in legend and "ridge-net" in legend and "matched 17 edges" in legend
+    assert "Drag to turn" in tab.locator(".viewer-words").inner_text()
+    tab.get_by_role("link", name="house_02").click()
+    tab.locator(".viewer[data-ready]").wait_for()
+
+
+def test_a_comparison_has_its_chart_and_two_views_that_turn_together(open_page, two):
+    tab = open_page(f"{address(two[0].phase, 'compare')}?a={two[0].pk}&b={two[1].pk}")
+    tab.locator(".plot[data-ready]").wait_for()
+    assert tab.locator(".plot .bars path").count() == 4
+    for view in tab.locator(".viewer").all():
+        view.scroll_into_view_if_needed()
+    tab.locator(".viewer[data-ready]").nth(1).wait_for()
+    first, second = tab.locator(".viewer-axes").all()
+    before = second.inner_html()
+    tab.locator(".viewer-stage").first.press("ArrowLeft")
+    wait_until(lambda: before != second.inner_html() == first.inner_html(), what="both views turned alike")
+    assert fits(tab)
+
+
+def test_charts_take_the_colours_of_the_theme_and_change_with_it(open_page, two):
+    tab = open_page(address(two[0].phase, "charts"), color_scheme="light")
+    tab.locator(".plot[data-ready]").nth(2).wait_for()
+
+    def ink() -> str:
+        return tab.locator(".plot .xtitle").first.evaluate("element => getComputedStyle(element).fill")
+
+    light = ink()
+    tab.emulate_media(color_scheme="dark")
+    tab.wait_for_function("before => getComputedStyle(document.querySelector('.plot .xtitle')).fill !== before", arg=light)
+    assert fits(tab)
+    phone = open_page(address(two[0].phase, "charts"), viewport=PHONE)
+    phone.locator(".plot[data-ready]").nth(2).wait_for()
+    assert fits(phone)
+
+
+def test_an_entry_page_follows_the_scoring_and_shows_the_scores_when_done(open_page, phase, people):
+    running = Submission.objects.create(
+        phase=phase, team=people.team, number=9, status=Status.SCORING, method_name="running", file_name="e.zip", size=1,
+        received_at=timezone.now(),
+    )  # fmt: skip
+    evaluation = Evaluation.make(running, EvaluationBatch.current(phase))
+    tab = open_page(f"/entries/{running.pk}/", people.owner)
+    assert "0 of 4 items scored" in tab.locator("#progress").inner_text()
+    evaluation.parts.filter(start=0).update(state="done", started_at=timezone.now())
+    tab.get_by_text("1 of 4 items scored").wait_for()
+    from evaluation.models import Score
+
+    batch = EvaluationBatch.current(phase)
+    Score.write(evaluation, {slug: samples(batch, slug, values) for slug, values in scores(0.7).items()})
+    Evaluation.objects.filter(pk=evaluation.pk).update(state="done")
+    Submission.objects.filter(pk=running.pk).update(status=Status.SCORED, finished_at=timezone.now())
+    tab.get_by_role("heading", name="Per item, worst first").wait_for()
+    assert tab.locator("progress").count() == 0
+
+
+@pytest.mark.parametrize("width", [360, 1440, 2560])
+def test_every_page_fits_its_screen(open_page, two, width):
+    phase = two[0].phase
+    paths = ["/", "/challenges/", "/metrics/", "/metrics/hss/", "/docs/", "/docs/formats/", f"/entries/{two[0].pk}/"]
+    paths += [address(phase, name) for name in ("board", "entries", "charts", "compare", "choosing_metrics")]
+    paths.append(address(phase, "snapshot", digest=Snapshot.current(phase, "public").digest))
+    tab = open_page(paths[0], viewport={"width": width, "height": 900})
+    for path in paths:
+        tab.goto("/".join(tab.url.split("/")[:3]) + path)
+        assert fits(tab), path

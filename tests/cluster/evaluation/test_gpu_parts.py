@@ -1,0 +1,102 @@
+"""Parts for workers with a graphics card: cut where the service has such workers, done by nobody else, and never lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation import worker
+from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, Score
+from evaluation.models.cutting import by_device
+from evaluation.sweeper import sweep
+from submissions.models import Phase, Status, Submission
+from tests.support import pictures
+from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
+from tests.support.processes import Worker, wait_until
+from tests.support.scenes import archive
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OURS = {"weights": "plumbline-small"}
+METRICS = (
+    {"slug": "psnr", "key": "psnr", "is_primary": True},
+    {"slug": "osim", "key": "osim", "params": OURS},
+    {"slug": "map", "key": "puzzlesim", "params": OURS},
+)
+
+
+@pytest.fixture
+def phase(db, settings) -> Phase:
+    settings.GPU_WORKERS = True
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+    give_reference(phase, pictures.views(2), metrics=METRICS)
+    return phase
+
+
+@pytest.fixture
+def entry(phase) -> Submission:
+    """Checked, and cut into parts."""
+    return checked(phase)
+
+
+def checked(phase: Phase) -> Submission:
+    entry = received(phase, TeamFactory(challenge=phase.challenge), archive(pictures.renders(2)))
+    worker.check(Submission.objects.to_validate().claim("checks", status=Status.CLAIMED))
+    return entry
+
+
+def state(entry: Submission) -> str:
+    entry.refresh_from_db()
+    return entry.status
+
+
+def values(entry: Submission) -> dict[str, list[float]]:
+    return {score.slug: score.values.tolist() for score in Score.objects.filter(evaluation__submission=entry)}
+
+
+def test_networks_go_to_the_card_where_the_service_has_workers_with_one(phase, settings):
+    metrics = EvaluationBatch.current(phase).metrics
+    assert by_device(metrics) == {"cpu": ["psnr"], "gpu": ["osim", "map"]}
+    settings.GPU_WORKERS = False
+    assert by_device(metrics) == {"cpu": ["psnr", "osim", "map"]}
+
+
+def test_each_worker_does_the_parts_of_its_queue_and_the_values_are_the_same(entry, phase, settings):
+    worker.drain("cpu")
+    assert state(entry) == Status.SCORING and sweep()["gpu"] == 1
+    assert list(Part.objects.exclude(state=Part.State.DONE).values_list("device", "slugs")) == [("gpu", ["osim", "map"])]
+    assert worker.drain("gpu") == 1 and state(entry) == Status.SCORED
+    settings.GPU_WORKERS = False
+    again = checked(phase)
+    worker.drain("cpu")
+    assert state(again) == Status.SCORED
+    for slug, found in values(again).items():
+        assert found == pytest.approx(values(entry)[slug], nan_ok=True), slug
+
+
+def test_pictures_take_what_was_prepared_for_their_maps(entry):
+    from evaluation import picturing, preparing
+
+    worker.drain("cpu")
+    worker.drain("gpu")
+    evaluation = Evaluation.objects.get()
+    gpu = Part.objects.get(device="gpu")
+    key = preparing.key_of(evaluation.batch, gpu.slugs, gpu.start, gpu.stop)
+    assert picturing._prepared(evaluation, "garden/view_1").endswith(key.rpartition("/")[2])
+    run = PictureRun.request(evaluation, "garden", ["garden/view_1", "garden/view_2"])
+    worker.drain("cpu")
+    run.refresh_from_db()
+    assert run.state == PictureRun.State.DONE and "map.map" in run.made["garden/view_2"]
+
+
+def test_a_worker_with_a_card_that_is_killed_in_the_middle_of_a_part_loses_nothing(entry):
+    worker.drain("cpu")
+    at_work = Part.objects.filter(device="gpu", started_at__isnull=False, state=Part.State.WAITING)
+    with Worker("gpu") as first:
+        sweep()
+        first.catch(at_work)
+        part = at_work.get()
+        first.kill()
+    with Worker("gpu"):
+        wait_until(lambda: bool(sweep()) and state(entry) == Status.SCORED, what="the score")
+    part.refresh_from_db()
+    assert (part.attempts, part.losses) == (1, 1) and part.state == Part.State.DONE
+    assert Evaluation.objects.count() == 1 and Score.objects.count() == len(METRICS)

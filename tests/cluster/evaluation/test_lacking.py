@@ -1,0 +1,143 @@
+"""Pictures and property tables on a worker that has not the weights of their metric, or others: it leaves them to one that has
+them, as it leaves parts, and no try is used up."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from evaluation import background, lacking, weights, worker
+from evaluation.metrics import registry
+from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
+from evaluation.models.runs import Run
+from evaluation.sandbox import sandbox
+from evaluation.sweeper import sweep
+from submissions.models import Submission
+from tests.support import pictures
+from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
+from tests.support.leaderboard.scores import entry, with_files
+from tests.support.processes import Worker, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MAP = {"slug": "map", "key": "puzzlesim", "params": {"weights": "mine"}, "is_primary": True}
+KINDS = {PictureRun: "making these pictures", PropertyRun: "measuring this metric"}
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch, settings) -> Path:
+    """A folder with a backbone called "mine", that this process and its child look for weights in."""
+    settings.WEIGHTS = tmp_path / "weights"
+    monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
+    monkeypatch.setattr(lacking, "_left", {})
+    monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
+    monkeypatch.setattr(background, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
+    put("mine", like="plumbline-small")
+    sandbox.stop()  # the next child looks in this folder
+    yield settings.WEIGHTS
+    sandbox.stop()
+
+
+def put(name: str, like: str) -> None:
+    """A backbone of that name on the shelf, as if it had been trained here."""
+    shipped = weights.get("backbone", like)
+    folder = weights.trained_folder("backbone")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(shipped.file, folder / f"{name}.safetensors")
+    (folder / f"{name}.json").write_text(json.dumps(dict(shipped.card)))
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
+def run(request, shelf) -> Run:
+    """Pictures, or a property table, of a column that takes the backbone."""
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+    give_reference(phase, pictures.views(1), metrics=[MAP])
+    if request.param is PropertyRun:
+        PropertyRun.request_missing()
+        return PropertyRun.objects.get()
+    it = with_files(entry(phase, TeamFactory(challenge=phase.challenge), {"map": [0.5]}), pictures.renders(1))
+    return PictureRun.request(Evaluation.objects.get(submission=it), "garden", ["garden/view_1"])
+
+
+def state(run: Run) -> tuple[str, int]:
+    run.refresh_from_db()
+    return run.state, run.attempts
+
+
+def got_on(run: Run) -> bool:
+    """Whether a slice of it was done."""
+    run.refresh_from_db()
+    return bool(run.n_made if isinstance(run, PictureRun) else run.pending)
+
+
+def test_a_worker_without_the_weights_leaves_the_run_to_one_that_has_them(run, shelf, tmp_path):
+    with Worker(PLUMBLINE_WEIGHTS=str(tmp_path / "empty")):
+        wait_until(lambda: bool(sweep()) and type(run).objects.exclude(failure="").exists(), what="the worker's no")
+    assert state(run) == ("waiting", 0)
+    assert (
+        run.failure.startswith(f"No worker could begin {KINDS[type(run)]}. There are no weights 'mine' of backbone") and run.lacking_since
+    )
+    with Worker(PLUMBLINE_WEIGHTS=str(shelf)):
+        wait_until(lambda: bool(sweep()) and got_on(run), what="a slice")
+    assert (run.failure, run.lacking_since) == ("", None)
+
+
+def test_it_is_asked_once_and_goes_on_with_other_work(run, shelf):
+    weights.get("backbone", "mine").file.unlink()
+    assert worker.drain() == 1 and lacking.left_to_others(type(run)) == [run.pk] and lacking.left_to_others(Part) == []
+    type(run).objects.update(lease_until=None)
+    assert worker.drain() == 0, "left to others for a while"
+    put("mine", like="plumbline-small")
+    lacking._left.clear()
+    assert worker.work_once("cpu") and got_on(run)
+
+
+def test_many_workers_that_lack_them_use_up_no_tries(run, shelf, settings):
+    weights.get("backbone", "mine").file.unlink()
+    for _ in range(3 * settings.MAX_ATTEMPTS):
+        lacking._left.clear()
+        type(run).objects.update(lease_until=None)
+        assert worker.drain() == 1
+    assert state(run) == ("waiting", 0)
+
+
+def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(run, shelf):
+    weights.get("backbone", "mine").file.unlink()
+    since = timezone.now() - lacking.AT_MOST - timedelta(seconds=1)
+    type(run).objects.update(lacking_since=since)
+    assert worker.drain() == 1
+    assert state(run)[0] == "failed" and run.failure.endswith("ask the operator to put mine.safetensors beside its model card.")
+    assert run.restart() and state(run) == ("waiting", 0) and run.lacking_since is None
+
+
+def test_with_other_weights_than_asked_for_nothing_is_made(run, shelf):
+    (metric,) = EvaluationBatch.objects.get().metrics
+    other = {"weights_sha256": "0" * 64, "fingerprint": registry.fingerprint(metric["key"], metric["params"], "0" * 64)}
+    EvaluationBatch.objects.update(metrics=[metric | other])
+    PropertyRun.objects.update(fingerprint="0" * 64)
+    assert worker.drain() == 1 and not got_on(run)
+    assert state(run) == ("waiting", 0) and "(their sha256 differs)" in run.failure
+
+
+def test_a_file_that_changed_is_found_by_the_child_and_is_no_try(run, shelf):
+    with weights.get("backbone", "mine").file.open("ab") as file:
+        file.write(b"more")
+    assert worker.drain() == 1 and not got_on(run)
+    assert state(run) == ("waiting", 0) and "mine.safetensors" in run.failure
+
+
+def test_a_part_left_to_others_does_not_keep_this_worker_from_measuring(shelf):
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+    give_reference(phase, pictures.views(1), metrics=[MAP])
+    team = TeamFactory(challenge=phase.challenge)
+    evaluation = Evaluation.objects.get(submission=entry(phase, team, {"map": [0.5]}))
+    part = Part.objects.create(evaluation=evaluation, slugs=["map"], start=0, stop=1)
+    assert background.someone_waits()
+    lacking.leave(Part.objects.waiting("cpu").claim("w"), "No worker could.")
+    Part.objects.update(lease_until=None)
+    assert not background.someone_waits() and lacking.left_to_others(Part) == [part.pk]
+    assert Submission.objects.get().status == "scored" and PhaseMetric.objects.get().slug == "map"

@@ -1,0 +1,163 @@
+"""A worker that has not the weights of a metric, or others than the phase is scored with: it leaves the part to one that
+has them, and nothing becomes a value that is none."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import torch
+from django.utils import timezone
+
+from evaluation import lacking, weights, worker
+from evaluation.metrics import registry
+from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
+from evaluation.networks import yolox
+from evaluation.sandbox import sandbox
+from evaluation.sweeper import sweep
+from submissions.models import Status, Submission
+from tests.support.evaluation.networks import random_weights
+from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
+from tests.support.processes import Worker, end_leases, wait_until
+from tests.support.scenes import archive, noisy, views
+
+pytestmark = pytest.mark.django_db(transaction=True)
+VIEWS = views({"garden": 2})
+OSIM = {"slug": "osim", "key": "osim", "params": {"weights": "yolox-nano"}, "is_primary": True}
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch, settings) -> Path:
+    """A folder with yolox-nano, of random weights, that this process and its child look for weights in."""
+    settings.WEIGHTS = random_weights.shelf(monkeypatch, tmp_path / "weights")
+    settings.WEIGHTS.mkdir()
+    put()
+    monkeypatch.setattr(lacking, "_left", {})
+    monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
+    sandbox.stop()  # the next child looks in this folder
+    yield settings.WEIGHTS
+    sandbox.stop()
+
+
+def put(seed: int = 0) -> None:
+    """The file as publishers write it, with the note of its fetching."""
+    file = weights.published("yolox-nano")
+    torch.save({"model": random_weights.lively(yolox.build("yolox-nano"), seed)}, file.path)
+    size = file.path.stat().st_size
+    record = {"sha256": weights.file_digest(file.path), "bytes": size, "source": "a test", "fetched": f"2026-01-0{seed + 1}"}
+    (file.path.parent / f"{file.filename}.json").write_text(json.dumps(record))
+    weights._record.cache_clear()
+
+
+@pytest.fixture
+def entry(shelf) -> Submission:
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+    give_reference(phase, VIEWS, metrics=[OSIM])
+    entry = received(phase, TeamFactory(challenge=phase.challenge), archive({name: noisy(view, 8) for name, view in VIEWS.items()}))
+    worker.check(Submission.objects.to_validate().claim("checks", status=Status.CLAIMED))
+    return entry
+
+
+def state(entry: Submission) -> str:
+    entry.refresh_from_db()
+    return entry.status
+
+
+def test_a_worker_without_the_weights_leaves_the_part_to_one_that_has_them(entry, shelf, tmp_path):
+    part = Part.objects.get()
+    with Worker(PLUMBLINE_WEIGHTS=str(tmp_path / "empty")):
+        wait_until(lambda: bool(sweep()) and Part.objects.exclude(failure="").exists(), what="the worker's no")
+    part.refresh_from_db()
+    assert (part.state, part.attempts, part.result, state(entry)) == (Part.State.WAITING, 0, None, Status.SCORING)
+    assert (
+        "The weights “yolox-nano” of OSIM are not on this server; get them with: python manage.py fetch_weights yolox-nano" in part.failure
+    )
+    with Worker(PLUMBLINE_WEIGHTS=str(shelf)):
+        wait_until(lambda: bool(sweep()) and state(entry) == Status.SCORED, what="the score")
+    part.refresh_from_db()
+    assert part.attempts == 1 and Evaluation.objects.get().scores.get().key == "osim"
+
+
+def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf, monkeypatch):
+    weights.published("yolox-nano").path.unlink()
+    assert worker.drain() == 1, "asked once, then left to others for a while"
+    part = Part.objects.get()
+    assert lacking.left_to_others(Part) == [part.pk] and worker.drain() == 0
+    lacking._left.clear()
+    since = timezone.now() - lacking.AT_MOST - timedelta(seconds=1)
+    Part.objects.update(lacking_since=since, lease_until=None)
+    worker.drain()
+    assert state(entry) == Status.FAILED
+    assert entry.failure.startswith("No worker could begin scoring items 1 to 2. The weights “yolox-nano” of OSIM are not on this server")
+    assert not Evaluation.objects.get().scores.exists()
+
+
+def test_how_long_weights_were_lacking_is_counted_anew_once_a_worker_has_begun(entry, shelf, monkeypatch):
+    """One had them and was killed; another that has not may not end at once what was lacking long before."""
+    Part.objects.update(lacking_since=timezone.now() - lacking.AT_MOST - timedelta(seconds=1))
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "_scored_in", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            worker.drain()
+    weights.published("yolox-nano").path.unlink()
+    assert end_leases(Part.objects.all()) == 1
+    assert worker.drain() == 1
+    assert (Part.objects.get().state, state(entry)) == (Part.State.WAITING, Status.SCORING)
+
+
+def _killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_batch_of_a_metric_that_is_no_more_is_left_to_newer_code_and_then_fails_with_a_sentence(entry):
+    batch = EvaluationBatch.objects.get()
+    batch.metrics[0]["key"] = "no_such_metric"
+    batch.save()
+    worker.drain()
+    assert state(entry) == Status.SCORING
+    lacking._left.clear()
+    Part.objects.update(lacking_since=timezone.now() - lacking.AT_MOST - timedelta(seconds=1), lease_until=None)
+    worker.drain()
+    assert state(entry) == Status.FAILED
+    assert entry.failure.startswith("No worker could begin scoring items 1 to 2. Values of no_such_metric of a version that this service")
+
+
+def test_other_weights_than_the_batch_began_with_score_nothing(entry, shelf):
+    fixed = EvaluationBatch.objects.get().metrics[0]
+    assert fixed["weights_sha256"] == weights.digest("yolox", "yolox-nano") and len(fixed["weights_sha256"]) == 64
+    put(seed=1)
+    assert worker.drain() == 1
+    part = Part.objects.get()
+    assert (part.state, part.attempts, part.result) == (Part.State.WAITING, 0, None)
+    assert "“yolox-nano” of OSIM on this server are not those that the phase is scored with (their sha256 differs)" in part.failure
+    put(seed=0)
+    lacking._left.clear()
+    Part.objects.update(lease_until=None)
+    worker.drain()
+    assert state(entry) == Status.SCORED
+
+
+def test_a_file_that_changed_since_it_was_fetched_is_found_by_the_child(entry, shelf):
+    with weights.published("yolox-nano").path.open("ab") as file:
+        file.write(b"more")
+    assert worker.drain() == 1
+    part = Part.objects.get()
+    assert (part.state, part.attempts, part.result) == (Part.State.WAITING, 0, None)
+    assert "The file yolox_nano.pth has changed since it was fetched" in part.failure
+
+
+def test_batches_from_before_digests_were_kept_are_scored(entry, shelf):
+    batch = EvaluationBatch.objects.get()
+    del batch.metrics[0]["weights_sha256"]
+    batch.save()
+    worker.drain()
+    assert state(entry) == Status.SCORED
+
+
+def test_what_takes_no_weights_is_hindered_by_nothing():
+    assert PhaseMetric(slug="hss", key="hss").snapshot()["weights_sha256"] is None
+    spec = dataclasses.replace(registry.get("osim"), title="O")
+    assert weights.difference(spec, {"weights": "yolox-nano"}, "0" * 64).startswith("The weights “yolox-nano” of O on this server are not")

@@ -1,0 +1,125 @@
+"""A database of before is migrated by the code of now, and says the same of its boards, digests and votes.
+
+Whatever a stored state said must be said still, in all numbers up to the last digits that another processor may round
+otherwise; more may be said. Ranking the same rows again may not move anybody.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+
+from tests import environment
+from tests.support.databases import stored
+
+pytestmark = pytest.mark.django_db  # so that the cluster profile migrates its PostgreSQL too
+STATES = sorted(path.parent for path in Path(stored.__file__).parent.glob("*/said.json.gz"))
+
+
+@dataclass
+class Before:
+    """A database of before, in a home of its own, on this profile's engine."""
+
+    folder: Path
+    home: Path
+    env: dict[str, str]
+
+    def manage(self, *command: str) -> None:
+        self._run("manage.py", *command)
+
+    def ask(self, what: str) -> Any:
+        answer = self.home / f"{what}.json"
+        self._run("-m", "tests.support.databases.stored", what, str(answer))
+        return json.loads(answer.read_text())
+
+    def _run(self, *command: str) -> None:
+        run = subprocess.run([sys.executable, *command], cwd=settings.BASE_DIR, env=self.env, capture_output=True, text=True, timeout=300)
+        assert run.returncode == 0, run.stderr
+
+
+@pytest.fixture(scope="module", params=STATES, ids=lambda path: path.name)
+def before(request, tmp_path_factory) -> Iterator[Before]:
+    home = tmp_path_factory.mktemp("before")
+    own = {"PLUMBLINE_HOME": str(home), "PLUMBLINE_SECRET_KEY": "only-for-tests", "PLUMBLINE_HOSTS": "127.0.0.1"}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PLUMBLINE_")} | own
+    if not environment.CLUSTER:
+        stored.load_sqlite(request.param, home / "plumbline.sqlite3")
+        yield Before(request.param, home, env)
+        return
+    import psycopg
+
+    name = f"before_{os.getpid()}"
+    url = urlsplit(environment.POSTGRES_URL)._replace(path=f"/{name}").geturl()
+    with psycopg.connect(environment.POSTGRES_URL, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")
+        try:
+            stored.load_postgres(request.param, url)
+            yield Before(request.param, home, env | {"PLUMBLINE_DATABASE_URL": url})
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="module")
+def migrated(before) -> Before:
+    before.manage("migrate", "--verbosity", "0")
+    return before
+
+
+def test_boards_digests_and_votes_stay_as_they_were(migrated):
+    old, new = stored.stored_said(migrated.folder), migrated.ask("said")
+    assert old["boards"] and old["votes"]
+    assert list(changes(old, new)) == []
+    for board in new["boards"].values():
+        assert all(snapshot["computed"] == digest for digest, snapshot in board["kept"].items())
+        assert board["shown"], "the page names the ranking that it shows"
+
+
+def test_the_version_of_each_of_its_values_is_known(migrated):
+    """Whatever version the metric has by now, and though that code kept the fingerprint alone: else nobody could say that a board
+    is outdated, or keep newer values out of its columns."""
+    found = migrated.ask("versions")
+    assert sum(map(len, found.values())) > 20
+    assert not [(batch, slug) for batch, columns in found.items() for slug, version in columns.items() if version is None]
+
+
+def test_its_tables_are_those_of_a_fresh_database(migrated):
+    fresh = {repr(line) for line in stored.schema_of(connection)}
+    assert fresh ^ set(migrated.ask("schema")) == set()
+
+
+def test_the_migrations_make_what_the_models_say():
+    call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
+
+
+def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
+    """What was said before and is said otherwise, or no more."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name, value in old.items():
+            yield from changes(value, new[name], f"{place}/{name}") if name in new else [f"{place}/{name} is gone"]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for n, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from changes(one, other, f"{place}/{n}")
+    elif not same(old, new):
+        yield f"{place}: {old!r} was said before, {new!r} now"
+
+
+def same(old: Any, new: Any) -> bool:
+    if old == new:
+        return True
+    try:
+        return type(old) is type(new) and math.isclose(float(old), float(new), rel_tol=1e-9, abs_tol=1e-12)
+    except (TypeError, ValueError):
+        return False

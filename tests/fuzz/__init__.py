@@ -1,0 +1,5 @@
+"""Damaged files of every format that is read: `python -m tests.fuzz --help`, or `make fuzz`.
+
+`edits` damages bytes, by a seed; `formats` is the table of what is read: sound files, the damage that suits them, and the
+reader; `runner` reads each case in a forked process under the kernel's limits and says how it ended.
+"""

@@ -1,0 +1,101 @@
+"""`python -m evaluation train locase`, small: both stages, the card, and what it refuses."""
+
+import hashlib
+import json
+import re
+
+import pytest
+
+from evaluation.__main__ import main
+from evaluation.metrics.mesh.locase import acceptance, command, dataset, metric
+from evaluation.metrics.mesh.locase.metric import locase
+from evaluation.metrics.mesh.pair import MeshPair
+from evaluation.metrics.registry import REGISTRY, fingerprint
+from tests.pure.evaluation.metrics.mesh.locase.test_dataset import table
+from tests.support.evaluation.metrics.mesh.locase.made_up import brick, noisy, shelf, subjects, untrained
+
+ROWS = [f"whole{n}.ply,hurt{n}_{level}.ply,{5 - level}" for n in (1, 2) for level in (1, 2, 3)]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Bricks instead of the procedural objects, in training and for the acceptance figures."""
+    monkeypatch.setattr(dataset, "procedural", lambda per_kind, seed, progress: list(subjects()[: 2 * per_kind]))
+    case = acceptance.Case("brick", brick(1.4), tuple(noisy(brick(1.4), n) for n in (1, 2, 3)), (4.0, 3.0, 2.0))
+    monkeypatch.setattr(acceptance, "procedural_cases", lambda seed: [case])
+    monkeypatch.setattr(metric, "_loaded", {})
+
+
+def test_stage_one_writes_weights_that_the_card_describes(tmp_path, capsys):
+    options = ["train", "locase", "--out", str(tmp_path), "--epochs", "1", "--folds", "2", "--per-kind", "1", "--queries", "8"]
+    assert main(options) == 0
+    said = capsys.readouterr()
+    assert "stage1.safetensors" in said.out
+    for fold, subject in enumerate(subjects()[:2], start=1):
+        assert re.search(rf"judge fold {fold}: .*0/{len(subject.samples)} ", said.err), "a long judgement is seen to go on"
+    card, text = json.loads((tmp_path / "stage1.json").read_text()), (tmp_path / "stage1.md").read_text()
+    data = (tmp_path / "stage1.safetensors").read_bytes()
+    assert card["sha256"] == hashlib.sha256(data).hexdigest() and card["bytes"] == len(data) < 4_000_000
+    assert card["human_scores"] is False and "have seen no human score" in card["statement"] and card["statement"] in text
+    assert [fold["left_out"] for fold in card["folds"].values()] == [["brick 0"], ["brick 1"]]
+    assert set(card["folds_mean"]) >= {
+        "plcc",
+        "srocc",
+        "krocc",
+    }
+    figures = {figure["name"]: figure for figure in card["acceptance"]}
+    assert len(figures) == acceptance.COUNT and figures["PLCC change, triangle soup"]["value"] == 0
+    assert figures["mean score change, 10° rotation before the alignment"]["met"] is True
+    assert text.count("\n| mean |") == 1 and "PLCC change, triangle soup | 0.00 % | 0.10 % | yes" in text
+    assert main(options) == 0 and (tmp_path / "stage1.safetensors").read_bytes() == data  # nothing is left to do
+
+
+def test_stage_two_makes_weights_of_their_own_fingerprint(tmp_path, monkeypatch):
+    shelf(tmp_path, monkeypatch, stage1=untrained())
+    out = tmp_path / "out"
+    scores = table(tmp_path, *ROWS)
+    options = ["--epochs", "2", "--fold-epochs", "1", "--queries", "16", "--name", "panel"]
+    assert main(["train", "locase", "--stage", "2", "--scores", str(scores), "--out", str(out), *options]) == 0
+    card = json.loads((out / "panel.json").read_text())
+    assert card["human_scores"] is True and "human scores" in card["data"]["scores"] and card["plan"]["rate"] == 3e-4
+    assert [fold["left_out"] for fold in card["folds"].values()] == [["whole1.ply"], ["whole2.ply"]]
+    new = (out / "panel.safetensors").read_bytes()
+    assert hashlib.sha256(new).hexdigest() == card["sha256"] and new != untrained()
+
+    shelf(tmp_path, monkeypatch, panel=new)
+    pair = MeshPair.of(noisy(brick(1.5), 2), brick(1.5))
+    assert locase(pair, weights="panel").value != locase(pair).value
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--stage", "2"], "give --stage 2 together with --scores"),
+        (["--scores", "x.csv"], "give --stage 2 together with --scores"),
+        (["--epochs", "-3"], "must be at least 1"),
+        (["--stage", "2", "--scores", "absent.csv"], "absent.csv"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(tmp_path, capsys, monkeypatch, options, sentence):
+    shelf(tmp_path, monkeypatch, stage1=untrained())
+    assert main(["train", "locase", "--out", str(tmp_path / "out"), *options]) == 2
+    assert sentence in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_the_defaults_are_those_of_the_plan():
+    import argparse
+
+    from evaluation.metrics.mesh.locase.training import Plan
+
+    parser = argparse.ArgumentParser()
+    command.add_to(parser.add_subparsers())
+    assert command._plan(parser.parse_args(["locase", "--out", "x"])) == Plan()
+
+
+@pytest.mark.skipif("locase" not in REGISTRY, reason="locase is not registered")
+def test_weights_are_part_of_the_fingerprint():
+    from evaluation import weights
+
+    shipped = weights.get("locase", "stage1")
+    assert fingerprint("locase", {}) == fingerprint("locase", {"weights": "stage1"}, shipped.sha256)
+    assert fingerprint("locase", {}) != fingerprint("locase", {}, "0" * 64)

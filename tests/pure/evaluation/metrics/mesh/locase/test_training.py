@@ -1,0 +1,119 @@
+"""Training: the loss falls, an interrupted run ends like an uninterrupted one, stage 2 leaves the base alone."""
+
+import dataclasses
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load
+
+from evaluation.metrics.mesh.locase.alignment import Shape
+from evaluation.metrics.mesh.locase.dataset import Sample, batch
+from evaluation.metrics.mesh.locase.scoring import compared, encoding, ready
+from evaluation.metrics.mesh.locase.training import Plan, Training, agreement, phases, predict, scored
+from evaluation.training.errors import TrainingError
+from tests.support.evaluation.metrics.mesh.locase.made_up import subjects, untrained
+
+SHORT = Plan(epochs=2, fold_epochs=1, folds=2, queries=16, last_queries=24, warm_up=1)
+
+
+def trained(folder: Path, plan: Plan = SHORT, base: bytes | None = None, **options: int) -> Training:
+    torch.set_num_threads(1)
+    training = Training(subjects(), plan, folder, base, **options)
+    assert training.run()
+    return training
+
+
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(tmp_path):
+    whole = trained(tmp_path / "whole")
+    calls = 0
+    for _ in range(20):  # every start is a new process's: all it knows is the checkpoint
+        calls += 1
+        if Training(subjects(), SHORT, tmp_path / "parts").run(stop_after=1):
+            break
+    parts = Training(subjects(), SHORT, tmp_path / "parts")
+    assert calls == whole.total == 6 and parts.done == whole.done == whole.total
+    assert parts.results == whole.results and set(whole.results) == {"final", "fold 1", "fold 2"}
+    first, second = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "parts"))
+    assert first == second
+
+
+def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
+    def killed(phase: str, loss: float) -> None:
+        if training.done == 3:
+            raise KeyboardInterrupt
+
+    training = Training(subjects(), SHORT, tmp_path / "killed", every=2)
+    with pytest.raises(KeyboardInterrupt):
+        training.run(killed)
+    again = Training(subjects(), SHORT, tmp_path / "killed")
+    assert again.done == 2 and again.run()
+    trained(tmp_path / "whole")
+    first, second = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "killed"))
+    assert first == second
+
+
+def test_another_plan_does_not_go_on_with_a_run(tmp_path):
+    Training(subjects(), SHORT, tmp_path).run(stop_after=1)
+    with pytest.raises(TrainingError, match="holds a run with another plan"):
+        Training(subjects(), Plan(), tmp_path)
+
+
+def test_the_export_loads_and_scores_as_the_trained_network_did(tmp_path):
+    training = Training(subjects(), Plan(epochs=1, folds=0, queries=16, last_queries=16), tmp_path)
+    kept = []
+    training.close = lambda phase, close=training.close: kept.append(scored(training.model, subjects()[0])) or close(phase)
+    assert training.run()
+    model = ready((tmp_path / "weights.safetensors").read_bytes())
+    assert np.array_equal(scored(model, subjects()[0]), kept[0]) and np.ptp(kept[0]) > 0
+
+
+def test_folds_leave_every_group_out_once():
+    made = phases(subjects(), Plan(folds=3, epochs=5))
+    assert [phase.name for phase in made] == ["final", "fold 1", "fold 2", "fold 3"]
+    assert sorted(subject.group for phase in made for subject in phase.unseen) == [f"brick {n}" for n in range(4)]
+    for phase in made[1:]:
+        assert not {subject.group for subject in phase.seen} & {subject.group for subject in phase.unseen}
+        assert len(phase.seen) + len(phase.unseen) == 4
+    assert made[0].steps(Plan(epochs=5)) == 10
+    assert len(phases(subjects()[:1], Plan())) == 1
+
+
+def test_the_second_stage_trains_adapters_and_head_and_leaves_the_rest(tmp_path):
+    base = untrained()
+    trained(tmp_path, Plan(stage=2, epochs=2, folds=0, queries=16, last_queries=16, rate=3e-4), base)
+    before, after = load(base), load((tmp_path / "weights.safetensors").read_bytes())
+    assert set(before) == set(after)
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert "head.layers.0.weight" in changed and "encoder.attention.key.weight" in changed
+    assert all(name.startswith("head.") or name.endswith(".weight") for name in changed)
+    assert not any("norm" in name for name in changed)  # a merged adapter changes weights only
+    difference = after["encoder.wide.weight"] - before["encoder.wide.weight"]
+    assert torch.linalg.matrix_rank(difference, rtol=1e-3) <= 8
+
+
+def test_training_sees_what_scoring_sees_where_every_vertex_is_looked_at():
+    """With equal weights as many steps along the curve as there are vertices meet each of them once."""
+    item, model = subjects()[0], ready(untrained())
+
+    def even(points: Shape) -> Shape:
+        return Shape(points.points, np.full(len(points.points), 1 / len(points.points)))
+
+    item = dataclasses.replace(item, reference=even(item.reference), samples=(Sample("one", even(item.samples[0].points), 4.0),))
+    drawn = batch(item, len(item.reference.points), np.random.default_rng(3), tilted=0, flipped=0)
+    places = {tuple(place) for place in drawn.patches[1, :, 0, 4:].tolist()}
+    assert len(places) == len(item.reference.points) and drawn.scores.tolist() == [4]
+    mirror = next(
+        turn
+        for turn in (np.diag(signs) for signs in product((1.0, -1.0), repeat=3))
+        if {tuple(place) for place in (item.samples[0].points.points @ turn).astype(np.float32).tolist()} == places
+    )
+    sides = [encoding(model, points, item.radius, mirror) for points in (item.samples[0].points, item.reference)]
+    assert compared(model, *sides) == pytest.approx(float(predict(model, torch.from_numpy(drawn.patches))[0]), abs=1e-4)
+
+
+def test_agreement_by_hand():
+    assert agreement(np.array([1.0, 2, 3]), np.array([2.0, 4, 9])) == pytest.approx((0.9707, 1, 1), abs=1e-4)
+    assert agreement(np.array([1.0, 1, 1]), np.array([2.0, 4, 9])) is None

@@ -1,0 +1,285 @@
+import dataclasses
+import hashlib
+import inspect
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+
+from evaluation import weights
+from evaluation.metrics import registry
+from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
+
+# key: (higher is better, bounds, unit, worst), as the specification's index has them
+INDEX = {
+    "corner_precision": (True, (0, 1), "", "0"),
+    "corner_recall": (True, (0, 1), "", "0"),
+    "corner_f1": (True, (0, 1), "", "0"),
+    "corner_offset": (False, (0, None), "m", "tau"),
+    "edge_precision": (True, (0, 1), "", "0"),
+    "edge_recall": (True, (0, 1), "", "0"),
+    "edge_f1": (True, (0, 1), "", "0"),
+    "wed_prereg": (False, (0, None), "", "empty_prediction"),
+    "wed_mnn": (False, (0, None), "", "empty_prediction"),
+    "wed_nearest": (False, (0, None), "", "empty_prediction"),
+    "wed_hungarian": (False, (0, None), "", "empty_prediction"),
+    "wed_ap": (False, (0, None), "", "1"),
+    "ecd_emd": (False, (0, None), "m", "gt_diagonal"),
+    "spectral_l1": (False, (0, None), "m", "empty_prediction"),
+    "spectral_l2": (False, (0, None), "m", "empty_prediction"),
+    "hss": (True, (0, 1), "", "0"),
+    "hss_exact": (True, (0, 1), "", "0"),
+    "sap3d": (True, (0, 1), "", "0"),
+    "jaccard_distance": (False, (0, 1), "", "1"),
+    "wf_learned": (True, (-math.inf, None), "logit", "empty_prediction"),
+    "ecd_chamfer": (False, (0, None), "m", "gt_diagonal"),
+    "wf_hausdorff": (False, (0, None), "m", "gt_diagonal"),
+    "chamfer_l1": (False, (0, None), "", "gt_diagonal"),
+    "chamfer_l2": (False, (0, None), "", "gt_diagonal_squared"),
+    "mesh_fscore": (True, (0, 1), "", "0"),
+    "uhd": (False, (0, None), "", "gt_diagonal"),
+    "p2s": (False, (0, None), "", "gt_diagonal"),
+    "normal_difference": (False, (0, 1), "", "1"),
+    "volume_iou": (True, (0, 1), "", "0"),
+    "saucd": (False, (0, 2), "", "2"),
+    "saucd_w": (False, (0, 2), "", "2"),
+    "locase": (True, (1, 5), "pseudo-score", "1"),
+    "psnr": (True, (0, 100), "dB", "0"),
+    "ssim": (True, (-1, 1), "", "0"),
+    "lpips_alex": (False, (0, None), "", "1"),
+    "lpips_vgg": (False, (0, None), "", "1"),
+    "lpips_squeeze": (False, (0, None), "", "1"),
+    "lpips_plumbline_small": (False, (0, 1), "", "1"),
+    "clip_sim": (True, (-1, 1), "", "0"),
+    "clip_sim_text": (True, (-1, 1), "", "0"),
+    "fid": (False, (0, None), "", "null"),
+    "osim": (True, (0, 1), "", "0"),
+    "puzzlesim": (True, (0, 1), "", "0"),
+}
+LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze", "lpips_plumbline_small")
+MASKED = ("psnr", "ssim", *LPIPS, "puzzlesim")
+BOXED = ("psnr", "ssim", *LPIPS, "clip_sim")
+INDEX |= {f"{key}@mask": INDEX[key] for key in MASKED} | {f"{key}@bbox": INDEX[key] for key in BOXED}
+EDITS = {
+    "cv_ins": -0.5, "cv_del": -0.25, "ce": 1.0, "normalized": True, "clip_to_empty": False, "drop_isolated": False, "merge_tol": None,
+}  # fmt: skip
+SURFACE = {"n": 100_000, "normalize": "gt_unit", "align": "none", "seed0": 0}
+DEFAULTS = {
+    "corner_f1": {"tau": 0.5, "matching": "hungarian_raw", "drop_isolated": False, "merge_tol": None},
+    "edge_f1": {"tau_edge": 0.5, "hausdorff": "exact", "matching": "hungarian_raw", "merge_tol": None},
+    "wed_prereg": {**EDITS, "single_scale": True, "compat_index": False},
+    "wed_mnn": EDITS,
+    "wed_nearest": {name: value for name, value in EDITS.items() if name != "cv_del"} | {"merge_cost": 0.0},
+    "wed_hungarian": EDITS,
+    "wed_ap": {"tau_edge": 0.5, "merge_tol": None},
+    "ecd_emd": {"n": 1024, "sampling": "stratified", "seed0": 0, "merge_tol": None},
+    "spectral_l1": {"size_mode": "quantile", "normalize": "off", "drop_isolated": False, "merge_tol": None},
+    "spectral_l2": {"size_mode": "quantile", "normalize": "off", "drop_isolated": False, "merge_tol": None},
+    "hss_exact": {"vert_thresh": 0.5, "edge_thresh": 0.5},
+    "sap3d": {"delta_1": 0.25, "delta_2": 0.5, "delta_3": 1.0, "merge_tol": None},
+    "hss": {"vert_thresh": 0.5, "edge_thresh": 0.5, "sections": 6},
+    "jaccard_distance": {
+        "radius": 0.5, "primitive": "cylinder", "n_samples": 100_000, "method": "sampling", "seed0": 0, "merge_tol": None,
+    },
+    "ecd_chamfer": {"n": 10_000, "sampling": "stratified", "seed0": 0, "merge_tol": None, "one_sided": "off"},
+    "wf_hausdorff": {"n": 10_000, "sampling": "stratified", "seed0": 0, "merge_tol": None},
+    "chamfer_l1": SURFACE,
+    "mesh_fscore": {"threshold": 0.05, **SURFACE},
+}  # fmt: skip
+
+
+def test_the_registry_holds_exactly_the_metrics_of_the_index():
+    found = {spec.key: (spec.higher_is_better, spec.bounds, spec.unit, spec.worst) for spec in REGISTRY.values()}
+    assert found == INDEX
+
+
+@pytest.mark.parametrize("key", DEFAULTS)
+def test_defaults_are_those_of_the_specification(key):
+    assert resolve_params(key, {}) == DEFAULTS[key]
+
+
+@pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
+def test_every_function_is_there_and_takes_the_parameters_with_the_same_defaults(spec):
+    function = spec.load()
+    assert function.__name__ == spec.key.replace("@", "_") and function.__doc__
+    given = {name: p.default for name, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD}
+    del given["pair"]
+    if given:
+        assert given == resolve_params(spec.key, {})
+
+
+@pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
+def test_every_spec_says_what_pages_need(spec):
+    assert spec.title and spec.doc and spec.paper and spec.formula and spec.family in ("wireframe", "mesh", "render")
+    assert (spec.device, spec.aggregation) == ("cpu", "macro_mean")
+    assert all(param.doc for param in spec.params)
+    if spec.family != "render":
+        assert (spec.level, spec.needs) == ("item", ("reference",)) and spec.weights in (None, spec.key)
+    assert (spec.level == "item") == (not spec.finish) and (not spec.finish or spec.load_finish().__doc__)
+    assert {name for _, name in spec.networks} == {param.name for param in spec.params} & {"weights", "detector"}
+
+
+@pytest.mark.parametrize("spec", [spec for spec in REGISTRY.values() if spec.networks], ids=lambda spec: spec.key)
+def test_whoever_needs_a_network_is_told_how_to_get_its_weights_or_has_them(spec, monkeypatch, tmp_path):
+    monkeypatch.setattr(weights, "_folder", [tmp_path])
+    for network, name in spec.networks:
+        for choice in spec.param(name).choices:
+            if choice in weights.names(network):
+                found = weights.get(network, choice)
+                assert found.there or weights.refusal(spec, {**resolve_params(spec.key, {}), name: choice})
+
+
+def test_several_networks_are_named_by_parameters_of_their_own():
+    assert get("lpips_alex").networks == (("lpips_alex", "weights"),) and get("hss").networks == ()
+    assert get("lpips_alex@bbox").networks == (("lpips_alex", "weights"), ("yolox", "detector"))
+
+
+def test_the_table_cannot_be_changed():
+    with pytest.raises(TypeError):
+        REGISTRY["mine"] = get("hss")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        get("hss").version = 2
+
+
+def test_reading_the_table_loads_neither_numpy_nor_django_nor_torch():
+    code = (
+        "import sys, evaluation.metrics.registry as registry; registry.fingerprint('hss', {});"
+        "print([name for name in ('numpy', 'scipy', 'django', 'torch') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_unknown_metric_is_one_sentence_with_near_matches():
+    with pytest.raises(UnknownMetric, match=r"^There is no metric 'corner_f2'; did you mean corner_f1 .*\?$"):
+        get("corner_f2")
+    with pytest.raises(UnknownMetric, match="there are: corner_precision"):
+        get("zzz")
+
+
+def test_given_parameters_overlay_the_defaults_and_come_back_typed():
+    params = resolve_params("jaccard_distance", {"radius": 1, "n_samples": 500.0, "merge_tol": 0.01})
+    assert params == {**DEFAULTS["jaccard_distance"], "radius": 1.0, "n_samples": 500, "merge_tol": 0.01}
+    assert type(params["radius"]) is float and type(params["n_samples"]) is int
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "sentence"),
+    [
+        ("hss", {"tau": 1}, "hss has no parameter 'tau'; its parameters are: vert_thresh, edge_thresh, sections."),
+        ("corner_f1", {"tau": 0}, "corner_f1.tau must be more than 0, got 0."),
+        ("corner_f1", {"tau": -1.5}, "corner_f1.tau must be more than 0, got -1.5."),
+        ("corner_f1", {"tau": float("nan")}, "corner_f1.tau must be a finite number, got nan."),
+        ("corner_f1", {"tau": 10**400}, "corner_f1.tau must be a finite number, got 1"),
+        ("corner_f1", {"tau": "0.5"}, "corner_f1.tau must be a finite number, got '0.5'."),
+        ("corner_f1", {"tau": True}, "corner_f1.tau must be a finite number, got True."),
+        ("corner_f1", {"tau": None}, "corner_f1.tau must be a finite number, got None."),
+        ("corner_f1", {"drop_isolated": 1}, "corner_f1.drop_isolated must be true or false, got 1."),
+        ("corner_f1", {"merge_tol": 0.0}, "corner_f1.merge_tol must be more than 0, got 0.0."),
+        ("corner_f1", {"matching": "greedy"}, "corner_f1.matching must be one of hungarian_raw, hungarian_capped, got 'greedy'."),
+        ("hss", {"sections": 2}, "hss.sections must be at least 3, got 2."),
+        ("hss", {"sections": 6.5}, "hss.sections must be a whole number, got 6.5."),
+        ("wf_hausdorff", {"n": 10**9}, "wf_hausdorff.n must be at most 1000000, got 1000000000."),
+    ],
+)
+def test_a_wrong_parameter_is_one_sentence(key, given, sentence):
+    with pytest.raises(ParamError) as error:
+        resolve_params(key, given)
+    assert str(error.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "text", "expected"),
+    [
+        ("corner_f1", "tau", "0.25", 0.25),
+        ("corner_f1", "tau", "1", 1.0),
+        ("corner_f1", "drop_isolated", "true", True),
+        ("corner_f1", "drop_isolated", "No", False),
+        ("corner_f1", "merge_tol", "none", None),
+        ("corner_f1", "matching", "hungarian_capped", "hungarian_capped"),
+        ("jaccard_distance", "n_samples", "500", 500),
+    ],
+)
+def test_parameters_are_read_from_text(key, name, text, expected):
+    found = parse_param(key, name, text)
+    assert found == expected and type(found) is type(expected)
+
+
+@pytest.mark.parametrize(("name", "text"), [("tau", "half"), ("drop_isolated", "2"), ("tau", "inf"), ("nothing", "1"), ("tau", "none")])
+def test_text_that_is_no_value_is_refused(name, text):
+    with pytest.raises(ParamError):
+        parse_param("corner_f1", name, text)
+
+
+def test_the_fingerprint_is_that_of_key_version_full_parameters_and_weights():
+    text = json.dumps(
+        {"key": "hss", "params": {"edge_thresh": 0.5, "sections": 6, "vert_thresh": 0.5}, "version": get("hss").version, "weights": None},
+        sort_keys=True,
+        separators=(",", ":"),
+    )
+    assert fingerprint("hss", {}) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_fingerprint_does_not_depend_on_how_parameters_are_written():
+    assert fingerprint("corner_f1", {}) == fingerprint("corner_f1", {"matching": "hungarian_raw", "tau": 0.5})
+    assert fingerprint("corner_f1", {"tau": 1}) == fingerprint("corner_f1", {"tau": 1.0})
+
+
+def test_the_fingerprint_changes_with_everything_that_changes_numbers(monkeypatch):
+    known = fingerprint("corner_f1", {})
+    others = [fingerprint("corner_f1", {"tau": 0.25}), fingerprint("corner_recall", {}), fingerprint("corner_f1", {}, "ab" * 32)]
+    newer = dataclasses.replace(get("corner_f1"), version=2)
+    monkeypatch.setattr(registry, "REGISTRY", {"corner_f1": newer})
+    assert len({known, *others, fingerprint("corner_f1", {})}) == 5
+
+
+def test_a_column_says_which_network_it_looks_with_unless_it_is_the_one_it_is_known_with():
+    osim = get("osim")
+    assert osim.titled({}) == osim.titled({"weights": "yolox-x", "conf": 0.5}) == "OSIM"
+    assert osim.titled({"weights": "plumbline-small"}) == "OSIM (plumbline-small)"
+    assert osim.titled({"weights": "plumbline-small"}, "Objects") == "Objects (plumbline-small)"
+    assert osim.titled({"weights": "yolox-s"}, "OSIM with yolox-s") == "OSIM with yolox-s"
+    assert get("corner_f1").titled({"tau": 1.0}) == get("corner_f1").title
+    assert get("psnr@bbox").titled({"detector": "yolox-nano"}).endswith("(yolox-nano)")
+
+
+class TestTheVersionOfAColumn:
+    """As a batch keeps it: by its fingerprint, so that it is known of values from before versions were told."""
+
+    @staticmethod
+    def column(key: str, **params) -> dict:
+        full = registry.resolve_params(key, params)
+        return {"key": key, "params": full, "weights_sha256": None, "fingerprint": fingerprint(key, params)}
+
+    def newer(self, monkeypatch, key: str, **changes) -> None:
+        monkeypatch.setattr(registry, "REGISTRY", {**registry.REGISTRY, key: dataclasses.replace(get(key), **changes)})
+
+    def test_is_found_however_many_versions_ago_it_was(self, monkeypatch):
+        column, old = self.column("corner_f1", tau=0.25), get("corner_f1").version
+        assert registry.version_of(column) == old and registry.is_current(column)
+        self.newer(monkeypatch, "corner_f1", version=old + 3)
+        assert registry.version_of(column) == old and not registry.is_current(column)
+
+    def test_does_not_hang_on_parameters_that_the_metric_has_gained(self, monkeypatch):
+        column, old = self.column("corner_f1"), get("corner_f1").version
+        gained = registry.Param("spread", 0.0, "float", doc="New.")
+        self.newer(monkeypatch, "corner_f1", version=old + 1, params=(*get("corner_f1").params, gained))
+        assert registry.version_of(column) == old
+
+    def test_is_not_known_of_newer_code_other_parameters_or_a_metric_that_is_no_more(self, monkeypatch):
+        column = self.column("corner_f1")
+        assert registry.version_of(column | {"params": {"tau": 0.1}}) is None
+        assert registry.version_of(column | {"key": "gone"}) is None
+        with monkeypatch.context() as newer:
+            self.newer(newer, "corner_f1", version=get("corner_f1").version + 1)
+            later = self.column("corner_f1")
+        assert registry.version_of(later) is None and not registry.is_current(later)
+
+    def test_other_values_than_this_code_computes_are_refused(self, monkeypatch):
+        column = self.column("corner_f1")
+        registry.require_current([column])
+        self.newer(monkeypatch, "corner_f1", version=get("corner_f1").version + 1)
+        with pytest.raises(registry.OtherDefinition, match="corner_f1 is asked for in another version"):
+            registry.require_current([column])

@@ -1,0 +1,132 @@
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from leaderboard.models import Rater, StudyEntry, StudyVote
+from leaderboard.stats.votes import COLUMNS, LENGTHS, VotesError, canonical, parse, read, write
+from tests.support.leaderboard.stats.ballots import made_up, vote
+
+HEAD = ",".join(COLUMNS)
+
+
+def test_verdicts_do_not_depend_on_the_side_a_method_was_shown_on():
+    found = canonical([vote("x", "y", "left"), vote("y", "x", "right"), vote("x", "y", "right"), vote("y", "x", "tie")])
+    assert found.methods == ("x", "y")
+    assert found.a.tolist() == [0] * 4 and found.b.tolist() == [1] * 4
+    assert found.verdict.tolist() == [-1, -1, 1, 0]
+
+
+def test_only_the_first_answer_of_a_rater_to_a_question_counts_and_no_repeat():
+    found = canonical(
+        [
+            vote("x", "y", "tie", repeat_of="4"),
+            vote("x", "y", "left"),
+            vote("y", "x", "left"),
+            vote("x", "y", "right", rater="other"),
+            vote("x", "y", "right", sample="elsewhere"),
+        ]
+    )
+    assert found.first.tolist() == [False, True, False, True, True]
+    assert len(found.counted()) == 3
+
+
+def test_votes_between_a_method_and_itself_are_refused():
+    with pytest.raises(ValueError, match="no vote between two methods"):
+        canonical([vote("x", "x", "left")])
+
+
+def test_no_votes_are_an_empty_table():
+    found = canonical([])
+    assert len(found) == 0 and found.methods == () and found.first.tolist() == []
+
+
+def test_what_is_written_reads_back():
+    rows = [*made_up(2, 2, 3), vote('a "quoted", name', "ß", "tie", seconds=None, criterion="overall", repeat_of="7", swapped="1")]
+    stream = io.StringIO()
+    csv.writer(stream).writerows(write(rows))
+    assert parse(stream.getvalue().splitlines(keepends=True), "votes.csv") == rows
+
+
+def test_columns_of_other_names_are_mapped(tmp_path):
+    path = tmp_path / "theirs.csv"
+    path.write_text("\ufeffworker,left,right,winner\n58,A,B,tie\n58,B,C,left\n")
+    rows = read(path, {"rater": "worker", "choice": "winner"})
+    assert [(row.rater, row.left, row.right, row.choice, row.sample) for row in rows] == [
+        ("58", "A", "B", "tie", ""),
+        ("58", "B", "C", "left", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("rater,left,right\nr,x,y\n", "votes.csv has no column choice; its columns are rater, left, right"),
+        ("", "votes.csv has no column choice, left, rater, right; its columns are none"),
+        (f"{HEAD}\n", "votes.csv holds no votes"),
+        (f"{HEAD}\n,r,,s,x,x,left,,,,\n", "votes.csv: line 2: 'x' stands on both sides"),
+        (f"{HEAD}\n,r,,s,x,y,maybe,,,,\n", "votes.csv: line 2: choice is 'maybe'; it must be left, right or tie."),
+        (f"{HEAD}\n,,,s,x,y,left,,,,\n", "votes.csv: line 2: rater is empty"),
+        (f"{HEAD}\n,r,,s,x,y,left,,nan,,\n", "votes.csv: line 2: seconds is 'nan'"),
+        (f"{HEAD}\n,r,,s,x,y,left,,-1,,\n", "votes.csv: line 2: seconds is '-1'"),
+        (f"{HEAD}\n,r,,s,x,y,left,,1,5,,more\n", "votes.csv: line 2: there is a cell 'more' beyond the head's last"),
+        (f"{HEAD}\n,r,,{'s' * 200_000},x,y,left,,,,\n", "votes.csv is not a CSV file in UTF-8 (field larger than field limit"),
+    ],
+)
+def test_what_cannot_be_read_is_said_by_line(text, sentence):
+    with pytest.raises(VotesError, match=sentence.replace(".", r"\.").replace("(", r"\(")):
+        parse(text.splitlines(keepends=True), "votes.csv")
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ("r\0,x,y,left", r"line 2: rater holds the character \\x00, which is none to read"),
+        ("r,x\x1b[31m,y,left", r"line 2: left holds the character \\x1b, which is none to read"),
+        (f"{'r' * 121},x,y,left", "line 2: rater has 121 characters; at most 120 are taken."),
+        (f"r,x,{'y' * 201},left", "line 2: right has 201 characters; at most 200 are taken."),
+    ],
+)
+def test_a_text_that_cannot_be_stored_is_refused(row, sentence):
+    with pytest.raises(VotesError, match=sentence):
+        parse(io.StringIO(f"rater,left,right,choice\n{row}\n"), "votes.csv")
+
+
+def test_texts_are_as_long_as_studies_store_them():
+    stored = {"rater": Rater, "group": Rater, "sample": StudyVote, "criterion": StudyVote, "swapped": StudyVote, "repeat_of": StudyVote}
+    fields = {name: model._meta.get_field("name" if name == "rater" else name) for name, model in stored.items()}
+    fields |= dict.fromkeys(("left", "right", "entry"), StudyEntry._meta.get_field("label"))
+    assert {name: field.max_length for name, field in fields.items()} == LENGTHS
+
+
+def test_heads_of_columns_are_said_safely_and_not_all_of_a_thousand():
+    with pytest.raises(VotesError) as caught:
+        parse(io.StringIO(",".join(["ra\x1bter", *(f"column_{n}" for n in range(1000))]) + "\n"), "votes.csv")
+    (sentence,) = caught.value.problems
+    assert r"its columns are ra\x1bter, column_0, " in sentence and sentence.endswith(" more: name those to take.") and len(sentence) < 500
+
+
+def test_the_first_hundred_problems_are_named_and_no_more():
+    with pytest.raises(VotesError) as caught:
+        parse([f"{HEAD}\n", *([",r,,s,x,y,?,,,,\n"] * 150)], "votes.csv")
+    assert len(caught.value.problems) == 100 and caught.value.problems[99].startswith("votes.csv: line 101:")
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_bytes("rater,left,right,choice\nJürgen,x,y,left\n".encode("utf-16"))
+    with pytest.raises(VotesError, match="not a CSV file in UTF-8"):
+        read(path)
+
+
+def test_a_mapping_to_an_unknown_column_is_refused():
+    with pytest.raises(VotesError, match="Votes have no column colour"):
+        parse(["rater,left,right,choice,c\n", "r,x,y,left,1\n"], "votes.csv", {"colour": "c"})
+
+
+def test_taking_some_keeps_the_numbering():
+    found = canonical(made_up(3, 2, 4))
+    some = found.take(found.rater == 1)
+    assert some.raters == found.raters and set(some.rater.tolist()) == {1}
+    assert len(some) == np.count_nonzero(found.rater == 1)

@@ -1,0 +1,219 @@
+import dataclasses
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from submissions import validation
+from submissions.formats import wireframe
+from submissions.formats.families import WIREFRAME
+from submissions.formats.package import Package
+from submissions.formats.wireframe import Wireframe, load_folder, write_json, write_npz, write_obj
+from submissions.manifest import Item, Manifest
+from submissions.validation import Verdict, validate
+from tests.support.submissions.verdicts import judged, said
+
+IDS = ("house_01", "house_02", "house_03")
+MANIFEST = Manifest(
+    challenge="rooflines",
+    phase="one",
+    family="wireframe",
+    items=tuple(Item(name, name, (100, 100)) for name in IDS),
+    formats=("json", "obj", "npz", "s23dr"),
+    missing="reject",
+    unit="m",
+    unit_scale=1.0,
+)
+LENIENT = dataclasses.replace(MANIFEST, missing="worst")
+SQUARE = Wireframe(np.array([[0, 0, 0], [4, 0, 0], [4, 3, 0], [0, 3, 0]], float), np.array([[0, 1], [1, 2], [2, 3], [3, 0]]))
+OBJ = write_obj(SQUARE)
+GOOD = {"house_01.obj": OBJ, "house_02.json": write_json(SQUARE), "house_03.npz": write_npz(SQUARE)}
+
+
+def judge(tmp_path: Path, contents: dict[str, bytes], manifest: Manifest = MANIFEST) -> Verdict:
+    return judged(tmp_path, contents, manifest)
+
+
+def test_a_good_entry_of_mixed_formats_is_accepted_in_manifest_order(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, dict(reversed(GOOD.items())))
+    assert verdict.accepted and not verdict.missing and not verdict.warnings
+    assert tuple(verdict.items) == IDS
+    assert all((frame.vertices == SQUARE.vertices).all() for frame in verdict.items.values())
+
+
+def test_zip_folder_and_s23dr_files_get_the_same_verdict(tmp_path: Path) -> None:
+    rows = [{"order_id": name, "wf_vertices": SQUARE.vertices.tolist(), "wf_edges": SQUARE.edges.tolist()} for name in IDS]
+    table = tmp_path / "submission.json"
+    table.write_text(json.dumps(rows))
+    folder = tmp_path / "entry"
+    folder.mkdir()
+    for name, data in GOOD.items():
+        (folder / name).write_bytes(data)
+    verdicts = [judge(tmp_path, GOOD), validate(folder, MANIFEST), validate(table, MANIFEST)]
+    verdicts.append(judge(tmp_path, {"submission.json": table.read_bytes()}))
+    assert [verdict.accepted for verdict in verdicts] == [True] * 4
+    assert [tuple(verdict.items) for verdict in verdicts] == [IDS] * 4
+
+
+def test_a_missing_sample_is_named_where_all_are_wanted(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {"house_01.obj": OBJ})
+    assert said(verdict) == [
+        "house_02: is missing; this phase wants every sample",
+        "house_03: is missing; this phase wants every sample",
+    ]
+    assert verdict.missing == ("house_02", "house_03") and not verdict.accepted
+
+
+def test_a_missing_sample_is_listed_where_it_gets_the_worst_value(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {"house_02.obj": OBJ}, LENIENT)
+    assert verdict.accepted and verdict.missing == ("house_01", "house_03")
+    assert verdict.warnings == ("house_01, house_03 are missing; missing samples get the worst value of each metric.",)
+
+
+def test_an_entry_without_any_sample_is_refused_even_there(tmp_path: Path) -> None:
+    assert said(judge(tmp_path, {"README.md": b"soon"}, LENIENT)) == ["holds none of the phase's samples; name each file after its sample"]
+
+
+def test_a_broken_file_is_a_problem_and_not_missing_as_well(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {**GOOD, "house_01.obj": b"v 0 0 0\nl 1 90\n"})
+    assert said(verdict) == ["house_01.obj: line 2: edge names vertex 90, there are 1"]
+    assert verdict.missing == ("house_01",)
+
+
+def test_problems_of_all_files_are_collected(tmp_path: Path) -> None:
+    contents = {"house_01.obj": b"v 0 0 x\n", "house_02.json": b"{", "haus_03.obj": OBJ, "house_03.stl": b"solid"}
+    assert [problem.file for problem in judge(tmp_path, contents, LENIENT).problems] == [
+        "haus_03.obj",
+        "house_03.stl",
+        "house_01.obj",
+        "house_02.json",
+    ]
+
+
+def test_the_first_hundred_problems_are_kept_and_all_are_counted(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {**GOOD, **{f"extra_{n}.obj": OBJ for n in range(150)}})
+    assert (len(verdict.problems), verdict.n_problems) == (100, 150)
+
+
+def test_a_row_that_is_broken_is_not_missing_and_one_that_is_not_there_is(tmp_path: Path) -> None:
+    rows = [
+        {"order_id": "house_01", "wf_vertices": [[0, 0, 0]], "wf_edges": [[0, 1]]},
+        {"order_id": "house_02", "wf_vertices": [], "wf_edges": []},
+    ]
+    assert said(judge(tmp_path, {"submission.json": json.dumps(rows).encode()})) == [
+        "submission.json: row 1 (house_01) wf_edges[0]: edge names vertex 1, there are 1, counted from 0",
+        "house_03: is missing; this phase wants every sample",
+    ]
+
+
+def test_a_table_that_cannot_be_read_says_only_that(tmp_path: Path) -> None:
+    assert said(judge(tmp_path, {"submission.json": b"[{]"})) == [
+        "submission.json: line 1 column 3: is not JSON (Expecting property name enclosed in double quotes)"
+    ]
+
+
+def test_files_beside_a_table_are_refused(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {**GOOD, "submission.json": b"[]"}, LENIENT)
+    assert verdict.problems[0].reason == "stands beside submission.json, which holds all samples; send one or the other"
+
+
+def test_a_format_the_phase_does_not_take_is_named_with_those_it_takes(tmp_path: Path) -> None:
+    manifest = dataclasses.replace(LENIENT, formats=("obj",))
+    verdict = judge(tmp_path, {"house_01.obj": OBJ, "house_02.json": GOOD["house_02.json"]}, manifest)
+    assert said(verdict) == ["house_02.json: is not in a format of this phase (.obj)"]
+
+
+def test_texts_that_explain_are_passed_over_with_a_warning(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {**GOOD, "README": b"hello", "docs/method.pdf": b"%PDF"})
+    assert verdict.accepted and verdict.warnings == ("README, docs/method.pdf are not read.",)
+
+
+def test_wireframes_without_edges_are_accepted_with_a_warning(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {**GOOD, "house_01.obj": b"v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n"})
+    assert verdict.accepted
+    assert verdict.warnings == ("house_01 is without any edge; an OBJ needs l records for edges, faces do not count.",)
+
+
+def test_limits_of_the_sample_hold(tmp_path: Path) -> None:
+    many = Wireframe(np.zeros((101, 3)), np.zeros((0, 2), np.int64))
+    assert "there are more than 100 vertices" in said(judge(tmp_path, {**GOOD, "house_01.obj": write_obj(many)}))[0]
+
+
+def test_progress_counts_up_to_all_files(tmp_path: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    judge(tmp_path, GOOD)
+    validate(tmp_path / "entry.zip", MANIFEST, lambda done, total: steps.append((done, total)))
+    assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_the_same_upload_under_another_path_gets_the_same_words(tmp_path: Path) -> None:
+    (tmp_path / "0f3a").write_bytes(b"no zip")
+    assert str(validate(tmp_path / "0f3a", MANIFEST, name="mine.zip").problems[0]).startswith("mine.zip: is not a zip archive")
+
+
+def test_each_of_a_thousand_samples_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    frame = Wireframe(rng.uniform(6.5e6, 6.6e6, (50, 3)), rng.integers(0, 50, (75, 2)))
+    names = [f"s{n:04}" for n in range(1000)]
+    manifest = dataclasses.replace(MANIFEST, items=tuple(Item(name, name, (500, 750)) for name in names))
+    opened, read, files = [], Package.read, {f"{name}.obj": write_obj(frame) for name in names}
+    monkeypatch.setattr(Package, "read", lambda self, name, *limit: opened.append(name) or read(self, name, *limit))
+    assert judge(tmp_path, files, manifest).accepted
+    assert sorted(opened) == sorted(files)
+
+
+@pytest.mark.parametrize("suffix", ["zip", "obj", "json", "npz"])
+def test_damaged_bytes_give_a_verdict_and_never_an_exception(tmp_path: Path, suffix: str) -> None:
+    judge(tmp_path, GOOD)
+    sound = {f"house_0{n}.{kind}": GOOD[f"house_0{n}.{kind}"] for n, kind in ((1, "obj"), (2, "json"), (3, "npz"))}
+    sound["entry.zip"] = (tmp_path / "entry.zip").read_bytes()
+    name, data = next((name, data) for name, data in sound.items() if name.endswith(suffix))
+    dice = random.Random(suffix)
+    for _ in range(150):
+        damaged = bytearray(data)
+        for _ in range(dice.choice((1, 2, 8))):
+            at = dice.randrange(len(damaged))
+            damaged[at : at + dice.randrange(3)] = dice.randbytes(dice.randrange(3))
+        (tmp_path / name).write_bytes(damaged)
+        assert isinstance(validate(tmp_path / name, LENIENT), Verdict)
+
+
+def test_a_reader_that_breaks_down_is_our_fault_and_does_not_hide_other_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wireframe, "read_obj", lambda *_: {}["a\0\ud800"])
+    verdict = judge(tmp_path, {**GOOD, "house_02.json": b"{"})
+    assert not verdict.accepted and list(verdict.items) == ["house_03"]
+    assert said(verdict)[0].startswith("house_01.obj: could not be read because of an error in Plumbline, which is not your fault; ")
+    assert said(verdict)[1].startswith("house_02.json: line 1 column 2: is not JSON") and verdict.n_problems == 2
+    (fault,) = verdict.faults
+    assert fault.file == "house_01.obj" and fault.traceback.isascii() and "KeyError" in fault.traceback and "\0" not in fault.traceback
+
+
+def test_what_breaks_down_before_or_beside_the_readers_is_a_sentence_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("open_package", "judge_s23dr", "item_of"):
+        with monkeypatch.context() as patch:
+            patch.setattr(validation, place, lambda *_, **__: 1 / 0)
+            sent = {"submission.json": b"[]"} if place == "judge_s23dr" else GOOD
+            verdict = judge(tmp_path, sent, LENIENT)
+        file = "submission.json" if place == "judge_s23dr" else "entry.zip"
+        assert said(verdict) == [f"{file}: {validation.OUR_FAULT}"]
+        assert "ZeroDivisionError" in verdict.faults[0].traceback
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_the_limits_of_the_machine_say_nothing_about_an_upload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type) -> None:
+    def read(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(wireframe, "read_obj", read)
+    with pytest.raises(error):
+        judge(tmp_path, GOOD)
+
+
+def test_the_real_roofs_are_accepted_as_they_are(data_folder: Path, tmp_path: Path) -> None:
+    roofs = load_folder(data_folder / "building3d")
+    items = tuple(Item(name, name, WIREFRAME.bounds(WIREFRAME.size(roof))) for name, roof in roofs.items())
+    verdict = validate(data_folder / "building3d", dataclasses.replace(MANIFEST, items=items))
+    assert verdict.accepted, said(verdict)
+    assert all(verdict.items[name].vertices.tobytes() == roof.vertices.tobytes() for name, roof in roofs.items())

@@ -1,0 +1,100 @@
+"""Uploads of meshes: the same rules as for wireframes, with what programs write beside a mesh let in."""
+
+import dataclasses
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from submissions.formats.arrays import Mesh
+from submissions.formats.mesh import write_obj, write_ply
+from submissions.manifest import Bounds, Item, Manifest
+from submissions.validation import Verdict, validate
+from tests.support.submissions.verdicts import judged, said
+
+IDS = ("chair", "mug", "star")
+MANIFEST = Manifest(
+    challenge="objects",
+    phase="one",
+    family="mesh",
+    items=tuple(Item(name, name, (100, 100)) for name in IDS),
+    formats=("glb", "obj", "ply", "stl", "off"),
+    missing="reject",
+    unit="m",
+    unit_scale=1.0,
+)
+TETRAHEDRON = Mesh(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float), np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]))
+OFF = b"OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n"
+GOOD = {"chair.obj": write_obj(TETRAHEDRON), "mug.ply": write_ply(TETRAHEDRON), "star.off": OFF}
+
+
+def stl(mesh: Mesh) -> bytes:
+    corners = mesh.vertices[mesh.faces].astype("<f4")
+    return bytes(80) + struct.pack("<I", len(corners)) + b"".join(bytes(12) + face.tobytes() + b"\0\0" for face in corners)
+
+
+def judge(tmp_path: Path, contents: dict[str, bytes], manifest: Manifest = MANIFEST) -> Verdict:
+    return judged(tmp_path, contents, manifest)
+
+
+def test_meshes_of_mixed_formats_are_accepted_in_manifest_order(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, dict(reversed(GOOD.items())))
+    assert verdict.accepted and not verdict.warnings and tuple(verdict.items) == IDS
+    assert all(len(item.faces) == 4 for item in verdict.items.values())
+
+
+def test_materials_and_textures_may_stand_beside_and_the_material_gives_the_colour(tmp_path: Path) -> None:
+    painted = b"mtllib chair.mtl\nusemtl red\n" + GOOD["chair.obj"]
+    beside = {"chair.mtl": b"newmtl red\nKd 1 0 0\nmap_Kd wood.png\n", "wood.png": b"\x89PNG not looked at", "maps/Bump.JPG": b"x"}
+    verdict = judge(tmp_path, {**GOOD, "chair.obj": painted, **beside})
+    assert verdict.accepted and not verdict.warnings
+    assert verdict.items["chair"].face_colours.tolist() == [[255, 0, 0]] * 4
+
+
+def test_a_texture_is_no_entry_of_its_own_and_wireframe_files_are_no_meshes(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {**GOOD, "chair.json": b"{}", "mug.npz": b"", "submission.parquet": b"PAR1"})
+    assert said(verdict) == [
+        f"{name}: is not in a format of this phase (.glb, .gltf, .obj, .ply, .stl, .off)"
+        for name in ("chair.json", "mug.npz", "submission.parquet")
+    ]
+
+
+def test_two_files_of_one_mesh_are_refused(tmp_path: Path) -> None:
+    assert said(judge(tmp_path, {**GOOD, "chair.stl": stl(TETRAHEDRON)})) == ["chair.stl: is a second file for chair, after chair.obj"]
+
+
+def test_missing_and_broken_meshes_are_named(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {"chair.obj": b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", "mug.ply": GOOD["mug.ply"]})
+    assert said(verdict)[0].startswith("chair.obj: line 4: ") and "9" in said(verdict)[0]
+    assert said(verdict)[1:] == ["star: is missing; this phase wants every sample"]
+
+
+def test_the_samples_bound_on_faces_holds_whatever_the_format(tmp_path: Path) -> None:
+    many = Mesh(TETRAHEDRON.vertices, np.tile(TETRAHEDRON.faces, (26, 1)))
+    files = {"chair.obj": write_obj(many), "mug.ply": write_ply(many), "star.stl": stl(many)}
+    verdict = judge(tmp_path, files)
+    assert verdict.n_problems == 3 and all("100" in text for text in said(verdict)), said(verdict)
+
+
+def test_a_mesh_without_faces_is_accepted_with_a_warning(tmp_path: Path) -> None:
+    verdict = judge(tmp_path, {**GOOD, "chair.obj": b"v 0 0 0\nv 1 0 0\n"})
+    assert verdict.accepted and verdict.warnings == ("chair is without any face; points and lines are no surface.",)
+
+
+def test_one_file_is_enough_where_there_is_one_sample(tmp_path: Path) -> None:
+    (tmp_path / "mug.ply").write_bytes(GOOD["mug.ply"])
+    assert validate(tmp_path / "mug.ply", dataclasses.replace(MANIFEST, items=(Item("mug", "mug"),))).accepted
+
+
+def test_a_texture_larger_than_a_file_may_be_is_refused(tmp_path: Path) -> None:
+    small = dataclasses.replace(MANIFEST, bounds=Bounds(max_file_bytes=10_000))
+    verdict = judge(tmp_path, {**GOOD, "wood.png": bytes(10_001)}, small)
+    assert not verdict.accepted and "at most" in said(verdict)[0]
+
+
+@pytest.mark.parametrize("name", ["chair.obj", "mug.ply", "star.off", "chair.stl", "chair.glb", "chair.gltf"])
+@pytest.mark.parametrize("data", [b"", b"\0" * 300, b"\xff\xfe garbage", b"glTF\x02\0\0\0\xff\xff\xff\xff", b"ply\nformat ascii 1.0\n"])
+def test_damaged_meshes_give_a_verdict_and_never_an_exception(tmp_path: Path, name: str, data: bytes) -> None:
+    verdict = judge(tmp_path, {name: data})
+    assert not verdict.accepted and all(verdict.problems)

@@ -1,0 +1,176 @@
+"""Uploads of renders, whole: the layouts they come in, and what is said of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from submissions.formats.families import RENDER
+from submissions.manifest import Item, Manifest
+from submissions.validation import validate
+from tests.support.scenes import HEIGHT, WIDTH, file_of, pixels, rich_views, write_folder, zipped
+
+SIZE = (WIDTH, HEIGHT)
+LIMITS = (400, 400)
+
+
+def manifest(*ids: str, **values: object) -> Manifest:
+    items = tuple(Item(name, name.partition("/")[0], LIMITS, SIZE) for name in ids)
+    given = {"missing": "reject", "formats": RENDER.formats, "unit": "m", "unit_scale": 1.0} | values
+    return Manifest(challenge="views", phase="one", family="render", items=items, **given)
+
+
+def verdict_of(tmp_path, files: dict[str, bytes], asked: Manifest):
+    (tmp_path / "entry.zip").write_bytes(zipped(files))
+    return validate(tmp_path / "entry.zip", asked)
+
+
+PNG = [file_of(pixels(number)) for number in range(4)]
+
+
+def test_a_folder_per_scene_in_any_format(tmp_path) -> None:
+    files = {"garden/a.png": PNG[0], "garden/b.webp": file_of(pixels(1), "WEBP", lossless=True), "hall/a.jpg": file_of(pixels(2), "JPEG")}
+    found = verdict_of(tmp_path, files, manifest("garden/a", "garden/b", "hall/a"))
+    assert found.accepted and list(found.items) == ["garden/a", "garden/b", "hall/a"] and found.warnings == ()
+    for number, name in enumerate(("garden/a", "garden/b")):
+        assert np.array_equal(found.items[name].pixels(), pixels(number))
+
+
+def test_an_archive_of_the_scene_alone_when_the_phase_has_several(tmp_path) -> None:
+    asked = manifest("garden/a", "hall/a", missing="worst")
+    found = verdict_of(tmp_path, {"garden/a.png": PNG[0]}, asked)
+    assert found.accepted and found.missing == ("hall/a",) and "hall/a is missing" in found.warnings[0]
+
+
+def test_predictions_of_nerfbaselines_as_they_are(tmp_path) -> None:
+    files = {"info.json": b"{}", "color/a.png": PNG[0], "color/b.png": PNG[1], "gt-color/a.png": PNG[2], "gt-color/b.png": PNG[3]}
+    found = verdict_of(tmp_path, files, manifest("garden/a", "garden/b"))
+    assert found.accepted and found.warnings == ()
+    assert np.array_equal(found.items["garden/a"].pixels(), pixels(0)), "the prediction, not the ground truth beside it"
+    several = {f"{scene}/{name}": data for scene in ("garden", "hall") for name, data in files.items()}
+    assert verdict_of(tmp_path, several, manifest("garden/a", "garden/b", "hall/a", "hall/b")).accepted
+
+
+def test_generated_objects_bring_their_normals(tmp_path) -> None:
+    files = {"prompts.json": b'["a chair"]', "0/0/rgb_000.png": PNG[0], "0/0/normal_000.png": PNG[1], "0/0/rgb_001.png": PNG[2]}
+    found = verdict_of(tmp_path, files, manifest("0/0-0", "0/0-1"))
+    assert found.accepted and found.warnings == ()
+    chair = found.items["0/0-0"]
+    assert np.array_equal(chair.pixels(), pixels(0)) and found.items["0/0-1"].normal is None
+    assert np.array_equal(replace(chair, png=chair.normal).pixels(), pixels(1))
+    stored = RENDER.unpack(RENDER.pack(found.items))
+    assert stored == found.items
+
+
+def test_transparent_renders_are_laid_on_the_phases_background(tmp_path) -> None:
+    clear = file_of(np.zeros((HEIGHT, WIDTH, 4), np.uint8))
+    for background, colour in (("#ffffff", 255), ("#000000", 0)):
+        found = verdict_of(tmp_path, {"garden/a.png": clear}, manifest("garden/a", background=background))
+        assert (found.items["garden/a"].pixels() == colour).all()
+
+
+def test_every_fault_is_named_with_its_file(tmp_path) -> None:
+    files = {"garden/a.png": PNG[0][:40], "garden/b.png": file_of(pixels(1, 20, 14)), "garden/x.png": PNG[2], "cameras.bin": b"1"}
+    found = verdict_of(tmp_path, files, manifest("garden/a", "garden/b", "hall/a"))
+    said = [str(problem) for problem in found.problems]
+    assert len(said) == 5 and found.n_problems == 5
+    assert said[0].startswith("cameras.bin: is not in a format of this phase (.png, .jpg, .jpeg, .webp)")
+    assert said[1] == "garden/x.png: is not a view of this phase; put each file into its scene's folder and name it after the view"
+    assert said[2].startswith("garden/a.png: ")
+    assert said[3] == "garden/b.png: is 20 × 14 pixels, this view is 40 × 28; render it in that size"
+    assert said[4] == "hall/a: is missing; this phase wants every sample"
+
+
+@pytest.mark.parametrize(("size", "by"), [((80, 56), "area"), ((20, 14), "bicubic"), ((80, 14), "both")])
+def test_another_size_is_brought_to_the_references_where_the_phase_says_so(tmp_path, size, by) -> None:
+    from submissions.formats.resample import to_size
+
+    found = verdict_of(tmp_path, {"garden/a.png": file_of(pixels(5, *size))}, manifest("garden/a", resize="reference"))
+    assert found.accepted and found.items["garden/a"].resized
+    assert np.array_equal(found.items["garden/a"].pixels(), to_size(pixels(5, *size), *SIZE))
+
+
+def test_any_size_will_do_where_none_is_asked_for(tmp_path) -> None:
+    asked = replace(manifest("garden/a"), items=(Item("garden/a", "garden", LIMITS),))
+    found = verdict_of(tmp_path, {"garden/a.png": file_of(pixels(5, 77, 33))}, asked)
+    assert (found.items["garden/a"].width, found.items["garden/a"].height) == (77, 33)
+    found = verdict_of(tmp_path, {"garden/a.png": file_of(pixels(5, 401, 33))}, asked)
+    assert "is 401 × 33 pixels; at most 400 × 400" in str(found.problems[0])
+
+
+def test_an_entry_takes_no_more_than_can_be_kept(tmp_path, monkeypatch) -> None:
+    noise = [file_of(np.random.default_rng(n).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)) for n in range(3)]
+    monkeypatch.setattr("submissions.manifest.FAMILIES", {**{"render": replace(RENDER, most_stored=8000)}})
+    found = verdict_of(tmp_path, {f"g/{n}.png": data for n, data in enumerate(noise)}, manifest("g/0", "g/1", "g/2"))
+    assert "g/2.png: and the renders before it take more than 8 kB without loss" in str(found.problems[0])
+
+
+def test_the_manifest_survives_json_with_sizes_background_and_rule() -> None:
+    asked = replace(manifest("garden/a", "hall/a", background="#0a0b0c", resize="reference"), items=(
+        Item("garden/a", "garden", LIMITS, SIZE), Item("hall/a", "hall", LIMITS),
+    ))  # fmt: skip
+    assert Manifest.from_json(asked.to_json()) == asked
+    first, second = asked.to_dict()["items"]
+    assert (first["width"], first["height"], first["max_width"]) == (40, 28, 400) and "width" not in second
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"background": "white"}, "background must be a colour as #rrggbb"),
+        ({"resize": "yes"}, "resize must be one of none, reference"),
+        ({"items": (Item("garden", "garden", LIMITS),)}, "must be an id scene/view"),
+        ({"items": (Item("a/b/c", "a", LIMITS),)}, "must be an id scene/view"),
+        ({"items": (Item("garden/a", "hall", LIMITS),)}, "garden/a.group must be the part of the id before the slash"),
+        ({"items": (Item("garden/a", "garden", LIMITS, (40, 0)),)}, "garden/a.width must be 1 to 400, or 0 for both"),
+        ({"items": (Item("garden/a", "garden", LIMITS, (401, 28)),)}, "garden/a.width must be 1 to 400"),
+    ],
+)
+def test_a_manifest_that_makes_no_sense_is_refused(change, words) -> None:
+    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+        replace(manifest("garden/a"), **change)
+
+
+# --- references
+
+
+FAULTS = {
+    "garden/deep/000.png": (PNG[0], "lies in no place a reference has"),
+    "garden/masks/rois.json": (b"{}", "belongs beside the views, not into masks/"),
+    "garden/masks/009.png": (PNG[0], "is a mask of no view"),
+    "garden/masks/000.png": (file_of(pixels(0, 20, 14)), "is 20 × 14 pixels, its view is 40 × 28"),
+    "garden/clean/9.png": (file_of(pixels(0, 20, 14)), "holds images of different sizes (20 × 14, 40 × 28)"),
+    "garden/000.webp": (file_of(pixels(0), "WEBP"), "gives 000, which garden/000.png gives too"),
+    "garden/rois.json": (b'{"000": [{"box": [1, 2, 1, 4], "label": "a"}]}', "with x1 < x2, y1 < y2"),
+    "kitchen/rois.json": (b'{"z": []}', "names z, which is no view of this scene"),
+    "garden/views.json": (b'["000"]', "lists 000, which has a reference image"),
+    "kitchen/views.json": (b'[{"view": "a", "width": 5}]', "holds an entry that is no view"),
+    "prompts.json": (b'{"0": 7}', "must be a list of texts"),
+    "garden/000.png": (b"nothing", "is no PNG image"),
+    "attic/clean/a.png": (PNG[0], "has clean views but no view to be sent; list these in attic/views.json"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_is_wrong_with_a_reference_is_said_with_its_file(tmp_path, name) -> None:
+    write_folder(rich_views(), tmp_path)
+    data, words = FAULTS[name]
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError) as caught:
+        RENDER.load_folder(tmp_path)
+    assert any(words in str(fault) for fault in caught.value.all()), [str(fault) for fault in caught.value.all()]
+
+
+def test_what_an_organizer_may_not_have_meant_is_said(tmp_path) -> None:
+    from submissions.formats.render import CleanViews, encoded
+
+    found = rich_views()
+    assert RENDER.doubts(found) == []
+    image = found["garden/000"].image
+    found["garden/000"] = replace(found["garden/000"], mask=encoded(np.zeros((HEIGHT, WIDTH), np.uint8)), clean=CleanViews.of([image]))
+    found["garden/001"] = replace(found["garden/001"], mask=None, clean=found["garden/000"].clean)
+    said = RENDER.doubts(found)
+    assert [sentence.split(":")[0] for sentence in said] == ["garden", "garden/000", "garden", "garden/000"]
+    assert "1 of 2 views have no mask" in said[0] and "nothing inside" in said[1]
+    assert "one clean view only" in said[2] and "this very image" in said[3]

@@ -1,0 +1,117 @@
+"""References and batches."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from evaluation.models import EvaluationBatch, Part, Reference, Score
+from submissions.models import Phase, Status, Submission
+from tests.support.factories import archive, gables, received
+
+
+def test_items_of_a_group_stand_together_whatever_their_names(phase):
+    reference = Reference.add(phase, gables(4), groups={"house_01": "z", "house_03": "a", "house_04": "z"})
+    assert list(zip(reference.item_ids, reference.groups, strict=True)) == [
+        ("house_03", "a"), ("house_02", "house_02"), ("house_01", "z"), ("house_04", "z"),
+    ]  # fmt: skip
+
+
+def test_a_unit_that_is_edited_during_scoring_does_not_mix_two_units(phase, people, references):
+    from evaluation import worker
+
+    entry = received(phase, people.team, archive(references))
+    worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+    phase.unit_scale = 0.01
+    phase.save(update_fields=["unit_scale"])
+    part = Part.objects.waiting("cpu").select_related("evaluation__submission__phase", "evaluation__batch__reference").first()
+    assert worker._scoring_job(part, part.evaluation)["unit_scale"] == 1.0
+    assert EvaluationBatch.start(phase).unit_scale == 0.01
+    assert entry.pk
+
+
+def test_every_score_says_what_an_item_cost_here(scored):
+    entry = scored(0.1)
+    scores = Score.objects.filter(evaluation__submission=entry)
+    assert scores.count() == 3 and all(0 < score.cost_ms < 10_000 for score in scores)
+    spent = sum(seconds for part in Part.objects.filter(evaluation__submission=entry) for seconds in part.seconds.values())
+    assert sum(score.cost_ms for score in scores) * 4 / 1000 == pytest.approx(spent)
+
+
+def test_the_typical_cost_is_the_median_of_the_scores_that_were_timed(scored):
+    assert Score.typical_cost(key="hss") is None
+    entries = [scored(0.1, seed=seed) for seed in range(3)]
+    for entry, cost in zip(entries, (5.0, None, 9.0), strict=True):
+        Score.objects.filter(evaluation__submission=entry, key="hss").update(cost_ms=cost)
+    assert Score.typical_cost(key="hss") == 7.0
+    assert Score.typical_cost(fingerprint="0" * 64) is None
+
+
+def act_names(act):
+    return act.__name__
+
+
+def finish(part):
+    assert part.finish({})
+
+
+def give_up(part):
+    part.give_up_or_retry("Scoring failed.", "", final=True)
+
+
+def close(part):
+    part.evaluation.close_if_complete()
+
+
+def drop(part):
+    part.evaluation.drop()
+
+
+def fail(part):
+    part.evaluation.fail("Scoring failed.", "")
+
+
+def cancel_batch(part):
+    EvaluationBatch.start(part.evaluation.batch.phase, reason="again").cancel()
+
+
+def switch(part):
+    part.evaluation.batch.switch_if_complete()
+
+
+@pytest.mark.parametrize("act", [finish, give_up, close, drop, fail, cancel_batch, switch], ids=act_names)
+def test_whatever_ends_a_scoring_locks_the_phase_before_it_writes(phase, people, references, monkeypatch, act):
+    """In another order two of them, each with a row that the other needs, would wait for each other on PostgreSQL."""
+    from evaluation import worker
+
+    received(phase, people.team, archive(references))
+    worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+    part = Part.objects.waiting("cpu").claim("a")
+    Part.objects.exclude(pk=part.pk).update(state=Part.State.DONE, result={})
+    monkeypatch.setattr("evaluation.runner.finish", lambda *_: {})
+    monkeypatch.setattr(Score, "write", lambda *_: None)
+    seen, lock = [], Phase.lock
+    monkeypatch.setattr(Phase, "lock", lambda self: (seen.append("lock"), lock(self)))
+
+    def watch(execute, sql, params, many, context):
+        if sql.startswith(("UPDATE", "INSERT", "DELETE")):
+            seen.append(sql)
+        return execute(sql, params, many, context)
+
+    if act is close:
+        Part.objects.update(state=Part.State.DONE, result={})
+    with connection.execute_wrapper(watch):
+        act(part)
+    assert seen[0] == "lock"
+    assert len(seen) > 1 or act is switch, "nothing was written, so this shows nothing"
+
+
+def test_a_result_for_an_evaluation_that_is_gone_is_dropped(phase, people, references):
+    from evaluation import worker
+
+    received(phase, people.team, archive(references))
+    worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
+    part = Part.objects.waiting("cpu").claim("a")
+    part.evaluation.delete()
+    assert Part.objects.filter(pk=part.pk).count() == 0
+    assert not part.finish({"corner_f1": {}})

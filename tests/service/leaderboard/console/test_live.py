@@ -1,0 +1,308 @@
+"""An organizer makes a study, lets people in and out, and watches it; artifacts are made and scored by the real worker."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from evaluation.worker import drain
+from leaderboard.models import Snapshot, Study, StudyEntry, StudyVote
+from leaderboard.rating import artifacts
+from leaderboard.rating.answer import answer
+from leaderboard.rating.artifacts import CORRUPTIONS
+from leaderboard.studies import analyse_due, recount
+from submissions.models import AuditEntry, Status, Submission
+from tests.support.leaderboard.rating import making
+
+
+@pytest.fixture
+def rows(phase, people):
+    return making.entries(phase, people)
+
+
+@pytest.fixture
+def place(phase, people, client, rows) -> str:
+    client.force_login(people.organizer)
+    return f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"
+
+
+def filled(rows, **more) -> dict:
+    return {
+        "title": "Which roof?", "slug": "roofs", "question": "Which is closer?", "kind": "pairs", "criteria_pairs": ["overall"],
+        "entries": [row.pk for row in rows], "plan": "balanced", "questions_per_rater": 10, "repeat_percent": 5, "gold_percent": 0,
+        "break_every": 350, "access": "invited", "groups": "experts\ndesigners", "discloses": "on", **more,
+    }  # fmt: skip
+
+
+def told(client, path: str, act: str, **more) -> str:
+    """The page after an act."""
+    return client.post(path, {"act": act, **more}, follow=True).content.decode()
+
+
+def errors(found) -> str:
+    return " ".join(re.findall(r'class="errorlist[^>]*>(.*?)</ul>', found.content.decode(), re.S))
+
+
+def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, rows, people):
+    assert "cannot be known as a member of a team" in client.get(f"{place}new/").content.decode()
+    found = client.post(f"{place}new/", filled(rows, own_criteria="Tidy lines: no clutter"))
+    assert (found.status_code, found["Location"]) == (302, f"{place}roofs/"), errors(found)
+    study = Study.objects.get()
+    assert (study.state, study.reference, [one["key"] for one in study.criteria]) == (
+        "draft",
+        phase.references.get(),
+        ["overall", "tidy_lines"],
+    )
+    assert study.samples.count() == 4
+    log = AuditEntry.objects.get(action="study.make")
+    assert (log.actor, log.detail["discloses"]) == (people.organizer, True)
+
+    page = told(client, f"{place}roofs/", "open")
+    assert "The study is open to its raters." in page
+    page = client.post(
+        f"{place}roofs/", {"act": "invite", "note": "a class", "group": "experts", "most_uses": 1}, follow=True
+    ).content.decode()
+    link = re.search(r"http://testserver(/rate/join/[^ <]+)", page).group(1)
+    rater = Client()
+    rater.post(link, {"agree": "yes"})
+    state = rater.get(f"/rate/{study.key}/next").json()
+    for _ in range(3):
+        answers = {"question": state["question"]["id"], "answers": {"overall": "left", "tidy_lines": "tie"}, "seconds": 2}
+        state = rater.post(f"/rate/{study.key}/answer", answers, content_type="application/json").json()
+    page = client.get(f"{place}roofs/").content.decode()
+    assert "rater 01" in page
+    assert "a class" in page
+    assert "of 1 rater without an account nobody knows" in page
+    assert "<b>3</b>" in page
+    name = study.raters.get().pk
+    assert "answers no more" in told(client, f"{place}roofs/", "remove_rater", rater=name, reason="no")
+    assert "count no more" in told(client, f"{place}roofs/", "uncount", rater=name)
+    assert "is closed" in told(client, f"{place}roofs/", "close")
+    assert client.get(place).status_code == 200
+    assert not list(Study.objects.get().votes(counted=True))
+
+
+def test_a_study_is_not_opened_after_its_end_and_says_when_it_will_begin(place, phase, client, rows, people):
+    study = making.live(phase, people.organizer, rows, opened=False, closes_at=timezone.now() - timedelta(hours=1))
+    page = told(client, f"{place}live/", "open")
+    assert "set a later one under Settings" in page
+    assert "is open to its raters" not in page
+    Study.objects.update(closes_at=None, opens_at=timezone.now() + timedelta(hours=1))
+    page = told(client, f"{place}live/", "open")
+    assert "The study opens at the time under Settings." in page
+    study.refresh_from_db()
+    assert study.state == "open"
+
+
+def test_no_invitation_is_made_that_is_over_already(place, phase, client, rows, people):
+    study = making.live(phase, people.organizer, rows)
+    assert "choose a later one" in told(client, f"{place}live/", "invite", expires_at="2026-01-01T00:00")
+    assert not study.invitations.exists()
+
+
+def test_a_study_has_only_so_many_questions(phase, people, rows, monkeypatch):
+    monkeypatch.setattr("leaderboard.rating.campaign.MOST_QUESTIONS", 11)
+    with pytest.raises(making.campaign.Refused, match="4 entries on 2 samples make 12 questions, and a study has at most 11"):
+        making.live(phase, people.organizer, rows)
+    assert making.live(phase, people.organizer, rows, kind="opinions", opened=False).samples.count() == 2  # 8 questions
+
+
+def test_entries_of_one_name_are_told_apart_whatever_others_are_called(phase, people, rows):
+    twin, other = rows[1], rows[2]
+    type(twin).objects.filter(pk=twin.pk).update(method_name=rows[0].method_name)
+    type(other).objects.filter(pk=other.pk).update(method_name=f"{rows[0].method_name} #{twin.number}")
+    for row in rows:
+        row.refresh_from_db()
+    study = making.live(phase, people.organizer, [other, rows[0], twin, rows[3]], opened=False)
+    assert len(set(study.entries.values_list("label", flat=True))) == 4
+
+
+def test_opinion_scores_take_nothing_that_is_of_pairs(place, client, rows):
+    asked = {"kind": "opinions", "criteria_opinions": ["overall"], "gold_better": rows[0].pk, "gold_worse": rows[1].pk, "gold_percent": 20}
+    assert "Opinion scores have no pairs" in errors(client.post(f"{place}new/", filled(rows, **asked, plan="informative")))
+    assert client.post(f"{place}new/", filled(rows, **asked)).status_code == 302
+    study = Study.objects.get()
+    assert (study.kind, study.gold_share) == ("opinions", 0)
+    assert not study.entries.exclude(gold_kind="").exists()
+
+
+def test_an_entry_that_cannot_be_made_holds_up_no_other(phase, people, rows, monkeypatch):
+    study = making.live(phase, people.organizer, rows, artifacts=(CORRUPTIONS[0], artifacts.NOTHING), opened=False)
+    damaged = artifacts._damaged
+
+    def breaks(name, item, artifact):
+        return 1 / 0 if artifact == CORRUPTIONS[0].name else damaged(name, item, artifact)
+
+    monkeypatch.setattr(artifacts, "_damaged", breaks)
+    assert artifacts.make_due() == 1
+    assert study.entries.get(artifact="empty").submission is not None
+    assert making.campaign.waits_for(study) == 1
+    monkeypatch.setattr(artifacts, "_damaged", damaged)
+    assert artifacts.make_due() == 1
+
+
+def test_the_reference_is_not_shown_to_raters_unless_somebody_says_that_this_is_meant(place, phase, client, rows):
+    form = filled(rows)
+    del form["discloses"]
+    found = client.post(f"{place}new/", form)
+    assert "say that this is meant" in errors(found)
+    assert not Study.objects.exists()
+    phase.reference_access = "public"
+    phase.save()
+    assert 'name="discloses"' not in client.get(f"{place}new/").content.decode()
+    assert client.post(f"{place}new/", form).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"criteria_pairs": []}, "Choose at least one criterion"),
+        ({"own_criteria": "no colon"}, "with a colon between"),
+        ({"own_criteria": "overall: again"}, "have the same name"),
+        ({"slug": "new"}, "choose another one"),
+        ({"sample_names": "house_99"}, "no sample “house_99”"),
+        ({"sample_names": "house_01", "n_samples": 2}, "not both"),
+        ({"gold_better": "0"}, "Select a valid choice"),
+        ({"opens_at": "2026-02-01T00:00", "closes_at": "2026-01-01T00:00"}, "closes before it opens"),
+        ({"entries": []}, "required"),
+    ],
+)
+def test_what_is_wrong_with_a_study_is_said_beside_its_field(place, client, rows, change, sentence):
+    found = client.post(f"{place}new/", filled(rows) | change)
+    assert found.status_code == 200
+    assert sentence in errors(found)
+    assert not Study.objects.exists()
+
+
+def test_a_phase_without_a_reference_has_nothing_to_show(people, client, challenge):
+    from tests.support.factories import PhaseFactory
+
+    bare = PhaseFactory(challenge=challenge)
+    client.force_login(people.organizer)
+    found = client.get(f"/console/challenges/{challenge.slug}/phases/{bare.slug}/studies/new/")
+    assert found.status_code == 409
+    assert "nothing to show raters" in found.content.decode()
+
+
+def test_listed_accounts_and_settings(place, client, rows, people):
+    client.post(f"{place}new/", filled(rows))
+    said = told(client, f"{place}roofs/", "list", name="nobody")
+    assert "has no account here" in said
+    client.post(f"{place}roofs/", {"act": "list", "name": "stranger", "group": "experts"})
+    assert "On the list, not here yet:" in client.get(f"{place}roofs/").content.decode()
+    sent = {
+        "act": "edit",
+        "title": "New title",
+        "access": "open",
+        "most_raters": 5,
+        "groups": "a\nb",
+        "consent": "Be kind.",
+        "break_every": 100,
+    }
+    assert client.post(f"{place}roofs/", sent).status_code == 302
+    study = Study.objects.get()
+    assert (study.title, study.access, study.most_raters, study.groups) == ("New title", "open", 5, ["a", "b"])
+    assert AuditEntry.objects.get(action="study.edit").detail["after"]["title"] == "New title"
+
+
+def test_the_twelve_corruptions_and_the_empty_entry_are_made_scored_and_on_no_board(phase, people, rows, references, client):
+    study = making.live(phase, people.organizer, rows, artifacts=(*CORRUPTIONS, artifacts.NOTHING), opened=False)
+    again = making.live(phase, people.organizer, rows, artifacts=(artifacts.NOTHING,), opened=False, slug="again")
+    with pytest.raises(making.campaign.Refused, match="13 of the entries"):
+        making.campaign.open_study(study, people.organizer)
+    assert artifacts.make_due() == 13
+    drain()
+    made = Submission.objects.exclude(made_as="")
+    assert made.count() == 13
+    assert set(made.values_list("status", flat=True)) == {Status.SCORED}
+    assert (
+        StudyEntry.objects.get(study=again, artifact="empty").submission == StudyEntry.objects.get(study=study, artifact="empty").submission
+    )
+    making.campaign.open_study(study, people.organizer)
+    assert study.entries.live().count() == 17
+
+    empty = made.get(made_as__startswith="empty")
+    low, high = made.get(made_as__startswith="remove:low"), made.get(made_as__startswith="remove:high")
+    value = {one.pk: one.evaluations.get().scores.get(slug="corner_f1").value for one in (empty, low, high)}
+    assert value[low.pk] > value[high.pk] > value[empty.pk] == 0.0
+
+    Snapshot.make_all(phase)
+    for audience in Snapshot.Audience.values:
+        names = {entry["name"] for entry in Snapshot.current(phase, audience).content["entries"]}
+        assert names and names <= {row.method_name for row in rows}
+    assert phase.quota(empty.team).left_today == phase.limit_per_day
+    assert not empty.team.memberships.exists()
+    assert Client().get(f"/entries/{empty.pk}/").status_code == 404
+    listing = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/entries/").content.decode()
+    assert "remove_low" not in listing
+    client.force_login(people.organizer)
+    assert client.get(f"/console/challenges/{phase.challenge.slug}/entries/{empty.pk}/").status_code == 200
+
+
+def test_answers_are_analysed_as_they_come_and_not_for_each_of_them(phase, people, rows):
+    study = making.live(phase, people.organizer, rows, gold=(rows[0], rows[3]))
+    rater = making.rater(study)
+    assert recount() == 0
+    for _ in range(3):
+        token = making.at(study, rater).current.token
+        answer(study, rater, token, {"overall": "left"}, 1.0)
+    revision = study.revision
+    while analyse_due():
+        pass
+    study.refresh_from_db()
+    assert study.revision == revision + 1
+    content = study.analyses.get().content
+    assert content["votes"] == 3
+    assert content["reliability"]["gold"] is not None
+    assert recount() == 0
+    answer(study, rater, making.at(study, rater).current.token, {"overall": "tie"}, 1.0)
+    assert recount() == 1
+    study.analyses.update(state="waiting")
+    answer(study, rater, making.at(study, rater).current.token, {"overall": "tie"}, 1.0)
+    assert recount() == 0  # the one before is not done yet
+    study.analyses.update(state="done")
+    assert recount() == 1
+    making.campaign.close(study, people.organizer)
+    assert recount() == 0
+
+
+def test_the_page_of_raters_says_how_consistent_and_how_right_each_of_them_is(place, phase, people, rows, client):
+    study = making.live(phase, people.organizer, rows, repeat_share=0.3, gold_share=0.2, gold=(rows[0], rows[3]))
+    rater = making.rater(study)
+    while (question := making.at(study, rater).current) is not None:
+        better = question.left.label == rows[0].method_name or question.right.label == rows[3].method_name
+        answer(study, rater, question.token, {"overall": "left" if better else "right"}, 1.0)
+    making.rater(study, people.stranger)
+    recount()
+    while analyse_due():
+        pass
+    page = client.get(f"{place}live/")
+    first, second = page.context["raters"]
+    assert (first.said["gold"], second.said) == (1.0, None)
+    shown = page.content.decode()
+    assert f'1.00 <span class="soft">of {first.said["gold_pairs"]}</span>' in shown
+    assert f'{first.said["self_consistency"]:.2f} <span class="soft">of {first.said["repeats"]}</span>' in shown
+
+
+def test_a_large_study_waits_a_minute_for_a_few_votes(phase, people, rows):
+    study = making.live(phase, people.organizer, rows)
+    Study.objects.update(counted="500/7", counted_at=timezone.now())
+    rater = making.rater(study)
+    a, b = list(study.entries.order_by("id"))[:2]
+    StudyVote.objects.bulk_create(
+        StudyVote(study=study, rater=rater, left=a, right=b, choice="tie", criterion="overall") for _ in range(503)
+    )
+    assert recount() == 0
+    assert recount(timezone.now() + timedelta(seconds=61)) == 1
+
+
+def test_an_open_study_stands_on_the_page_of_people_for_everybody(phase, people, rows):
+    study = making.live(phase, people.organizer, rows)
+    page = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/").content.decode()
+    assert f'href="/rate/{study.key}/"' in page
+    making.campaign.close(study, people.organizer)
+    assert study.key not in Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/").content.decode()

@@ -1,0 +1,60 @@
+"""Acts on a phase's metrics: parameters, order, and what is scored anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.models import EvaluationBatch
+from tests.support.leaderboard.console.acts import confirm, metric_values
+
+
+def test_a_metric_is_added_with_typed_parameters(desk, phase, people, at):
+    path = at(f"phases/{phase.slug}/metrics/new/hss/")
+    assert "More than 0 m; default: 0.5." in desk.get(path).content.decode()
+    desk.post(path, metric_values())
+    metric = phase.metrics.get(slug="hss-2")
+    assert (metric.params, metric.position) == ({"vert_thresh": 0.25}, 3)
+    assert [m["slug"] for m in EvaluationBatch.current(phase).metrics] == ["corner_f1", "edge_f1", "hss", "hss-2"]
+    assert phase.challenge.audit.get(action="metric.add").actor == people.organizer
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("param_vert_thresh", "0", "must be more than 0"), ("param_sections", "2", "greater than or equal to 3"),
+        ("slug", "hss", "already"), ("slug", "H!", "small letters"), ("weight", "-1", "greater than or equal to 0"),
+    ],
+)  # fmt: skip
+def test_a_parameter_out_of_range_is_said_at_the_field(desk, phase, at, field, value, words):
+    answer = desk.post(at(f"phases/{phase.slug}/metrics/new/hss/"), metric_values(**{field: value}))
+    assert words in answer.content.decode()
+    assert phase.metrics.count() == 3
+
+
+def test_another_parameter_shows_how_many_entries_are_scored_anew(desk, phase, scored, at):
+    scored(0.1)
+    answer = desk.post(at(f"phases/{phase.slug}/metrics/edit/hss/"), metric_values(param_vert_thresh="0.3"))
+    assert "1 entry is scored anew" in answer.content.decode()
+    assert EvaluationBatch.objects.filter(phase=phase).count() == 1
+    confirm(desk, answer)
+    assert EvaluationBatch.latest(phase).state == "building"
+    assert phase.metrics.get(slug="hss").params == {"vert_thresh": 0.3}
+
+
+def test_metrics_are_ordered_made_primary_and_removed(desk, phase, at):
+    path = at(f"phases/{phase.slug}/metrics/")
+    desk.post(path, {"act": "move", "slug": "hss", "to": "up"})
+    desk.post(path, {"act": "primary", "slug": "hss"})
+    assert [(m.slug, m.is_primary) for m in phase.metrics.all()] == [("corner_f1", False), ("hss", True), ("edge_f1", False)]
+    assert [m["slug"] for m in EvaluationBatch.current(phase).metrics] == ["corner_f1", "hss", "edge_f1"]
+    confirm(desk, desk.post(path, {"act": "remove", "slug": "hss"}))
+    assert [(m.slug, m.is_primary) for m in phase.metrics.all()] == [("corner_f1", True), ("edge_f1", False)]
+    assert phase.challenge.audit.filter(action="metric.remove").exists()
+
+
+def test_the_last_metric_stays(desk, phase, at):
+    path = at(f"phases/{phase.slug}/metrics/")
+    for slug in ("hss", "edge_f1"):
+        confirm(desk, desk.post(path, {"act": "remove", "slug": slug}))
+    answer = desk.post(path, {"act": "remove", "slug": "corner_f1"}, follow=True)
+    assert "keeps at least one metric" in answer.content.decode()

@@ -1,0 +1,86 @@
+"""Every page of the console opens, says what is missing, and opens to nobody else."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.console.urls import urlpatterns
+from leaderboard.judge import planning
+from leaderboard.judge.planning import Wish
+from submissions.models import Announcement, Submission
+from tests.support.factories import archive, gables, received
+from tests.support.leaderboard.judge.studies import entry as stored
+from tests.support.leaderboard.judge.studies import study_of
+
+OF_NOBODY = ("console", "console_new", "console_prompts")
+
+
+def addresses(phase, people) -> dict[str, str]:
+    """Every route of the console with real places in it."""
+    entry = Submission.objects.first() or received(phase, people.team, archive(gables()))
+    news, _ = Announcement.objects.get_or_create(challenge=phase.challenge, title="News")
+    study = study_of(phase, {str(n): stored(phase, str(n), dict(gables())) for n in range(2)}, key="key", criteria=[])
+    run = planning.make(study, None, "seer", Wish("wireframe", 4))
+    places = {"challenge": phase.challenge.slug, "phase": phase.slug, "key": "hss", "metric": "edge_f1", "study": study.slug, "answer": 1}
+    rows = {"console_team": people.team.pk, "console_entry": entry.pk, "console_news_edit": news.pk}
+    rows |= dict.fromkeys(("console_judge", "console_judge_progress", "console_judge_image", "console_judge_answers"), run.pk)
+    found = {}
+    for pattern in urlpatterns:
+        names = pattern.pattern.converters
+        found[pattern.name] = reverse(pattern.name, kwargs={name: rows[pattern.name] if name == "pk" else places[name] for name in names})
+    return found
+
+
+def test_every_page_opens_for_the_organizer(desk, phase, people):
+    for name, address in addresses(phase, people).items():
+        if name != "console_new":
+            assert desk.get(address).status_code == 200, name
+
+
+def test_every_page_opens_for_an_empty_challenge(client, people, challenge):
+    client.force_login(people.staff)
+    plain = [it.name for it in urlpatterns if set(it.pattern.converters) == {"challenge"} and it.name != "console_bundle"]
+    assert len(plain) == 12
+    for name in plain:
+        assert client.get(reverse(name, args=[challenge.slug])).status_code == 200, name
+
+
+@pytest.mark.parametrize("name", ["owner", "other_organizer"])
+def test_no_page_and_no_act_for_those_who_do_not_organize(client, phase, people, name):
+    pages = addresses(phase, people)
+    client.force_login(people.users()[name])
+    for route, address in pages.items():
+        if route not in OF_NOBODY:
+            assert client.get(address).status_code in (403, 404), route
+            assert client.post(address, {"act": "remove"}).status_code in (403, 404), route
+
+
+def test_whoever_is_not_logged_in_is_asked_to_log_in(client, phase, people):
+    for route, address in addresses(phase, people).items():
+        answer = client.get(address)
+        assert answer.status_code == 302 and "/accounts/login/" in answer["Location"], route
+
+
+def test_a_draft_is_not_there_for_others(client, phase, people):
+    phase.challenge.visibility = "draft"
+    phase.challenge.save()
+    client.force_login(people.stranger)
+    assert client.get(addresses(phase, people)["console_challenge"]).status_code == 404
+
+
+def test_an_act_that_a_page_does_not_have_is_not_found(desk, phase, people):
+    pages = addresses(phase, people)
+    for name in ("challenge", "metrics", "scoring", "entry", "organizers", "participants", "files"):
+        assert desk.post(pages[f"console_{name}"], {"act": "explode"}).status_code == 404, name
+
+
+def test_a_phase_is_not_offered_what_comes_after_it_as_what_comes_before(phase):
+    from leaderboard.console.forms import PhaseForm
+    from tests.support.factories import PhaseFactory
+
+    child = PhaseFactory(challenge=phase.challenge, parent=phase)
+    PhaseFactory(challenge=phase.challenge, parent=child)
+    other = PhaseFactory(challenge=phase.challenge)
+    assert list(PhaseForm(instance=phase).fields["parent"].queryset) == [other]
+    assert set(PhaseForm(instance=child).fields["parent"].queryset) == {phase, other}

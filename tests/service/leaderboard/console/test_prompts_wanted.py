@@ -1,0 +1,104 @@
+"""A metric that compares with prompts has no place where a reference holds none: refused at every door, in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evaluation import weights
+from evaluation.metrics import registry
+from evaluation.models import PhaseMetric, PropertyRun, Reference
+from evaluation.models.properties import is_measurable
+from leaderboard.bundle.apply import apply
+from leaderboard.bundle.state import read
+from leaderboard.console.edits import with_phase
+from leaderboard.console.metric_evidence import MetricEvidence
+from submissions.errors import Refused
+from submissions.formats.families import RENDER
+from submissions.models import Phase
+from tests.support.factories import give_reference
+from tests.support.leaderboard.console.acts import metric_values, upload
+from tests.support.scenes import views, zipped
+
+KEY = "clip_sim_text"
+SENTENCE = "CLIP text similarity holds pictures against the texts they were made from, and the reference has none; add prompts.json to it."
+PSNR = ({"slug": "psnr", "key": "psnr", "is_primary": True},)
+BARE = views({"chair": 2, "owl": 1})
+PROMPTED = {name: replace(item, prompt="a red chair") if name.startswith("chair") else item for name, item in BARE.items()}
+
+
+@pytest.fixture
+def phase(challenge, monkeypatch):
+    monkeypatch.setattr(weights, "refusal", lambda spec, params, command="": "")  # as if its files were here
+    challenge.family = "render"
+    challenge.save()
+    return Phase.objects.create(challenge=challenge, slug="final", title="Final")
+
+
+def test_the_metric_is_not_put_beside_a_reference_without_prompts(desk, phase, at):
+    give_reference(phase, BARE, PSNR)
+    path = at(f"phases/final/metrics/new/{KEY}/")
+    assert SENTENCE in desk.get(path).content.decode()
+    answer = desk.post(path, metric_values(slug=KEY, param_weights="openai-vit-b-32"), follow=True).content.decode()
+    assert f"Phase final: {SENTENCE}" in answer and phase.metrics.count() == 1
+
+
+def test_it_is_put_where_some_object_has_one(desk, phase, at):
+    give_reference(phase, PROMPTED, PSNR)
+    path = at(f"phases/final/metrics/new/{KEY}/")
+    assert SENTENCE not in desk.get(path).content.decode()
+    answer = desk.post(path, metric_values(slug=KEY, param_weights="openai-vit-b-32"), follow=True).content.decode()
+    assert SENTENCE not in answer and phase.metrics.count() == 2
+    assert not PropertyRun.objects.filter(key=KEY).exists()
+
+
+def test_a_reference_stored_before_prompts_were_noted_is_looked_through(phase):
+    give_reference(phase, PROMPTED, PSNR)
+    Reference.objects.update(prompts={})
+    assert phase.references.get().has_prompts
+    spec = registry.get(KEY)
+    assert MetricEvidence(spec, registry.resolve_params(KEY, {}), phase).refusal == ""
+
+
+def test_a_reference_without_prompts_does_not_come_where_the_metric_is(desk, phase, at):
+    PhaseMetric.objects.create(phase=phase, slug="text", key=KEY, is_primary=True)
+    path = at("phases/final/reference/")
+    answer = desk.post(path, upload(zipped(dict(RENDER.files(BARE)))), follow=True).content.decode()
+    assert SENTENCE in answer and not phase.references.exists()
+    answer = desk.post(path, upload(zipped(dict(RENDER.files(PROMPTED)))), follow=True).content.decode()
+    assert "Version 1 is kept, with 3 items." in answer
+    assert "owl: has no text in prompts.json, so CLIP text similarity has no value there." in answer
+
+
+def test_neither_comes_in_a_bundle(phase, challenge):
+    give_reference(phase, BARE, PSNR)
+    before = read(challenge)
+    text = replace(before.phase("final").metrics[0], slug="text", key=KEY, params={}, is_primary=False)
+    with pytest.raises(Refused, match=r"^Phase final: CLIP text similarity holds pictures"):
+        apply(with_phase(before, "final", metrics=(*before.phase("final").metrics, text)), None)
+    new = replace(before.phase("final"), slug="another", metrics=(replace(text, is_primary=True),))
+    with pytest.raises(Refused, match=r"^Phase another: CLIP text similarity"):
+        apply(replace(before, phases=(*before.phases, new)), None)
+
+
+def test_what_else_is_changed_of_a_phase_that_has_it_stands_in_no_way(phase, challenge):
+    PhaseMetric.objects.create(phase=phase, slug="text", key=KEY, is_primary=True)
+    Reference.add(phase, BARE)
+    apply(with_phase(read(challenge), "final", title="Finale"), None)
+    phase.refresh_from_db()
+    assert phase.title == "Finale"
+
+
+def test_its_page_says_that_no_property_applies(client, phase):
+    assert not is_measurable(registry.get(KEY)) and is_measurable(registry.get("clip_sim"))
+    page = client.get(f"/metrics/{KEY}/").content.decode()
+    assert "No property test applies: the suite" in page and "made from no prompts" in page
+    for shown in (
+        "CLIP text similarity",
+        "mean over views: cos(e(x), t(p))",
+        "0, the worst value there is",
+        "openai-vit-b-32",
+        "2401.04092",
+    ):
+        assert shown in page

@@ -1,0 +1,75 @@
+"""A judge on a study of opinion scores: asked on the samples that were scored, its Elo among the metrics of page and board."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from scipy import stats
+
+from leaderboard import people
+from leaderboard.judge.materials import Materials
+from leaderboard.models import Opinion, Rater
+from leaderboard.studies import analyse_due
+from tests.support.leaderboard.judge.studies import QUALITY, answered, study_of_objects
+
+pytestmark = pytest.mark.django_db
+SCORES = {"ruby": (5, 4), "opal": (4, 4), "onyx": (2, 3), "coal": (1, 1)}
+
+
+@pytest.fixture
+def study(phase):
+    phase.batches.all().delete()
+    study = study_of_objects(phase, kind="opinions")
+    entries = {entry.label: entry for entry in study.entries.all()}
+    for n in range(2):
+        rater = Rater.objects.create(study=study, name=f"jane{n}", group="experts")
+        for sample in ("0", "2"):
+            for label, scores in SCORES.items():
+                for criterion in ("overall", "semantic"):
+                    Opinion.objects.create(
+                        study=study, rater=rater, sample=sample, entry=entries[label], criterion=criterion, score=scores[n]
+                    )
+    return study
+
+
+def test_it_is_asked_about_the_samples_that_were_scored(study):
+    assert Materials(study).samples() == ["0", "2"]
+    run = answered(study)
+    assert run.n_planned == 6 * 2 and {answer.sample for answer in run.answers.all()} == {"0", "2"}
+
+
+def test_its_elo_stands_among_the_metrics(study, client, people):
+    run = answered(study)
+    while analyse_due():
+        pass
+    (line,) = study.analyses.get(criterion="overall").content["judges"]
+    elo = {row["method"]: row["elo"] for row in run.result["criteria"]["overall"]["rows"]}
+    means = [sum(SCORES[name]) / 2 for name in sorted(QUALITY)]
+    values = [elo[name] for name in sorted(QUALITY)]
+    assert line["order"]["plcc"] == pytest.approx(stats.pearsonr(values, means)[0])
+    assert line["order"]["krocc"] == pytest.approx(stats.kendalltau(values, means)[0]) and line["order"]["n"] == 4
+    assert study.analyses.get(criterion="semantic").content["judges"] == []  # it was not asked that
+    place = [study.phase.challenge.slug, study.phase.slug, study.slug]
+    page = client.get(f"{reverse('study', args=place)}?metric=seer-1 · one-view").content.decode()
+    table = page.partition('aria-label="Correlation of metrics with opinion scores"')[2].partition("</table>")[0]
+    assert "seer-1 · one-view" in table and "judge model" in table and "Of a judge model: its Elo" in page
+    assert '<option value="seer-1 · one-view" selected>' in page and "figure-scatter" in page and "figure-judge-1" in page
+    assert "seer-1 · one-view orders the 4 entries" in page and "The left side is preferred in" in page
+    client.force_login(people.organizer)
+    judges = reverse("console_judges", args=place)
+    assert judges in client.get(reverse("console_studies", args=place[:2])).content.decode()
+    assert "Plan a run" in client.get(judges).content.decode()
+
+
+def test_the_board_draws_it_with_the_metrics(study):
+    answered(study)
+    while analyse_due():
+        pass
+    told = people.told(study.phase, True, [], {})
+    found = people.People(told, {})
+    (chart,) = found.charts()
+    (row,) = chart["rows"]
+    assert row["is_judge"] and row["title"] == "seer-1 · one-view" and row["value"] == told["judges"][0]["order"]["srocc"]
+    assert row["ends"] and row["reading"].startswith("seer-1 · one-view orders the 4 entries")
+    told["judges"][0] |= {"order": None, "by": {"": people.NOTHING}}  # one for display only
+    assert people.People(told, {}).charts() == []

@@ -1,0 +1,92 @@
+"""`manage.py challenge`: what it prints, what it asks, and when it stops."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluation.models import EvaluationBatch
+from submissions.models import Challenge, Phase
+from tests.support.factories import TeamFactory, archive, gables, received
+from tests.support.leaderboard.bundle.folders import SMALL, write_bundle
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*words) -> list[str]:
+    out = io.StringIO()
+    call_command("challenge", *map(str, words), stdout=out)
+    return out.getvalue().splitlines()
+
+
+def test_a_plan_of_a_new_challenge_lists_what_would_be_made_and_makes_nothing(tmp_path):
+    lines = run("plan", write_bundle(tmp_path))
+    assert lines[0] == "+ challenge roofs"
+    assert "+ phase final / metric corner_f1" in lines
+    assert "    items: 3 items" in lines
+    assert lines[-2:] == ["! phase final: would start scoring: first reference and metrics", "4 to create, 0 to change, 0 to remove."]
+    assert not Challenge.objects.exists()
+
+
+def test_apply_makes_it_so_and_then_has_nothing_to_change(tmp_path):
+    folder = write_bundle(tmp_path)
+    assert run("apply", folder, "--yes")[-1] == "Done."
+    assert Phase.objects.get().title == "Final"
+    assert run("apply", folder, "--yes") == ["roofs: nothing to change."]
+    assert EvaluationBatch.objects.count() == 1
+
+
+def test_apply_asks_first_and_no_means_no(tmp_path, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda question: "n")
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        run("apply", write_bundle(tmp_path))
+    assert not Challenge.objects.exists()
+
+
+def test_a_plan_says_how_many_entries_would_be_scored_anew(tmp_path):
+    folder = write_bundle(tmp_path)
+    run("apply", folder, "--yes")
+    phase = Phase.objects.get()
+    entry = received(phase, TeamFactory(challenge=phase.challenge), archive(gables(3)))
+    type(entry).objects.update(status="scored", artifact_key="there")
+    (folder / "challenge.yaml").write_text(SMALL.replace("- key: corner_f1", "- key: corner_f1\n        params: {tau: 0.25}"))
+    lines = run("plan", folder)
+    assert '    params: nothing -> {"tau": 0.25}' in lines
+    assert "! phase final: would re-evaluate 1 entry: other metrics" in lines
+
+
+def test_long_texts_are_compared_line_by_line(tmp_path):
+    folder = write_bundle(tmp_path, SMALL.replace("title: Roofs", "title: Roofs\nrules_file: texts/rules.md", 1))
+    run("apply", folder, "--yes")
+    (folder / "texts" / "rules.md").write_text("Be fair.\nBe kind.\n")
+    assert run("plan", folder)[1:3] == ["    rules:", "      +Be kind."]
+
+
+def test_wrong_yaml_stops_with_the_line(tmp_path):
+    folder = write_bundle(tmp_path, SMALL.replace("title: Final", "titel: Final"))
+    with pytest.raises(CommandError, match=r"line 5: phases\[0\].titel: unknown key; did you mean title\?"):
+        run("apply", folder, "--yes")
+
+
+def test_a_refused_plan_is_printed_and_not_done(tmp_path):
+    folder = write_bundle(tmp_path)
+    run("apply", folder, "--yes")
+    received(Phase.objects.get(), TeamFactory(challenge=Challenge.objects.get()), archive(gables(3)))
+    (folder / "challenge.yaml").write_text("slug: roofs\ntitle: Roofs\n")
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        run("apply", folder, "--yes")
+    assert Phase.objects.exists()
+
+
+def test_export_writes_a_bundle_that_changes_nothing(tmp_path):
+    run("apply", write_bundle(tmp_path / "a"), "--yes")
+    assert run("export", "roofs", tmp_path / "b") == [f"roofs is in {tmp_path / 'b'}."]
+    assert run("plan", tmp_path / "b") == ["roofs: nothing to change."]
+
+
+def test_export_of_an_unknown_challenge_names_those_there_are(tmp_path):
+    run("apply", write_bundle(tmp_path / "a"), "--yes")
+    with pytest.raises(CommandError, match="There is no challenge “rofs” here; there are: roofs"):
+        run("export", "rofs", tmp_path / "b")

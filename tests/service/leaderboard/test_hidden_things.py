@@ -1,0 +1,140 @@
+"""What was decided or hidden stays so through every door: old rankings, per-item values, late choices."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.models import EvaluationBatch, PhaseMetric
+from leaderboard.models import Snapshot
+from submissions.errors import Refused
+from submissions.formats.wireframe import Wireframe
+from submissions.models import Phase
+from tests.support.factories import perturbed
+
+ITEMS = "/api/v1/submissions/{}/items?metric={}"
+
+
+def snapshot_addresses(phase: Phase, digest: str) -> list[str]:
+    place = [phase.challenge.slug, phase.slug, digest]
+    api = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{digest}/rows"
+    return [
+        reverse("snapshot", args=place),
+        *(reverse("snapshot_export", args=[*place, kind]) for kind in ("csv", "json", "tex", "md")),
+        api,
+    ]
+
+
+@pytest.mark.parametrize("act", ["hide", "disqualify"])
+def test_an_entry_hidden_later_cannot_be_read_from_an_old_ranking(client, phase, people, scored, act):
+    entry = scored(method_name="leaky-name", paper_url="https://example.org/leaky-paper")
+    scored(0.2, method_name="other-method", team=people.other_team)
+    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    assert all("leaky-name" in client.get(path).content.decode() for path in snapshot_addresses(phase, old.digest))
+    getattr(entry, act)(people.organizer, "a reason")
+    Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    for path in snapshot_addresses(phase, old.digest):
+        text = client.get(path).content.decode()
+        assert "leaky" not in text and "withheld by the organizers" in text and "other-method" in text, path
+    assert Snapshot.objects.get(pk=old.pk).content["entries"][0]["name"] == "leaky-name", "the row itself never changes"
+
+
+def test_what_is_withheld_keeps_its_place_and_loses_its_figures(phase, people, scored):
+    entry = scored(0.0, method_name="first")
+    scored(0.3, method_name="second", team=people.other_team)
+    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    entry.hide(people.organizer, "a reason")
+    content = Snapshot.get(phase, old.digest).content
+    assert content["overall"]["rank"] == old.content["overall"]["rank"] == [1, 2]
+    for metric in content["metrics"]:
+        assert metric["value"][0] is None and metric["ci_low"][0] is None and metric["value"][1] is not None
+
+
+def test_a_freeze_that_was_dated_back_holds_for_old_rankings(client, phase, people, scored):
+    scored(method_name="late-entry")
+    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    Phase.objects.filter(pk=phase.pk).update(board=Phase.Board.FROZEN, board_at=timezone.now() - timedelta(hours=1))
+    assert "late-entry" not in client.get(snapshot_addresses(phase, old.digest)[-1]).content.decode()
+
+
+@pytest.fixture
+def with_lengths(phase):
+    """The same phase measured by a length too, whose worst value is the reference's diagonal."""
+    PhaseMetric.objects.create(phase=phase, slug="chamfer", key="ecd_chamfer", position=7)
+    phase.missing = Phase.Missing.WORST
+    phase.save()
+    EvaluationBatch.start(phase)
+    phase.refresh_from_db()
+    return phase
+
+
+def test_a_hidden_reference_is_not_measured_by_leaving_items_out(client, with_lengths, people, references, scored):
+    items = perturbed(references, 0.1)
+    items.pop("house_02")
+    entry = scored(items=items)
+    rows = {row["item"]: row for row in client.get(ITEMS.format(entry.pk, "chamfer")).json()["items"]}
+    assert rows["house_02"]["value"] is None and rows["house_02"]["status"] == "missing_pred"
+    assert rows["house_01"]["value"] > 0, "what the entry did send is shown"
+    assert all(row["parts"] == {} for row in rows.values()), "parts count the reference's corners and edges"
+    client.force_login(people.owner)
+    page = client.get(reverse("entry_item", args=[entry.pk, "house_02"])).content.decode()
+    assert "n_gt" not in page and "missing" in page
+    f1 = client.get(ITEMS.format(entry.pk, "corner_f1")).json()["items"]
+    assert [row["value"] for row in f1 if row["item"] == "house_02"] == [0.0], "a plain 0 tells nothing"
+
+
+def test_a_hidden_reference_is_not_measured_by_wireframes_far_away(client, with_lengths, references, scored):
+    items = {name: Wireframe(vertices=item.vertices + 1e5, edges=item.edges, edge_score=None) for name, item in references.items()}
+    entry = scored(items=items)
+    rows = client.get(ITEMS.format(entry.pk, "chamfer")).json()["items"]
+    assert [row["status"] for row in rows] == ["ok"] * 4 and [row["value"] for row in rows] == [None] * 4, "capped at the diagonal"
+
+
+def test_an_entry_hidden_a_moment_ago_is_not_read_before_the_next_ranking(client, phase, people, scored):
+    entry = scored(method_name="leaky-name")
+    Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    board = reverse("board", args=[phase.challenge.slug, phase.slug])
+    assert "leaky-name" in client.get(board).content.decode() and "leaky-name" in client.get("/").content.decode()
+    entry.hide(people.organizer, "a reason")
+    assert "leaky-name" not in client.get(board).content.decode()
+    assert "leaky-name" not in client.get("/").content.decode()
+
+
+def test_who_may_see_the_reference_sees_every_number(client, with_lengths, people, references, scored):
+    items = perturbed(references, 0.1)
+    items.pop("house_02")
+    entry = scored(items=items)
+    Phase.objects.filter(pk=with_lengths.pk).update(reference_access=Phase.ReferenceAccess.PUBLIC)
+    rows = {row["item"]: row for row in client.get(ITEMS.format(entry.pk, "chamfer")).json()["items"]}
+    assert rows["house_02"]["value"] > 1 and rows["house_01"]["parts"]
+
+
+@pytest.mark.parametrize(
+    "decided",
+    [
+        {"closes_at": timedelta(seconds=-1)},
+        {"board": Phase.Board.FROZEN, "board_at": timedelta(seconds=-1)},
+        {"board": Phase.Board.HIDDEN, "board_at": timedelta(seconds=-1)},
+    ],
+)
+def test_nobody_chooses_once_the_phase_is_decided(phase, scored, decided):
+    first, second = scored(method_name="first"), scored(0.3, method_name="second")
+    first.choose()
+    now = timezone.now()
+    Phase.objects.filter(pk=phase.pk).update(**{k: now + v if isinstance(v, timedelta) else v for k, v in decided.items()})
+    second.phase.refresh_from_db()
+    with pytest.raises(Refused, match="stands as it was"):
+        second.choose()
+    first.refresh_from_db()
+    assert first.is_chosen
+
+
+def test_one_chooses_while_the_board_is_hidden(phase, scored):
+    entry = scored()
+    Phase.objects.filter(pk=phase.pk).update(board=Phase.Board.HIDDEN, board_at=timezone.now() + timedelta(days=1))
+    entry.phase.refresh_from_db()
+    entry.choose()
+    assert entry.is_chosen

@@ -1,0 +1,220 @@
+"""Every address × every person × every method, against one table; an address missing from it fails."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pytest
+from django.core.cache import cache
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, resolve
+
+from submissions.models import ApiToken
+from tests.support.leaderboard import routes_console as console
+from tests.support.leaderboard import routes_table as table
+from tests.support.leaderboard.routes_scene import set_scene
+
+pytestmark = pytest.mark.django_db
+REFUSED = "lnxm"  # what a method that stands in no line must meet
+
+
+@dataclass(frozen=True)
+class Line:
+    method: str
+    address: str  # with names in braces
+    outcomes: str  # one letter a person
+
+    def path(self, names: Mapping) -> str:
+        return self.address.format_map(names)
+
+
+def lines(text: str) -> list[Line]:
+    return [Line(*line.split()) for line in text.strip().splitlines() if line.strip()]
+
+
+API = lines(table.API)
+BODIES = table.BODIES | console.BODIES
+ALL = lines(table.PAGES + table.ENTRIES + console.CONSOLE + table.RATING + table.ACCOUNTS) + API
+
+
+@pytest.fixture
+def names(phase, people, settings) -> dict:
+    from evaluation.worker import drain
+
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    settings.ACCOUNT_RATE_LIMITS = False
+    logging.getLogger("django.request").setLevel(logging.CRITICAL)
+    yield set_scene(phase, people, drain)
+    logging.getLogger("django.request").setLevel(logging.NOTSET)
+
+
+def client_of(person: str, people, by_token: bool = False) -> Client:
+    user = people.users()[person]
+    if not user.is_authenticated:
+        return Client(raise_request_exception=False)
+    if by_token:
+        key = ApiToken.make(user, "walks the routes")[1]
+        return Client(raise_request_exception=False, headers={"authorization": f"Bearer {key}"})
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    return client
+
+
+def ask(client: Client, line: Line, names: dict, method: str | None = None) -> HttpResponse:
+    """One request, whose effects are undone."""
+    method = method or line.method
+    body = BODIES.get(line.address, {}) if method == line.method else {}
+    body = {name: value.format_map(names) if isinstance(value, str) else value for name, value in body.items()}
+    cookies = client.cookies.copy()
+    cache.clear()
+    with transaction.atomic():
+        path = line.path(names)
+        if path.startswith("/api/") and method != "GET":
+            response = client.generic(method, path, json.dumps(body), content_type="application/json")
+        elif method == "POST":
+            response = client.post(path, body)
+        else:
+            response = client.generic(method, path)
+        transaction.set_rollback(True)
+    client.cookies = cookies
+    return response
+
+
+def route_of(line: Line, names: Mapping) -> str:
+    return resolve(line.path(names).split("?")[0]).route
+
+
+def outcome(response: HttpResponse) -> str:
+    status = response.status_code
+    if status in (301, 302, 303, 307, 308):
+        return "l" if response["Location"].startswith("/accounts/login/") else "y"
+    if status in (200, 201, 202, 204, 400, 409, 411, 413, 422):
+        return "y"
+    return {401: "l", 403: "n", 404: "x", 405: "m"}.get(status, f"[{status}]")
+
+
+def differences(found: list[Line], names: dict, people, read: dict[str, bytes], by_token: bool = False) -> list[str]:
+    """What the people meet at the lines' own methods, where it is not what the table says. All that
+    they get to read is added to `read`."""
+    clients = {person: client_of(person, people, by_token) for person in table.PEOPLE}
+    wrong = []
+    for line in found:
+        met = ""
+        for person in table.PEOPLE:
+            response = ask(clients[person], line, names)
+            met += outcome(response)
+            if line.method == "GET" and response.status_code == 200 and not table.GIVEN.search(line.address):
+                read[person] += b"".join(response.streaming_content) if response.streaming else response.content
+        if met != line.outcomes:
+            wrong.append(f"{line.method} {line.address}: the table says {line.outcomes}, met {met}")
+    return wrong
+
+
+def leaks(read: dict[str, bytes]) -> list[str]:
+    """Secrets that somebody read who may not, or did not read who may (then the scene has lost it)."""
+    wrong = []
+    for word, who in (line.split() for line in table.SECRETS.strip().splitlines()):
+        met = "".join("y" if word.encode() in read[person] else "-" for person in table.PEOPLE)
+        if met != who:
+            wrong.append(f"{word}: the table says {who}, was read by {met}")
+    return wrong
+
+
+def unlisted(names: dict, people) -> list[str]:
+    """Methods in no line of an address that somebody was not refused."""
+    said = {(line.address.split("?")[0], line.method): line.outcomes for line in ALL}
+    clients = {person: client_of(person, people) for person in table.PEOPLE}
+    one_each = {route_of(line, names): line for line in reversed(ALL)}
+    wrong = []
+    for line in one_each.values():
+        address = line.address.split("?")[0]
+        foreign = line.address.startswith(table.FOREIGN)
+        allowed = [outcomes for (other, _), outcomes in said.items() if foreign and other == address]
+        for method in table.METHODS:
+            if (address, method) in said:
+                continue
+            met = [outcome(ask(client, line, names, method)) for client in clients.values()]
+            refused = (letter in REFUSED or any(o[i] == letter for o in allowed) for i, letter in enumerate(met))
+            if not all(refused):
+                wrong.append(f"{method} {line.address} stands in no line, met {''.join(met)}")
+    return wrong
+
+
+def nothing_in(wrong: list[str]) -> None:
+    assert not wrong, "\n".join(wrong)
+
+
+def test_everybody_meets_what_the_table_says_and_comes_upon_no_secret(names, people):
+    read = dict.fromkeys(table.PEOPLE, b"")
+    nothing_in(differences(ALL, names, people, read))
+    nothing_in(leaks(read))
+
+
+def test_with_a_token_everybody_meets_the_same_at_the_api(names, people):
+    nothing_in(differences(API, names, people, dict.fromkeys(table.PEOPLE, b""), by_token=True))
+
+
+def test_what_the_table_does_not_say_is_refused(names, people):
+    nothing_in(unlisted(names, people))
+
+
+# --- the table is complete ---------------------------------------------------------------------
+
+
+def patterns(found: list, before: str = "") -> Iterator[tuple[str, URLPattern]]:
+    """Every route of the service and its pattern, the admin's apart."""
+    for one in found:
+        route = before + str(one.pattern).removeprefix("^" if before else "")  # as `resolve` names it
+        if isinstance(one, URLResolver):
+            if one.namespace != "admin":
+                yield from patterns(one.url_patterns, route)
+        else:
+            yield route, one
+
+
+def test_every_route_and_every_operation_stands_in_the_table():
+    names = defaultdict(lambda: "11111111")  # slug, number and digest alike
+    walked = {route_of(line, names) for line in ALL}
+    methods = {(route_of(line, names), line.method) for line in API}
+    missing = []
+    for route, pattern in patterns(get_resolver().url_patterns):
+        if route not in walked:
+            missing.append(route)
+        view = getattr(pattern.callback, "__self__", None)  # the API's: it knows its methods
+        for operation in getattr(view, "operations", []):
+            if "{path:rest}" not in operation.path:
+                missing += [f"{method} {route}" for method in operation.methods if (route, method) not in methods]
+    nothing_in(missing)
+
+
+def test_the_admin_is_for_staff_only(people):
+    clients = {person: client_of(person, people) for person in table.PEOPLE}
+    admin = next(one for one in get_resolver().url_patterns if getattr(one, "namespace", "") == "admin")
+    for path in sorted(_concrete(admin.url_patterns, "/admin/")):
+        for person, client in clients.items():
+            status = client.get(path).status_code
+            assert status < 500 and (person == "staff" or status in (302, 403, 404)), (path, person, status)
+
+
+def _concrete(found: list, before: str) -> Iterator[str]:
+    for one in found:
+        route = before + re.sub(r"<[^>]+>|\(\?P<[^>]+>[^)]*\)", "1", str(one.pattern)).strip("^$")
+        if isinstance(one, URLResolver):
+            yield from _concrete(one.url_patterns, route)
+        else:
+            yield re.sub(r"[\\^$?*]|\(.*\)", "", route)
+
+
+def test_metrics_of_the_service_are_for_this_machine_or_the_token(client, settings):
+    assert client.get("/-/metrics", REMOTE_ADDR="192.0.2.7").status_code == 403
+    assert client.get("/-/metrics", headers={"x-forwarded-for": "127.0.0.1"}).status_code == 403
+    settings.METRICS_TOKEN = "scrape"
+    assert client.get("/-/metrics").status_code == 403
+    assert client.get("/-/metrics", REMOTE_ADDR="192.0.2.7", headers={"authorization": "Bearer scrape"}).status_code == 200

@@ -1,0 +1,288 @@
+"""Studies in the service: votes come in, are analysed by a worker, and change what the board says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from leaderboard import people
+from leaderboard.models import Snapshot, Study, StudyAnalysis
+from leaderboard.rating import campaign
+from leaderboard.rating.answer import answer
+from leaderboard.stats import votes as voting
+from leaderboard.stats.study import analyse
+from leaderboard.stats.votes import Vote, canonical
+from leaderboard.studies import analyse_due, compute, metric_scores
+from leaderboard.tasks import request_analyses
+from submissions.models import AuditEntry
+from tests.support.leaderboard.rating import making
+from tests.support.leaderboard.stats.ballots import made_up, vote
+from tests.support.processes import end_leases
+
+pytestmark = pytest.mark.django_db
+ABOUT = {"slug": "people", "title": "Which is closer?", "question": "Which of the two is closer to the house?"}
+
+
+def imported(phase, votes, **more) -> Study:
+    return Study.import_votes(phase, None, votes, **(ABOUT | {"is_public": True} | more))
+
+
+def test_votes_come_back_as_they_went_in(phase):
+    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a")]
+    study = imported(phase, rows)
+    assert list(study.votes()) == [Vote(**{**vars(row), "study": "people"}) for row in rows]
+    assert study.raters.count() == 3 and study.entries.count() == 3
+    assert AuditEntry.objects.get(action="study.import").detail["votes"] == len(rows)
+
+
+def test_an_analysis_is_asked_for_once_computed_by_a_worker_and_not_again(phase):
+    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty")]
+    study = imported(phase, rows)
+    assert [analyse_due() for _ in range(3)] == [1, 1, 0]
+    assert {row.criterion for row in study.analyses.filter(state="done")} == {"", "beauty"}
+    row = study.analyses.get(criterion="")
+    assert row.content == analyse(canonical(made_up(3, 2, 3))) | {"entries": {}} and row.made_of == row.wanted
+    assert request_analyses() == 0
+
+
+def test_more_votes_are_a_new_analysis_and_the_old_one_stays_meanwhile(phase):
+    study = imported(phase, made_up(3, 2, 3))
+    analyse_due()
+    Study.objects.filter(pk=study.pk).update(revision=2)
+    assert request_analyses() == 1
+    row = study.analyses.get()
+    assert row.state == "waiting" and row.content is not None
+    assert analyse_due() == 1
+    row.refresh_from_db()
+    assert row.state == "done" and row.wanted.startswith("2/")
+
+
+def test_a_late_worker_writes_nothing(phase):
+    study = imported(phase, made_up(3, 2, 3))
+    StudyAnalysis.request_missing()
+    late = StudyAnalysis.objects.waiting().claim("late")
+    assert end_leases(StudyAnalysis.objects.all()) == 1
+    assert analyse_due("prompt") == 1
+    content = study.analyses.get().content
+    compute(late)
+    row = study.analyses.get()
+    assert row.content == content and row.worker == "prompt"
+    assert late.finish({"version": 0}) is False and study.analyses.get().content == content
+
+
+def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settings):
+    study = imported(phase, made_up(3, 2, 3))
+    monkeypatch.setattr("leaderboard.studies.analyse", lambda *given, **named: 1 / 0)
+    for _ in range(settings.MAX_ATTEMPTS):
+        StudyAnalysis.objects.update(lease_until=None)
+        assert analyse_due() == 1
+    row = study.analyses.get()
+    assert row.state == "failed" and row.failure == "Analysing this study failed. An error in the service stopped it."
+    assert "ZeroDivisionError" in row.failure_detail
+
+
+def test_a_slug_is_taken_once(phase):
+    imported(phase, made_up(2, 1, 3))
+    with pytest.raises(ValueError, match="There is a study 'people' in this phase already"):
+        imported(phase, made_up(2, 1, 3))
+    assert Study.objects.count() == 1
+
+
+# --- with scored entries
+
+
+@pytest.fixture
+def judged(phase, scored):
+    """The phase with two scored entries, the first of them better."""
+    phase.entries = phase.Entries.ALL
+    phase.save()
+    return phase, [scored(0.05, method_name="near"), scored(0.6, method_name="far off", seed=1)]
+
+
+def votes_for(entries, samples, better: int) -> list[Vote]:
+    """Eight raters who all prefer one of the first two entries on every sample."""
+    first, second = (entries[n].method_name for n in (better, 1 - better))
+    return [vote(first, second, "left", f"r{k}", sample) for k in range(8) for sample in samples]
+
+
+def test_a_metrics_answers_are_its_values_of_the_sample(judged):
+    phase, entries = judged
+    batch = phase.batches.get(state="current")
+    items = list(batch.reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    votes = canonical(study.votes())
+    found = metric_scores(study, study.batch, votes.samples, votes.methods)
+    assert {one.key for one in found} == {metric["slug"] for metric in batch.metrics}
+    for one in found:
+        assert one.values.shape == (len(votes.samples), 2)
+
+
+def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(judged, client):
+    phase, entries = judged
+    batch = phase.batches.get(state="current")
+    items = list(batch.reference.item_ids)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    Snapshot.make_all(phase)
+    assert "people: no study yet" in client.get(address).content.decode()
+    worse, slug = 1, "corner_f1"
+    study = imported(phase, votes_for(entries, items, worse))
+    analyse_due()
+    assert "people: no study yet" in client.get(address).content.decode()  # the ranking is of before
+    Snapshot.make_all(phase)
+    content = Snapshot.current(phase, "public").content
+    found = people.of_content(content)
+    assert found.study["id"] == study.pk and found.trust(slug).share < 50
+    assert [one["preferred"] for one in content["people"]["marks"][slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
+    page = client.get(address).content.decode()
+    assert "people say otherwise" in page and "/ 100 pairs, 8\xa0raters" in page and "people: no study yet" not in page
+    assert f"compare/?a={entries[worse].pk}&amp;b={entries[1 - worse].pk}&amp;item={items[0]}#view" in page
+    by_people = client.get(f"{address}?sort=people").content.decode()
+    places = [by_people.index(f'<b><a href="/entries/{entry.pk}/">') for entry in entries]
+    assert places[worse] < places[1 - worse]
+    old = Snapshot.current(phase, "public").digest
+    study.publish(None, False)
+    assert "people: no study yet" in client.get(address).content.decode()  # at once, before the next ranking is made
+    assert "people: no study yet" in client.get(f"{address}snapshots/{old}/").content.decode()
+    Snapshot.make_all(phase)
+    assert "people: no study yet" in client.get(address).content.decode()
+    assert Snapshot.current(phase, "organizers").content["people"]["study"]["id"] == study.pk
+
+
+# --- pages
+
+
+def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
+    rows = [Vote(**{**vars(row), "rater": f"jane.{row.rater}@example.org"}) for row in made_up(6, 4, 5)]
+    study = imported(phase, rows, made_up=True)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
+    assert "being computed" in client.get(address).content.decode()
+    assert "Being computed" in client.get(f"{address}people/").content.decode()
+    analyse_due()
+    page = client.get(f"{address}people/").content.decode()
+    for words in ("What people prefer", "Who agrees with whom", "Was enough labelled?", "2 clusters", "made up", "are invented"):
+        assert words in page
+    data = client.get(f"{address}people/analysis.json")
+    assert data.json()["criteria"][""]["counted"] == len(rows)
+    assert "example.org" not in page + data.content.decode()
+    assert study.title in client.get(address).content.decode()
+
+
+def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
+    study = imported(phase, made_up(3, 2, 3), is_public=False)
+    analyse_due()
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    assert client.get(address).status_code == 404 and client.get(f"{address}votes.csv").status_code == 404
+    client.force_login(people.organizer)
+    assert client.get(address).status_code == 200
+    rows = list(csv.reader(io.StringIO(b"".join(client.get(f"{address}votes.csv").streaming_content).decode())))
+    assert rows == [[*map(str, row)] for row in voting.write(study.votes())] and len(rows) == 1 + 18
+
+
+def test_another_criterion_has_its_own_page_and_unknown_ones_none(phase, client):
+    imported(phase, [vote("x", "y", "left", criterion="overall"), vote("x", "y", "right", criterion="detail")])
+    analyse_due(), analyse_due()
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    assert "<b>Overall</b>" in client.get(address).content.decode()
+    assert "<b>detail</b>" in client.get(f"{address}?criterion=detail").content.decode()
+    assert client.get(f"{address}?criterion=none").status_code == 404
+
+
+def test_criteria_are_listed_as_the_study_asks_them_wherever_they_are(phase, client, people):
+    keys = ["texture_details", "overall", "form", "geometry_details"]  # by name, by length, or as they come, they stand otherwise
+    asked = [{"key": key, "title": key, "text": ""} for key in keys]
+    votes = [vote("x", "y", "left", f"r{n}", criterion=key) for n, key in enumerate(["about", *sorted(keys)])]
+    imported(phase, votes, criteria=asked)
+    while analyse_due():
+        pass
+    expected = [*keys, "about"]
+    place = f"{phase.challenge.slug}/{phase.slug}/people/people/"
+    page = client.get(f"/challenges/{place}").content.decode()
+    assert (
+        re.findall(r'(?:<b>|criterion=[a-z_]+">)([a-z_]+)</(?:b|a)>', page.partition('class="tools">')[2].partition("</p>")[0]) == expected
+    )
+    assert "<b>overall</b>" in page
+    assert [*json.loads(client.get(f"/challenges/{place}analysis.json").content)["criteria"]] == expected
+    told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/people").json()
+    assert told["criteria"] == [*told["analyses"]] == expected
+    study = Study.objects.get()
+    assert study.main_analysis.criterion == study.leading(keys) == "overall"
+    assert study.leading(["about", "form"]) == "form" and study.in_order(["b", "overall", "text_asset_alignment", "a"]) == [
+        "overall", "text_asset_alignment", "a", "b",
+    ]  # fmt: skip
+
+
+# --- the command
+
+
+def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
+    path = tmp_path / "theirs.csv"
+    path.write_text("worker,prompt,left,right,winner\n1,p,A,B,left\n2,p,B,A,tie\n")
+    place = f"{phase.challenge.slug}/{phase.slug}"
+    columns = ["--column", "choice=winner", "--column", "rater=worker", "--column", "sample=prompt"]
+    call_command("study", "import", place, "theirs", str(path), "--title", "T", "--question", "Q?", "--public", *columns)
+    assert "2 votes of 2 raters on 2 methods are in; 0 of these are entries" in capsys.readouterr().out
+    call_command("study", "analyse")
+    assert "1 analysis computed." in capsys.readouterr().out
+    call_command("study", "export", place, "theirs", str(tmp_path / "out.csv"))
+    assert [row.choice for row in voting.read(tmp_path / "out.csv")] == ["left", "tie"]
+
+
+@pytest.mark.parametrize(
+    ("place", "slug", "text", "sentence"),
+    [
+        ("nothing/here", "x", "rater,left,right,choice\n", "There is no phase 'nothing/here'"),
+        (None, "No Slug", "rater,left,right,choice\nr,a,b,left\n", "'No Slug' is no address"),
+        (None, "x", "rater,left,right,choice\nr,a,a,left\n", "line 2: 'a' stands on both sides"),
+    ],
+)
+def test_what_the_command_cannot_do_it_says_and_changes_nothing(phase, tmp_path, place, slug, text, sentence):
+    (tmp_path / "v.csv").write_text(text)
+    where = place or f"{phase.challenge.slug}/{phase.slug}"
+    with pytest.raises(CommandError, match=sentence):
+        call_command("study", "import", where, slug, str(tmp_path / "v.csv"), "--title", "T", "--question", "Q")
+    assert not Study.objects.exists()
+
+
+def test_the_json_of_an_analysis_holds_only_numbers_that_json_knows(phase, client):
+    imported(phase, [vote("x", "y", "left")])
+    analyse_due()
+    data = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/analysis.json").content.decode()
+    assert "NaN" not in data and json.loads(data)["criteria"][""]["scales"][0]["regularised"] is True
+
+
+def test_a_phase_without_a_study_says_so_and_lets_its_organizers_make_one(phase, client, people):
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
+    page = client.get(address).content.decode()
+    assert "No study of this phase yet" in page and "Nothing says so far which of its metrics" in page and "/console/" not in page
+    client.force_login(people.organizer)
+    page = client.get(address).content.decode()
+    studies = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"
+    assert f'href="{studies}new/"' in page and f'href="{studies}"' in page
+
+
+def test_the_page_says_that_single_votes_stay_with_the_organizers(phase, client, people):
+    imported(phase, made_up(3, 2, 3))
+    analyse_due()
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    assert "Single votes are with the organizers" in (page := client.get(address).content.decode()) and "votes.csv" not in page
+    client.force_login(people.organizer)
+    assert "Only organizers get the votes" in (page := client.get(address).content.decode()) and "votes.csv" in page
+
+
+def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
+    study = making.live(phase, people.organizer, making.entries(phase, people), is_public=True)
+    rater = making.rater(study)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/"
+    assert answer(study, rater, making.at(study, rater).current.token, making.same_answer(study, "left"), 1.0) == ""
+    while analyse_due():
+        pass
+    page = client.get(address).content.decode()
+    assert "<b>1</b> <span>vote</span>" in page and f'href="/rate/{study.key}/"' in page
+    assert "95 % interval 100 to 100" not in page and "95 % interval 0 to 0" not in page  # of a single pair
+    campaign.close(study, people.organizer)
+    assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()

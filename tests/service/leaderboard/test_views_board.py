@@ -1,0 +1,247 @@
+"""The board, its snapshots and exports, as people and programs get them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.models import Evaluation, EvaluationBatch
+from leaderboard.models import Snapshot, decode
+from leaderboard.tasks import build_due_boards
+from submissions.models import Challenge, Phase, Status, Submission
+from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, gables, give_reference
+from tests.support.leaderboard.scores import entry, spread
+from tests.support.pictures import views
+
+pytestmark = pytest.mark.django_db
+SLUGS = ("corner_f1", "edge_f1", "hss")
+
+
+def scores(mean: float) -> dict:
+    return {slug: spread(mean) for slug in SLUGS}
+
+
+def address(phase: Phase, name: str = "board", **more) -> str:
+    return reverse(name, kwargs={"challenge": phase.challenge.slug, "phase": phase.slug, **more})
+
+
+def signed_in(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def text(response) -> str:
+    assert response.status_code == 200, response
+    return response.content.decode()
+
+
+@pytest.fixture
+def ranked(phase, people):
+    """Three entries of two teams and a baseline, ranked."""
+    entry(phase, people.team, scores(0.9), method_name="ridge-net", paper_url="https://example.org/paper")
+    entry(phase, people.other_team, scores(0.6), method_name="valley-net", is_verified=True)
+    entry(phase, people.other_team, scores(0.3), method_name="hull", is_baseline=True)
+    Phase.objects.filter(pk=phase.pk).update(ranking="mean_rank", entries="all")
+    build_due_boards()
+    phase.refresh_from_db()
+    return phase
+
+
+class TestBoard:
+    def test_a_freeze_is_said_from_its_moment_on_even_if_nothing_was_ranked_since(self, client, ranked):
+        Phase.objects.filter(pk=ranked.pk).update(board="frozen", board_at=timezone.now() + timedelta(hours=1))
+        assert "The board is frozen" not in text(client.get(address(ranked)))
+        Phase.objects.filter(pk=ranked.pk).update(board_at=timezone.now() - timedelta(seconds=1))
+        assert "The board is frozen" in text(client.get(address(ranked)))
+
+    def test_a_visitor_sees_entries_values_and_ranks(self, client, ranked):
+        page = text(client.get(address(ranked)))
+        assert page.index("ridge-net") < page.index("valley-net") < page.index("hull")
+        assert "mean rank of 3" in page and "<b>0.900</b>" in page and "±.0" in page
+        assert "baseline" in page and "verified" in page and "no study yet" in page
+
+    def test_a_columns_name_says_what_its_weights_know_nothing_of(self, client):
+        phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+        ours = {"slug": "osim", "key": "osim", "params": {"weights": "plumbline-small"}, "is_primary": True}
+        give_reference(phase, views(2), metrics=[ours, {"slug": "psnr", "key": "psnr"}])
+        entry(phase, TeamFactory(challenge=phase.challenge), {"osim": [0.5, 0.5], "psnr": [20.0, 21.0]})
+        build_due_boards()
+        page = text(client.get(address(phase)))
+        assert page.count('title="This detector knows procedural rooms only: twelve classes of made-up objects') == 1
+
+    def test_it_sorts_by_any_column_by_link(self, client, ranked):
+        orders = {"?sort=hss": ("ridge-net", "valley-net", "hull"), "?sort=hss&order=reversed": ("hull", "valley-net", "ridge-net")}
+        for query, names in {**orders, "?sort=name": ("hull", "ridge-net", "valley-net")}.items():
+            page = text(client.get(address(ranked) + query))
+            places = [page.index(f">{name}</a>") for name in names]
+            assert places == sorted(places), query
+
+    def test_odd_addresses_are_answered_and_never_break_the_page(self, client, ranked):
+        odd = ("?page=0", "?page=-1", "?page=99999999999999999999", "?page=x", "?sort=%00", "?sort='", "?q=%00", "?order=no&mine=yes")
+        for query in (*odd, "?q=" + "x" * 5000):
+            assert client.get(address(ranked) + query).status_code == 200, query
+
+    def test_names_are_shown_as_text(self, client, ranked, people):
+        entry(ranked, people.team, scores(0.1), method_name="<script>alert(1)</script>")
+        Snapshot.make(ranked, "public")
+        page = text(client.get(address(ranked)))
+        assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+
+    def test_pages_of_a_hundred_keep_the_ranks_of_the_full_set(self, client, phase):
+        for n in range(105):
+            entry(phase, TeamFactory(challenge=phase.challenge), {"corner_f1": spread(0.9 - n / 1000)}, method_name=f"m{n:03d}")
+        Snapshot.make(phase, "public")
+        page = text(client.get(address(phase) + "?page=2"))
+        assert ">m100<" in page and ">m099<" not in page and ">101<" in page and ">1<small>" not in page
+
+    def test_before_the_first_entry_it_says_what_will_be_there(self, client, phase):
+        assert "No entry has been scored yet" in text(client.get(address(phase)))
+        build_due_boards()
+        assert "No entry has been scored yet" in text(client.get(address(phase)))
+
+    def test_made_up_data_are_labelled(self, client, ranked):
+        assert "Made up." not in text(client.get(address(ranked)))
+        Challenge.objects.update(made_up=True)
+        assert "Made up." in text(client.get(address(ranked)))
+
+    def test_a_team_sees_its_entry_in_progress_and_others_do_not(self, client, ranked, people):
+        running = Submission.objects.create(
+            phase=ranked, team=people.team, number=90, status=Status.SCORING, method_name="in the works", file_name="e.zip",
+            size=1, received_at=timezone.now(),
+        )  # fmt: skip
+        evaluation = Evaluation.make(running, EvaluationBatch.current(ranked))
+        evaluation.parts.filter(pk=evaluation.parts.first().pk).update(state="done")
+        page = text(signed_in(people.mate).get(address(ranked)))
+        assert "in the works" in page and "Scoring: 1 of 4 items" in page
+        for viewer in (client, signed_in(people.other), signed_in(people.stranger)):
+            page = text(viewer.get(address(ranked)))
+            assert "in the works" not in page and "<b>1</b> <span>in the queue" in page
+
+    def test_a_team_sees_the_uploads_it_has_left(self, ranked, people):
+        Phase.objects.filter(pk=ranked.pk).update(limit_per_day=5)
+        assert "<b>4 of 5</b>" in text(signed_in(people.owner).get(address(ranked)))
+
+
+class TestWhoSeesIt:
+    def test_a_hidden_board_says_when_instead(self, client, ranked, people):
+        Phase.objects.filter(pk=ranked.pk).update(board="hidden", board_at=timezone.now() + timedelta(days=3), time_zone="Europe/Prague")
+        for name in ("board", "charts"):
+            for viewer in (client, signed_in(people.owner), signed_in(people.stranger)):
+                page = text(viewer.get(address(ranked, name)))
+                assert "The board is not shown yet" in page and "ridge-net" not in page and ("CET" in page or "CEST" in page)
+        assert "ridge-net" in text(signed_in(people.organizer).get(address(ranked)))
+
+    def test_hidden_snapshots_and_exports_are_not_served_either(self, client, ranked, people):
+        digest = Snapshot.current(ranked, "public").digest
+        Phase.objects.filter(pk=ranked.pk).update(board="hidden", board_at=timezone.now() + timedelta(days=3))
+        assert "ridge-net" not in text(client.get(address(ranked, "snapshot", digest=digest)))
+        assert client.get(address(ranked, "snapshot_export", digest=digest, kind="csv")).status_code == 404
+        assert signed_in(people.organizer).get(address(ranked, "snapshot_export", digest=digest, kind="csv")).status_code == 200
+
+    @pytest.mark.parametrize("visibility", ["draft", "private"])
+    def test_a_challenge_that_is_not_public_is_not_there_for_strangers(self, client, ranked, people, visibility):
+        Challenge.objects.filter(pk=ranked.challenge_id).update(visibility=visibility)
+        for viewer in (client, signed_in(people.stranger), signed_in(people.other_organizer)):
+            for name in ("board", "entries", "charts", "compare"):
+                assert viewer.get(address(ranked, name)).status_code == 404
+        assert signed_in(people.organizer).get(address(ranked)).status_code == 200
+
+    def test_an_unknown_phase_or_snapshot_is_not_found(self, client, ranked):
+        assert client.get(f"/challenges/{ranked.challenge.slug}/nothing/").status_code == 404
+        assert client.get(address(ranked, "snapshot", digest="0" * 64)).status_code == 404
+        assert client.get(address(ranked, "snapshot", digest="short")).status_code == 404
+
+    def test_organizers_see_hidden_rows_with_the_reason_and_can_look_as_the_public(self, ranked, people, client):
+        Submission.objects.get(method_name="ridge-net").hide(people.organizer, "asked for by its authors")
+        for audience in ("public", "organizers"):
+            Snapshot.make(ranked, audience)
+        organizer = signed_in(people.organizer)
+        page = text(organizer.get(address(ranked)))
+        assert "ridge-net" in page and "asked for by its authors" in page
+        for page in (text(organizer.get(address(ranked) + "?view=public")), text(client.get(address(ranked) + "?view=organizers"))):
+            assert "ridge-net" not in page and "asked for by its authors" not in page
+
+    def test_an_organizers_snapshot_is_for_organizers_even_with_its_address(self, ranked, people, client):
+        Submission.objects.get(method_name="ridge-net").hide(people.organizer, "secret reason")
+        kept = Snapshot.make(ranked, "organizers")
+        for viewer in (client, signed_in(people.owner), signed_in(people.other_organizer)):
+            assert viewer.get(address(ranked, "snapshot", digest=kept.digest)).status_code == 404
+            assert viewer.get(address(ranked, "snapshot_export", digest=kept.digest, kind="json")).status_code == 404
+        assert "secret reason" in text(signed_in(people.organizer).get(address(ranked, "snapshot", digest=kept.digest)))
+
+
+class TestSnapshot:
+    def test_it_has_an_address_a_line_to_cite_and_stays_when_the_board_goes_on(self, client, ranked, people):
+        kept = Snapshot.current(ranked, "public")
+        page = text(client.get(address(ranked, "snapshot", digest=kept.digest)))
+        assert "It is the ranking that the board shows now" in page and kept.digest in page
+        assert "@misc{plumbline-" in page and "howpublished" in page
+        entry(ranked, people.team, scores(0.99), method_name="newcomer")
+        Snapshot.make(ranked, "public")
+        page = text(client.get(address(ranked, "snapshot", digest=kept.digest)))
+        assert "The board has changed since" in page and "newcomer" not in page
+        assert "newcomer" in text(client.get(address(ranked)))
+
+    def test_a_short_digest_leads_to_the_whole_one(self, client, ranked):
+        kept = Snapshot.current(ranked, "public")
+        response = client.get(address(ranked, "snapshot", digest=kept.short))
+        assert response.status_code == 302 and response["Location"] == address(ranked, "snapshot", digest=kept.digest)
+
+    def test_exports_hold_the_rows_of_the_choice(self, client, ranked):
+        kept = Snapshot.current(ranked, "public")
+
+        def export(kind: str, query: str = "") -> str:
+            response = client.get(address(ranked, "snapshot_export", digest=kept.digest, kind=kind) + query)
+            assert "attachment" in response["Content-Disposition"]
+            return text(response)
+
+        rows = list(csv.DictReader(io.StringIO(export("csv"))))
+        assert [row["entry"] for row in rows] == ["ridge-net", "valley-net", "hull"]
+        assert float(rows[0]["hss"]) == pytest.approx(0.9) and rows[2]["rank"] == "" and rows[2]["flags"] == "baseline"
+        assert len(list(csv.DictReader(io.StringIO(export("csv", "?baselines=no"))))) == 2
+        data = json.loads(export("json", "?sort=hss&order=reversed"))
+        assert [row["entry"] for row in data["rows"]] == ["hull", "valley-net", "ridge-net"]
+        assert kept.digest in data["caption"]["address"]
+        assert r"\toprule" in export("tex") and "| Rank |" in export("md")
+
+
+class TestFewItems:
+    def test_a_board_of_fewer_than_six_items_says_that_its_brackets_tell_little(self, client, ranked):
+        said = "too few for intervals and brackets to be relied on"
+        n = len(EvaluationBatch.current(ranked).item_ids)
+        assert n < 6 and f"{n} items: {said}" in text(client.get(address(ranked)))
+
+    def test_one_of_six_does_not(self, client, people, challenge):
+        phase = PhaseFactory(challenge=challenge)
+        give_reference(phase, gables(n=6))
+        entry(phase, people.team, {slug: spread(0.5, n=6) for slug in SLUGS})
+        assert "too few for" not in text(client.get(address(phase)))
+
+
+class TestQueries:
+    def test_a_board_is_read_in_at_most_ten_queries_whoever_reads_it(self, ranked, people, django_assert_max_num_queries):
+        Phase.objects.filter(pk=ranked.pk).update(limit_per_day=9, limit_total=9, limit_at_once=9)
+        running = Submission.objects.create(
+            phase=ranked, team=people.team, number=90, status=Status.SCORING, method_name="x", file_name="e.zip",
+            size=1, received_at=timezone.now(),
+        )  # fmt: skip
+        Evaluation.make(running, EvaluationBatch.current(ranked))
+        for viewer in (Client(), signed_in(people.stranger), signed_in(people.owner), signed_in(people.organizer), signed_in(people.staff)):
+            decode.cache_clear()
+            with django_assert_max_num_queries(10):
+                assert viewer.get(address(ranked)).status_code == 200
+
+    def test_the_number_of_queries_does_not_grow_with_the_entries(self, client, ranked, django_assert_max_num_queries):
+        for _ in range(20):
+            entry(ranked, TeamFactory(challenge=ranked.challenge), scores(0.4))
+        Snapshot.make(ranked, "public")
+        with django_assert_max_num_queries(4):
+            client.get(address(ranked))

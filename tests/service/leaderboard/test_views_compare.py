@@ -1,0 +1,201 @@
+"""Two entries compared, charts, metrics, documents and the front page."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.test import Client
+from django.utils import timezone
+
+from evaluation.metrics.registry import REGISTRY
+from leaderboard.models import decode
+from leaderboard.tasks import build_due_boards
+from leaderboard.views.docs import TITLES
+from submissions.models import Challenge, Phase, Submission
+from tests.service.leaderboard.test_views_board import address, scores, signed_in, text
+from tests.support.factories import ChallengeFactory, PhaseFactory, gables, give_reference
+from tests.support.leaderboard.scores import entry, spread
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def two(phase, people):
+    first = entry(phase, people.team, {**scores(0.9), "hss": [0.5, 0.6, 0.7, 0.8]}, method_name="ridge-net")
+    second = entry(phase, people.other_team, {**scores(0.6), "hss": [0.6, 0.6, 0.5, 0.6]}, method_name="valley-net")
+    build_due_boards()
+    return first, second
+
+
+@pytest.fixture
+def eight(challenge, people):
+    """Two entries on eight houses, of which the first is better everywhere by corners and now and then by HSS."""
+    phase = PhaseFactory(challenge=challenge)
+    give_reference(phase, gables(8))
+    corners, hss = spread(0.9, 8), [0.5, 0.7, 0.5, 0.7, 0.5, 0.7, 0.5, 0.8]
+    first = entry(phase, people.team, {"corner_f1": corners, "hss": hss})
+    second = entry(phase, people.other_team, {"corner_f1": [value - 0.3 for value in corners], "hss": hss[::-1]})
+    build_due_boards()
+    return first, second
+
+
+def verdicts(page: str) -> dict[str, str]:
+    return dict(re.findall(r"<th scope=\"row\"><a[^>]*>([^<]*)</a>.*?<td class=\"nowrap\">([^<]*)</td></tr>", page, re.S))
+
+
+def compared(two, **more) -> str:
+    query = "&".join(f"{name}={value}" for name, value in {"a": two[0].pk, "b": two[1].pk, **more}.items())
+    return f"{address(two[0].phase, 'compare')}?{query}"
+
+
+class TestCompare:
+    def test_it_counts_items_and_says_what_the_paired_test_says(self, client, two):
+        page = text(client.get(compared(two, metric="hss")))
+        assert "ridge-net is better on 2, B valley-net on 1, equal on 1 of 4 items" in page
+        assert "0.300" in page and set(verdicts(page).values()) == {"too few to tell (4)"}
+
+    def test_of_eight_houses_it_says_which_is_better(self, client, eight):
+        assert verdicts(text(client.get(compared(eight)))) == {"Corner F1": "A is better", "HSS": "not separable"}
+
+    def test_swapped_it_says_the_opposite(self, client, eight):
+        assert verdicts(text(client.get(compared(eight[::-1])))) == {"Corner F1": "B is better", "HSS": "not separable"}
+
+    def test_the_chart_comes_with_its_numbers_as_text(self, client, two):
+        page = text(client.get(compared(two, metric="hss")))
+        figure = json.loads(re.search(r'<script id="figure-differences" type="application/json">(.*?)</script>', page, re.S).group(1))
+        heights = [y for trace in figure["data"] for y in trace.get("y", [])]
+        assert sorted(round(y, 9) for y in heights) == [-0.1, 0.2, 0.2] and len(figure["table"]["rows"]) == 4
+
+    def test_both_views_follow_the_references_access(self, two, people):
+        assert "viewer/viewer.js" not in text(Client().get(compared(two)))
+        assert text(signed_in(people.organizer).get(compared(two, item="house_02"))).count('data-sync="compare"') == 2
+        Phase.objects.filter(pk=two[0].phase_id).update(reference_access="public")
+        assert text(Client().get(compared(two, item="house_02"))).count("geometry/house_02.json") == 2
+
+    def test_withheld_items_leave_the_two_values(self, two, people):
+        Phase.objects.filter(pk=two[0].phase_id).update(withhold_items=True)
+        page = text(signed_in(people.owner).get(compared(two)))
+        assert "0.900" in page and "A is better" not in page and "figure-differences" not in page
+
+    def test_entries_that_may_not_be_seen_cannot_be_compared(self, client, two, people):
+        Submission.objects.get(pk=two[1].pk).hide(people.organizer, "no")
+        assert client.get(compared(two)).status_code == 404
+        assert signed_in(people.organizer).get(compared(two)).status_code == 200
+        other = entry(PhaseFactoryWithReference(), people.team, {"hss": [0.1] * 4})
+        assert client.get(compared((two[0], other))).status_code == 404
+
+    @pytest.mark.parametrize("query", ["", "?a=", "?a=x&b=y", "?a=99999999999&b=1", "?a=0", "?a=-1"])
+    def test_odd_addresses_are_answered(self, client, two, query):
+        assert client.get(address(two[0].phase, "compare") + query).status_code in (200, 404)
+
+
+def PhaseFactoryWithReference() -> Phase:
+    from tests.support.factories import give_reference
+
+    phase = PhaseFactory()
+    give_reference(phase)
+    return phase
+
+
+class TestCharts:
+    def figures(self, page: str) -> dict:
+        found = re.findall(r'<script id="figure-([a-z]+)" type="application/json">(.*?)</script>', page, re.S)
+        return {name: json.loads(data) for name, data in found}
+
+    def test_they_show_spread_progress_and_rank_intervals_of_a_metric(self, client, two):
+        figures = self.figures(text(client.get(address(two[0].phase, "charts") + "?metric=hss")))
+        assert set(figures) == {"distributions", "progress", "ranks"}
+        assert "ridge-net" in figures["ranks"]["summary"] + str(figures["ranks"]["table"])
+
+    def test_withheld_items_are_not_drawn(self, client, two, people):
+        Phase.objects.filter(pk=two[0].phase_id).update(withhold_items=True)
+        page = text(client.get(address(two[0].phase, "charts")))
+        assert set(self.figures(page)) == {"progress", "ranks"} and "withhold the values per item" in page
+        assert "distributions" in self.figures(text(signed_in(people.organizer).get(address(two[0].phase, "charts"))))
+
+    def test_entries_after_the_freeze_are_in_no_chart_not_even_their_own_teams(self, client, two, people):
+        Phase.objects.filter(pk=two[1].phase_id).update(board="frozen", board_at=two[1].received_at - timedelta(microseconds=1))
+        two[1].phase.touch_board()
+        build_due_boards(timezone.now() + timedelta(seconds=5))
+        for viewer in (client, signed_in(people.other)):
+            page = text(viewer.get(address(two[0].phase, "charts")))
+            assert "ridge-net" in page and "valley-net" not in page
+
+    def test_before_the_first_entry_they_say_what_will_be_there(self, client, phase):
+        assert "Nothing to draw yet" in text(client.get(address(phase, "charts")))
+
+    def test_plotly_is_the_packages_own_file_and_nothing_else_of_it_is_served(self):
+        assert finders.find("plotly/plotly.min.js") and not finders.find("plotly/widgetbundle.js")
+
+
+class TestPages:
+    def test_the_front_page_has_running_upcoming_and_past_challenges_with_the_leader(self, client, two):
+        now = timezone.now()
+        PhaseFactory(challenge=ChallengeFactory(title="Not yet"), opens_at=now + timedelta(days=1), closes_at=None)
+        PhaseFactory(challenge=ChallengeFactory(title="Long ago"), opens_at=now - timedelta(days=9), closes_at=now - timedelta(days=1))
+        page = text(client.get("/"))
+        assert page.index("Running") < page.index("Upcoming") < page.index("Not yet") < page.index("Past") < page.index("Long ago")
+        assert "ridge-net" in page and "0.900" in page and "<b>2</b> <span>teams" in page
+
+    def test_the_front_page_opens_no_ranking(self, client, two):
+        """A board of thousands takes a while to decode, and the front page may show dozens."""
+        decode.cache_clear()
+        assert "ridge-net" in text(client.get("/")) and "ridge-net" in text(client.get("/challenges/"))
+        assert decode.cache_info().misses == 0
+
+    def test_an_empty_service_says_what_will_be_there(self, client, db):
+        assert "No challenge is open to you yet" in text(client.get("/"))
+        assert "No challenge yet" in text(client.get("/challenges/"))
+
+    def test_challenges_that_may_not_be_seen_are_not_listed(self, client, two, people):
+        for visibility in ("draft", "private"):
+            Challenge.objects.filter(pk=two[0].phase.challenge_id).update(visibility=visibility)
+            for address_ in ("/", "/challenges/", "/metrics/hss/"):
+                assert "ridge-net" not in text(client.get(address_)) and two[0].phase.challenge.title not in text(client.get(address_))
+                assert two[0].phase.challenge.title not in text(signed_in(people.stranger).get(address_))
+                assert two[0].phase.challenge.title in text(signed_in(people.organizer).get(address_))
+        assert two[0].phase.challenge.title in text(signed_in(people.owner).get("/")), "they take part in it"
+
+    def test_the_front_page_asks_no_more_for_more_challenges_that_others_may_see(self, client, people, django_assert_max_num_queries):
+        for _ in range(8):
+            ChallengeFactory(title="Not theirs", visibility="private", admitted_emails=["somebody@example.org"])
+        seen = ChallengeFactory(visibility="private", title="Mine alone")
+        seen.organizers.add(people.stranger)
+        client.force_login(people.stranger)
+        with django_assert_max_num_queries(10):
+            page = client.get("/challenges/").content.decode()
+        assert "Mine alone" in page and "Not theirs" not in page
+
+    def test_a_hidden_board_gives_the_front_page_no_leader(self, client, two):
+        Phase.objects.filter(pk=two[0].phase_id).update(board="hidden", board_at=timezone.now() + timedelta(days=1))
+        page = text(client.get("/"))
+        assert "ridge-net" not in page and "The board is shown from" in page
+
+    def test_challenges_are_found_by_words(self, client, two):
+        ChallengeFactory(title="Chimneys", summary="Smoke.")
+        assert "Chimneys" in text(client.get("/challenges/?q=smoke")) and "Chimneys" not in text(client.get("/challenges/?q=roofs"))
+
+    @pytest.mark.parametrize("key", REGISTRY)
+    def test_every_metric_has_a_page_with_its_definition(self, client, two, key):
+        page = text(client.get(f"/metrics/{key}/"))
+        spec = REGISTRY[key]
+        assert spec.title in page and spec.paper in page and all(param.name in page for param in spec.params)
+        assert (two[0].phase.challenge.title in page) == (key in ("corner_f1", "edge_f1", "hss"))
+        assert spec.title in text(client.get("/metrics/"))
+
+    @pytest.mark.parametrize("name", TITLES)
+    def test_every_document_is_there_and_is_linked(self, client, db, name):
+        assert TITLES[name][0] in text(client.get(f"/docs/{name}/")) and f"/docs/{name}/" in text(client.get("/docs/"))
+
+    def test_documents_link_only_to_addresses_that_exist(self, client, db):
+        for name in TITLES:
+            for link in set(re.findall(r'href="(/[^"#]*)"', text(client.get(f"/docs/{name}/")))):
+                if not link.startswith(("/static/", "/accounts/")):
+                    assert client.get(link).status_code in (200, 302), f"{name}: {link}"
+
+    def test_an_unknown_metric_or_document_is_not_found(self, client, db):
+        assert client.get("/metrics/nothing/").status_code == client.get("/docs/nothing/").status_code == 404

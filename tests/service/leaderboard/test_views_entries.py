@@ -1,0 +1,216 @@
+"""Entries, one entry, its items and their geometry, and two entries compared: what each person gets."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.models import Evaluation, EvaluationBatch
+from leaderboard.tasks import build_due_boards
+from submissions.models import Phase, Status, Submission
+from tests.service.leaderboard.test_views_board import address, scores, signed_in, text
+from tests.support.factories import gables, perturbed
+from tests.support.leaderboard.scores import entry, spread, with_files
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def two(phase, people):
+    """A scored entry of each team, with their files, ranked."""
+    first = entry(
+        phase, people.team, scores(0.9), method_name="ridge-net", description="Uses **roofs**.", code_url="https://example.org/code"
+    )
+    second = entry(phase, people.other_team, scores(0.6), method_name="valley-net")
+    with_files(first, perturbed(gables(), 0.05))
+    with_files(second, {name: item for name, item in gables().items() if name != "house_02"})
+    build_due_boards()
+    return first, second
+
+
+def unfinished(phase: Phase, team, status: str, **fields) -> Submission:
+    given = {"number": 50 + Submission.objects.count(), "method_name": "unfinished", "file_name": "e.zip", "size": 1}
+    return Submission.objects.create(phase=phase, team=team, status=status, received_at=timezone.now(), **(given | fields))
+
+
+def page_of(submission: Submission, name: str = "entry", **more) -> str:
+    return reverse(name, kwargs={"pk": submission.pk, **more})
+
+
+class TestList:
+    def test_visitors_see_scored_entries_and_a_team_its_own_in_any_state(self, client, two, people):
+        phase = two[0].phase
+        unfinished(phase, people.team, Status.REJECTED, method_name="rejected one")
+        page = text(client.get(address(phase, "entries")))
+        assert "ridge-net" in page and "rejected one" not in page
+        assert "rejected one" in text(signed_in(people.mate).get(address(phase, "entries")))
+        assert "rejected one" not in text(signed_in(people.other).get(address(phase, "entries")))
+        assert "rejected one" in text(signed_in(people.organizer).get(address(phase, "entries")))
+
+    def test_it_filters_by_words_state_and_whose(self, two, people):
+        phase = two[0].phase
+        unfinished(phase, people.team, Status.REJECTED, method_name="rejected one")
+        owner = signed_in(people.owner)
+        assert "valley-net" not in text(owner.get(address(phase, "entries") + "?q=RIDGE"))
+        assert "ridge-net" not in text(owner.get(address(phase, "entries") + "?state=rejected"))
+        assert "valley-net" not in text(owner.get(address(phase, "entries") + "?mine=yes"))
+        assert owner.get(address(phase, "entries") + "?q=%00&state=%00&page=x").status_code == 200
+
+    def test_while_the_board_is_hidden_a_team_sees_its_own_alone_and_scores_unless_withheld(self, two, people):
+        phase = two[0].phase
+        Phase.objects.filter(pk=phase.pk).update(board="hidden", board_at=timezone.now() + timedelta(days=1))
+        page = text(signed_in(people.owner).get(address(phase, "entries")))
+        assert "ridge-net" in page and "valley-net" not in page and "0.900" in page
+        Phase.objects.filter(pk=phase.pk).update(withhold_scores=True)
+        page = text(signed_in(people.owner).get(address(phase, "entries")))
+        assert "ridge-net" in page and "0.900" not in page
+        assert "The entries are not shown yet" in text(Client().get(address(phase, "entries")))
+
+
+class TestEntry:
+    def test_a_scored_entry_shows_scores_ranks_and_items_worst_first(self, client, two):
+        page = text(client.get(page_of(two[0])))
+        assert "All its items are scored" in page and "0.900" in page and "rank 1 in corner_f1" in page
+        assert page.index("house_01") < page.index("house_04"), "spread() rises with the item"
+        assert text(client.get(page_of(two[0]) + "?sort=hss&order=best")).index("house_04") < page.index("house_04")
+        assert "<strong>roofs</strong>" in page and "https://example.org/code" in page
+
+    def test_a_table_of_a_thousand_items_is_cut_into_pages(self, client, challenge, people):
+        from tests.support.factories import PhaseFactory, give_reference
+
+        phase = PhaseFactory(challenge=challenge)
+        give_reference(phase, gables(250), metrics=({"slug": "hss", "key": "hss", "is_primary": True},))
+        it = entry(phase, people.team, {"hss": spread(0.5, 250)})
+        page = text(client.get(page_of(it)))
+        assert page.count("/items/") == 100 and "house_01<" in page and "house_99<" not in page
+        assert text(client.get(page_of(it) + "?page=3")).count("/items/") == 50
+
+    @pytest.mark.parametrize("status", [s for s in Status if s != Status.SCORED])
+    def test_an_entry_that_is_not_scored_is_for_its_team_and_organizers(self, client, phase, people, status):
+        it = unfinished(phase, people.team, status)
+        for viewer in (client, signed_in(people.stranger), signed_in(people.other)):
+            assert viewer.get(page_of(it)).status_code == viewer.get(page_of(it, "entry_progress")).status_code == 404
+        for viewer in (signed_in(people.mate), signed_in(people.organizer)):
+            assert "unfinished" in text(viewer.get(page_of(it)))
+
+    def test_a_rejected_one_lists_its_problems_and_how_many_there_are(self, phase, people):
+        problem = "house_07.obj: line 31: edge names vertex 90, there are 88"
+        it = unfinished(phase, people.team, Status.REJECTED, problems=[problem], n_problems=140)
+        page = text(signed_in(people.owner).get(page_of(it)))
+        assert "140 problems in the file" in page and problem in page and "it used up no quota" in page
+
+    def test_a_failed_one_has_a_sentence_for_people_and_the_traceback_for_staff_only(self, phase, people):
+        it = unfinished(phase, people.team, Status.FAILED, failure="A worker ran out of memory.", failure_detail="Traceback: line 7")
+        page = text(signed_in(people.owner).get(page_of(it)))
+        assert "A worker ran out of memory." in page and "Traceback: line 7" not in page
+        assert reverse("entry_retry", args=[it.pk]) in page
+        assert "Traceback: line 7" not in text(signed_in(people.organizer).get(page_of(it)))
+        assert "Traceback: line 7" in text(signed_in(people.staff).get(page_of(it)))
+
+    def test_warnings_and_bytes_sent_before_are_told_to_the_team_alone(self, two, people):
+        unfinished(two[0].phase, people.team, Status.REJECTED, sha256="ab" * 32, method_name="sent first")
+        again = entry(two[0].phase, people.team, scores(0.5), sha256="ab" * 32, warnings=["Two vertices lie on each other."])
+        page = text(signed_in(people.owner).get(page_of(again)))
+        assert "sent the same bytes before" in page and "sent first" in page and "Two vertices lie on each other." in page
+        page = text(signed_in(people.other).get(page_of(again)))
+        assert "sent the same bytes before" not in page and "Two vertices" not in page
+
+    def test_progress_counts_items_and_asks_for_the_whole_page_when_done(self, phase, people):
+        it = unfinished(phase, people.team, Status.SCORING)
+        evaluation = Evaluation.make(it, EvaluationBatch.current(phase))
+        part = evaluation.parts.first()
+        evaluation.parts.filter(pk=part.pk).update(state="done", started_at=timezone.now())
+        owner = signed_in(people.owner)
+        response = owner.get(page_of(it, "entry_progress"))
+        assert "1 of 4 items scored" in text(response) and "HX-Refresh" not in response and 'hx-trigger="every 2s"' in text(response)
+        Submission.objects.filter(pk=it.pk).update(status=Status.SCORED)
+        response = owner.get(page_of(it, "entry_progress"))
+        assert response["HX-Refresh"] == "true" and "hx-trigger" not in text(response)
+
+    def test_a_waiting_entry_says_its_place_in_the_queue(self, phase, people):
+        unfinished(phase, people.other_team, Status.RECEIVED)
+        it = unfinished(phase, people.team, Status.RECEIVED)
+        assert "number 2 in the queue" in text(signed_in(people.owner).get(page_of(it)))
+
+    def test_actions_are_offered_to_the_team_alone(self, two, people):
+        first = two[0]
+        Phase.objects.filter(pk=first.phase_id).update(entries="chosen")
+        acts = [reverse(name, args=[first.pk]) for name in ("entry_withdraw", "entry_choose", "entry_edit")]
+        mine, theirs = (text(signed_in(user).get(page_of(first))) for user in (people.mate, people.other))
+        assert all(act in mine for act in acts) and not any(act in theirs for act in acts)
+
+    def test_withheld_values_stay_withheld(self, two, people):
+        first = two[0]
+        Phase.objects.filter(pk=first.phase_id).update(withhold_items=True)
+        for user in (people.owner, people.other):
+            page = text(signed_in(user).get(page_of(first)))
+            assert "0.900" in page and "/items/" not in page and "withhold the values per item" in page
+        assert "/items/" in text(signed_in(people.organizer).get(page_of(first)))
+        hidden = {"board": "hidden", "board_at": timezone.now() + timedelta(days=1), "withhold_scores": True}
+        Phase.objects.filter(pk=first.phase_id).update(**hidden)
+        page = text(signed_in(people.owner).get(page_of(first)))
+        assert "0.900" not in page and "The scores are not shown yet" in page
+        assert signed_in(people.other).get(page_of(first)).status_code == 404
+
+    def test_an_entry_received_after_the_freeze_is_its_teams_own(self, client, two, people):
+        late = two[1]
+        Phase.objects.filter(pk=late.phase_id).update(board="frozen", board_at=late.received_at - timedelta(seconds=1))
+        assert client.get(page_of(late)).status_code == signed_in(people.owner).get(page_of(late)).status_code == 404
+        assert signed_in(people.other).get(page_of(late)).status_code == 200
+
+
+class TestItems:
+    def test_the_reference_and_all_that_shows_it_go_with_its_access(self, two, people):
+        first = two[0]
+        geometry, item = page_of(first, "entry_geometry", item="house_01"), page_of(first, "entry_item", item="house_01")
+        everybody = {name: (Client() if name == "anonymous" else signed_in(user)) for name, user in people.users().items()}
+        sees = {
+            "hidden": {"organizer", "staff"},
+            "participants": {"organizer", "staff", "owner", "mate", "other"},
+            "public": set(everybody),
+        }
+        for access, allowed in sees.items():
+            Phase.objects.filter(pk=first.phase_id).update(reference_access=access)
+            answers = {name: viewer.get(geometry).status_code for name, viewer in everybody.items()}
+            assert {name for name, code in answers.items() if code == 200} == allowed, access
+            assert set(answers.values()) <= {200, 403}
+            for name, viewer in everybody.items():
+                assert ("viewer/viewer.js" in text(viewer.get(item))) == (name in allowed)
+
+    def test_geometry_is_the_entry_over_the_reference_at_the_phases_threshold(self, client, two):
+        Phase.objects.filter(pk=two[0].phase_id).update(reference_access="public", unit="m")
+        data = json.loads(text(client.get(page_of(two[0], "entry_geometry", item="house_02"))))
+        reference, prediction = data["models"]
+        assert (reference["role"], prediction["role"], prediction["name"]) == ("reference", "prediction", "ridge-net")
+        assert set(prediction["edge_class"]) == {"matched"} and data["unit"] == "m"
+        sent = np.array(reference["vertices"]) + data["origin"]
+        assert np.allclose(sent, gables()["house_02"].vertices, atol=1e-12)
+
+    def test_a_missing_item_shows_the_reference_alone(self, client, two):
+        Phase.objects.filter(pk=two[1].phase_id).update(reference_access="public")
+        Submission.objects.filter(pk=two[1].pk).update(missing_items=["house_02"])
+        data = json.loads(text(client.get(page_of(two[1], "entry_geometry", item="house_02"))))
+        assert [model["role"] for model in data["models"]] == ["reference"]
+        assert "has no file for this item" in text(client.get(page_of(two[1], "entry_item", item="house_02")))
+
+    def test_items_that_are_not_there_are_not_found(self, client, two):
+        Phase.objects.filter(pk=two[0].phase_id).update(reference_access="public")
+        for item in ("house_99", "..", "HOUSE_01", "house_01/house_01"):
+            # Written by hand: an address that names no item cannot even be made.
+            assert client.get(f"/entries/{two[0].pk}/items/{item}/").status_code == 404
+            assert client.get(f"/entries/{two[0].pk}/geometry/{item}.json").status_code == 404
+
+    def test_withheld_items_have_no_page(self, two, people):
+        Phase.objects.filter(pk=two[0].phase_id).update(withhold_items=True)
+        assert signed_in(people.owner).get(page_of(two[0], "entry_item", item="house_01")).status_code == 403
+        assert signed_in(people.organizer).get(page_of(two[0], "entry_item", item="house_01")).status_code == 200
+
+    def test_an_item_leads_on_to_the_next_worse_one(self, client, two):
+        page = text(client.get(page_of(two[0], "entry_item", item="house_02")))
+        assert 'rel="prev">← house_01' in page and 'rel="next">house_03' in page and "item 2 of 4, worst first" in page

@@ -1,0 +1,132 @@
+"""A metric's page says in which studies it was held against people, and tells nobody of a study they may not see."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.metrics import registry
+from leaderboard.models import Study, StudyAnalysis
+from leaderboard.studies import analyse_due
+from leaderboard.views import metric_studies
+from submissions.models import Challenge, Phase
+from tests.service.leaderboard.test_studies import imported, judged, votes_for  # noqa: F401
+from tests.service.leaderboard.test_views_metrics import text, words
+
+pytestmark = pytest.mark.django_db
+PAGE = "/metrics/corner_f1/"
+NOTHING = "No study yet"
+
+
+@pytest.fixture
+def studied(judged):  # noqa: F811
+    """A phase with a public study in which eight raters prefer what corner F1 puts last."""
+    phase, entries = judged
+    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1), made_up=True)
+    analyse_due()
+    return study
+
+
+def seen(client) -> bool:
+    page = text(client.get(PAGE))
+    assert ("Which is closer?" in page) != (NOTHING in page)
+    return "Which is closer?" in page
+
+
+def test_it_says_where_how_far_by_whom_and_when(studied, client):
+    phase, row = studied.phase, studied.analyses.get()
+    line = next(one for one in row.content["metrics"] if one["key"] == "corner_f1")
+    assert (line["metric"], line["fingerprint"], line["title"]) == ("corner_f1", registry.fingerprint("corner_f1", {}), "Corner F1")
+    html = text(client.get(PAGE))
+    page = words(html)
+    agreed = round(100 * line["pairs"]["value"])
+    assert f"orders {agreed} of 100 pairs as the raters did (95 % interval " in page and "two raters agree on 100" in page
+    assert f"{agreed} / 100 pairs" in page and "by 8 raters, " in page and f"{row.finished_at:%B %Y}" in page
+    assert f"{phase.challenge.title}, {phase.title}" in page and "made up" in page
+    assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
+    head = page.partition("Agreement with people:")[2]
+    assert head.strip().startswith(f"{agreed} / 100 pairs")
+    assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
+
+
+def test_a_column_with_other_parameters_is_told_apart(studied, client):
+    phase, batch = studied.phase, studied.phase.batches.get(state="current")
+    phase.metrics.filter(slug="corner_f1").update(params={"tau": 0.2}, title="Tight corners")
+    batch.metrics = [it.snapshot() for it in phase.metrics.all()]
+    batch.save()
+    StudyAnalysis.objects.update(wanted="again", state="waiting")
+    assert analyse_due() == 1
+    address = f"{PAGE}?phase={phase.challenge.slug}/{phase.slug}&column=corner_f1"
+    page = text(client.get(PAGE))
+    assert "Tight corners</a>, with other parameters than the defaults." in page and address.replace("&", "&amp;") in page
+    own = text(client.get(address))
+    assert "Which is closer?" in own and "with other parameters" not in own
+    batch.metrics = [it | {"fingerprint": "0" * 64} for it in batch.metrics]
+    batch.save()
+    StudyAnalysis.objects.update(wanted="anew", state="waiting")
+    assert analyse_due() == 1
+    assert "No study yet with these parameters" in text(client.get(address)) and "Which is closer?" in text(client.get(PAGE))
+
+
+def test_whoever_may_not_see_the_study_is_not_told(studied, client, people):
+    phase = studied.phase
+    assert seen(client)
+    studied.publish(people.organizer, False)
+    assert not seen(client)
+    client.force_login(people.stranger)
+    assert not seen(client)
+    for who in (people.organizer, people.staff):
+        client.force_login(who)
+        assert seen(client) and "not public" in text(client.get(PAGE))
+    client.force_login(people.other_organizer)
+    assert not seen(client)
+    studied.publish(people.organizer, True)
+    client.logout()
+    Challenge.objects.update(visibility="private")
+    assert not seen(client)
+    Challenge.objects.update(visibility="public")
+    assert seen(client)
+    later = timezone.now() + timedelta(days=1)
+    for change in ({"opens_at": later, "closes_at": None}, {"board": "hidden", "board_at": later}):
+        before = Phase.objects.filter(pk=phase.pk).values(*change).get()
+        Phase.objects.filter(pk=phase.pk).update(**change)
+        assert not seen(client), change
+        Phase.objects.filter(pk=phase.pk).update(**before)
+    assert seen(client)
+
+
+def test_a_study_without_an_analysis_is_none_and_a_running_one_says_so(studied, client):
+    Study.objects.update(state="open")
+    assert "running" in text(client.get(PAGE))
+    StudyAnalysis.objects.update(content=None)
+    assert not seen(client)
+
+
+def test_many_studies_cost_no_more_queries_than_one(studied, client, people, django_assert_max_num_queries):
+    phase = studied.phase
+    votes = list(studied.votes())
+    for n in range(6):
+        imported(phase, votes, slug=f"more-{n}", title=f"More {n}", is_public=n % 2 == 0)
+    while analyse_due():
+        pass
+    for who in (None, people.organizer):
+        if who:
+            client.force_login(who)
+        with django_assert_max_num_queries(14):
+            page = text(client.get(PAGE))
+        assert page.count("orders ") >= (7 if who else 4) and ("More 1" in page) == bool(who)
+
+
+@pytest.mark.parametrize(
+    ("content", "opinions", "words"),
+    [
+        ({"n_raters": 6, "screened": ["a"]}, True, "40 scores by 5 raters"),
+        ({"n_raters": None, "screened": []}, True, "40 scores by raters unknown"),
+        ({"raters": ["a"], "questions": 8, "screened": None}, False, "40 answers on 8 pairs by 1 rater"),
+    ],
+)
+def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(content, opinions, words):
+    assert metric_studies._basis({"of": "ratings", "counted": 40} | content, opinions) == words

@@ -1,0 +1,88 @@
+"""Whatever is sent to the API, it answers as its own schema says, and never with an error of its own."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections, transaction
+from hypothesis import HealthCheck, given
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
+
+from leaderboard.api import api
+from leaderboard.models import Snapshot
+from submissions.models import ApiToken, Status
+from tests.support.examples import examples
+from tests.support.factories import archive, received
+
+SCHEMA = schemathesis.openapi.from_dict(api.get_openapi_schema(path_params={}))
+SCHEMA.app = get_wsgi_application()
+OPERATIONS = {result.ok().label: result.ok() for result in SCHEMA.get_all_operations()}
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+FEW = examples(6, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)  # fmt: skip
+
+
+@pytest.fixture
+def world(phase, people, references, settings):
+    """A phase with a ranked entry and one upload in progress, and the token of their team's leader."""
+    from evaluation.worker import drain
+
+    settings.API_RATE = settings.UPLOAD_RATE = "1000000/h"
+    entry = received(phase, people.team, archive(references), user=people.owner)
+    drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.SCORED
+    snapshot = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    found = {
+        "challenge": phase.challenge.slug, "phase": phase.slug, "submission": entry.pk, "digest": snapshot.digest,
+        "key": "hss", "number": 1,
+    }  # fmt: skip
+    return found, {"Authorization": f"Bearer {ApiToken.make(people.owner, 'test')[1]}"}
+
+
+@pytest.fixture
+def kept_connection():
+    """Requests of this test run inside its transaction, as those of Django's own test client do."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
+def test_every_answer_keeps_to_the_schema(world, mode, kept_connection):
+    found, headers = world
+    broken = {}
+    for label, operation in OPERATIONS.items():
+        try:
+            probe(operation, mode, found, headers)
+        except Exception as error:  # all operations are asked before any is reported
+            broken[label] = str(error)
+    assert not broken, "\n\n".join(f"{label}: {error}" for label, error in broken.items())
+
+
+def probe(operation, mode: GenerationMode, found: dict, headers: dict) -> None:
+    """A dozen generated calls, every other one at things that are there."""
+    calls = itertools.count()
+
+    @FEW
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def send(case) -> None:
+        if next(calls) % 2:
+            known = {name: found[name] for name in case.path_parameters if name in found}
+            case.path_parameters = {**case.path_parameters, **known}
+            if isinstance(case.body, dict):
+                case.body |= {name: found[name] for name in ("challenge", "phase") if name in case.body}
+        with transaction.atomic():  # what one call changes, the next does not find changed
+            response = case.call(headers=headers)
+            transaction.set_rollback(True)
+        case.validate_response(response, checks=CHECKS)
+
+    send()

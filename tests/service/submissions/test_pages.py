@@ -1,0 +1,322 @@
+"""The pages of a challenge for those who take part: what each person reads and may do there."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from submissions import storage
+from submissions.models import Challenge, ChallengeFile, Participation, Phase, Team
+from tests.support.factories import PhaseFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def read(client, view: str, *arguments, user=None, status: int = 200) -> str:
+    if user is not None:
+        client.force_login(user)
+    response = client.get(reverse(view, args=arguments))
+    assert response.status_code == status, (view, response.status_code)
+    return response.content.decode()
+
+
+def act(client, user, view: str, *arguments, follow: bool = True, **data):
+    client.force_login(user)
+    return client.post(reverse(view, args=arguments), data, follow=follow)
+
+
+def add_file(challenge: Challenge, phase: Phase | None, name: str = "points.zip", data: bytes = b"points") -> ChallengeFile:
+    digest = hashlib.sha256(data).hexdigest()
+    storage.store().save_bytes(f"files/{digest}", data)
+    return ChallengeFile.objects.create(challenge=challenge, phase=phase, name=name, key=f"files/{digest}", size=len(data), sha256=digest)
+
+
+def fetch(client, file: ChallengeFile) -> tuple[int, dict, bytes]:
+    """Status, headers and content of a download, from here or from where the link leads."""
+    response = client.get(reverse("challenge_file", args=[file.challenge.slug, file.pk]))
+    if response.status_code == 302:
+        response = httpx.get(response["Location"])
+        return response.status_code, dict(response.headers), response.content
+    content = b"".join(response.streaming_content) if response.streaming else response.content
+    return response.status_code, {name.lower(): value for name, value in response.items()}, content
+
+
+# --- overview ----------------------------------------------------------------------------------
+
+
+def test_the_overview_says_what_each_viewer_does_next(client, phase, people):
+    challenge = phase.challenge
+    anonymous = read(client, "challenge", challenge.slug)
+    assert "Next: </span>Log in, or sign up" in anonymous
+    stranger = read(client, "challenge", challenge.slug, user=people.stranger)
+    assert "Next: </span>Accept the rules (version 1)" in stranger
+    owner = read(client, "challenge", challenge.slug, user=people.owner)
+    assert f"Next: </span>Upload an entry to {phase.title}" in owner
+    assert reverse("upload", args=[challenge.slug, phase.slug]) in owner
+
+
+def test_a_later_phase_is_pointed_at_once_it_admits_the_team(client, phase, people, scored):
+    later = PhaseFactory(challenge=phase.challenge, parent=phase, title="Later", position=9)
+    first = f"Next: </span>Upload an entry to {phase.title}"
+    assert first in read(client, "challenge", phase.challenge.slug, user=people.owner)
+    scored()
+    owner = read(client, "challenge", phase.challenge.slug, user=people.owner)
+    assert first not in owner and reverse("upload", args=[phase.challenge.slug, later.slug]) in owner
+
+
+def test_waiting_for_approval_is_said(client, phase, people):
+    challenge = phase.challenge
+    Challenge.objects.filter(pk=challenge.pk).update(needs_approval=True)
+    act(client, people.stranger, "join", challenge.slug, accept="yes", version="1")
+    page = read(client, "challenge", challenge.slug)
+    assert "Next: </span>Be admitted by the organizers" in page and "nothing is left for you to do here" in page
+
+
+def test_new_rules_are_asked_for_again(client, phase, people):
+    Challenge.objects.filter(pk=phase.challenge_id).update(rules_version="2")
+    page = read(client, "challenge", phase.challenge.slug, user=people.owner)
+    assert "Next: </span>Accept the rules (version 2)" in page and "You accepted version 1" in page
+
+
+def test_texts_of_organizers_are_markdown_without_anything_active(client, phase, people):
+    challenge = phase.challenge
+    challenge.description = "Read **this**. <script>alert(1)</script>"
+    challenge.save()
+    challenge.announcements.create(title="Data <b>moved</b>", body="See [here](javascript:alert(1)).")
+    page = read(client, "challenge", challenge.slug)
+    assert "<strong>this</strong>" in page and "alert(1)</script>" not in page
+    assert "Data &lt;b&gt;moved&lt;/b&gt;" in page and "javascript:" not in page
+
+
+def test_announcements_of_later_are_not_shown_yet(client, challenge):
+    challenge.announcements.create(title="Tomorrow's news", published_at=timezone.now() + timedelta(days=1))
+    assert "Tomorrow" not in read(client, "challenge", challenge.slug)
+
+
+def test_times_are_in_the_phases_zone(client, challenge):
+    PhaseFactory(challenge=challenge, time_zone="Asia/Tokyo", opens_at=datetime(2026, 1, 1, 15, 30, tzinfo=UTC))
+    page = read(client, "challenge", challenge.slug)
+    assert 'datetime="2026-01-01T15:30:00Z"' in page and "2 January 2026, 00:30 JST" in page
+
+
+def test_a_challenge_without_phases_and_texts_says_what_will_be_there(client, challenge):
+    page = read(client, "challenge", challenge.slug)
+    assert "No phase yet" in page and "No description yet" in page
+
+
+# --- rules and joining -------------------------------------------------------------------------
+
+
+def test_accepting_the_rules_gives_a_team_of_one(client, challenge, people):
+    page = read(client, "rules", challenge.slug, user=people.stranger)
+    assert "Be fair." in page and 'name="version" value="1"' in page
+    response = act(client, people.stranger, "join", challenge.slug, accept="yes", version="1")
+    assert "You take part as stranger." in response.content.decode()
+    assert Team.of(challenge, people.stranger).name == "stranger"
+
+
+def test_the_box_must_be_ticked_and_the_version_be_the_one_read(client, challenge, people):
+    response = act(client, people.stranger, "join", challenge.slug, version="1")
+    assert "Tick the box" in response.content.decode()
+    response = act(client, people.stranger, "join", challenge.slug, accept="yes", version="0")
+    assert response.status_code == 409 and "read them again" in response.content.decode()
+    assert Participation.of(challenge, people.stranger) is None
+
+
+def test_after_joining_one_goes_on_within_this_site_only(client, challenge, people):
+    response = act(client, people.stranger, "join", challenge.slug, follow=False, accept="yes", version="1", next="/metrics/")
+    assert response["Location"] == "/metrics/"
+    response = act(client, people.stranger, "join", challenge.slug, follow=False, accept="yes", version="1", next="//evil.example/")
+    assert response["Location"] == reverse("challenge", args=[challenge.slug])
+
+
+def test_the_link_of_a_private_challenge_opens_it(client, challenge, people):
+    Challenge.objects.filter(pk=challenge.pk).update(visibility="private", access_key="sesame-sesame")
+    read(client, "challenge", challenge.slug, status=404)
+    read(client, "access", challenge.slug, "sesam", status=404)
+    door = read(client, "access", challenge.slug, "sesame-sesame")
+    assert "Log in" in door and challenge.title in door
+    response = act(client, people.stranger, "access", challenge.slug, "sesame-sesame")
+    assert response.redirect_chain and response.status_code == 200
+    assert "Accept the rules" in read(client, "challenge", challenge.slug)
+
+
+def test_looking_at_the_door_lets_nobody_in(client, challenge, people):
+    Challenge.objects.filter(pk=challenge.pk).update(visibility="private", access_key="sesame-sesame")
+    read(client, "access", challenge.slug, "sesame-sesame", user=people.stranger)
+    assert Participation.of(challenge, people.stranger) is None
+
+
+# --- data --------------------------------------------------------------------------------------
+
+
+def test_inputs_are_for_participants_once_the_phase_has_opened(client, phase, people):
+    file = add_file(phase.challenge, phase)
+    path = reverse("challenge_file", args=[phase.challenge.slug, file.pk])
+    assert path not in read(client, "data", phase.challenge.slug, user=people.stranger)
+    assert client.get(path).status_code == 403
+    assert path in read(client, "data", phase.challenge.slug, user=people.mate)
+    Phase.objects.filter(pk=phase.pk).update(opens_at=timezone.now() + timedelta(hours=1))
+    assert "can be downloaded from" in read(client, "data", phase.challenge.slug)
+    assert client.get(path).status_code == 403
+
+
+def test_a_file_for_all_phases_waits_for_the_first(client, phase, people):
+    file = add_file(phase.challenge, None)
+    client.force_login(people.owner)
+    assert fetch(client, file)[0] == 200
+    Phase.objects.filter(pk=phase.pk).update(opens_at=timezone.now() + timedelta(hours=1))
+    assert fetch(client, file)[0] == 403
+
+
+def test_a_file_is_found_under_its_own_challenge_only(client, phase, people):
+    from tests.support.factories import ChallengeFactory
+
+    file = add_file(phase.challenge, phase)
+    client.force_login(people.staff)
+    assert client.get(reverse("challenge_file", args=[ChallengeFactory().slug, file.pk])).status_code == 404
+
+
+@pytest.mark.parametrize("name", ['a"b.zip', "a\r\nSet-Cookie: x=1.zip", "../../etc/passwd", "Dächer 屋根.zip", ""])
+def test_downloads_are_attachments_whatever_the_file_is_called(client, phase, people, name):
+    file = add_file(phase.challenge, phase, name=name, data=b"<html><script>alert(1)</script>")
+    client.force_login(people.owner)
+    status, headers, content = fetch(client, file)
+    assert status == 200 and content == b"<html><script>alert(1)</script>"
+    said = headers["content-disposition"]
+    assert said.startswith("attachment;") and "\n" not in said and "/" not in said.replace("*=utf-8''", "").replace("*=UTF-8''", "")
+    assert "octet-stream" in headers["content-type"] and "x=1" not in headers.get("set-cookie", "")
+
+
+def test_a_file_that_is_gone_from_storage_is_not_found(client, phase, people):
+    file = add_file(phase.challenge, phase)
+    storage.store().delete(file.key)
+    client.force_login(people.owner)
+    assert fetch(client, file)[0] in (403, 404)  # an S3 server may keep to itself that there is nothing
+
+
+def test_the_manifest_is_there_for_everybody_once_the_phase_has_opened(client, phase):
+    from submissions.manifest import Manifest
+
+    path = reverse("manifest", args=[phase.challenge.slug, phase.slug])
+    assert Manifest.from_json(client.get(path).content) == phase.manifest
+    Phase.objects.filter(pk=phase.pk).update(opens_at=timezone.now() + timedelta(hours=1))
+    assert client.get(path).status_code == 404
+
+
+# --- team --------------------------------------------------------------------------------------
+
+
+def test_only_leaders_are_shown_and_may_use_the_acts_of_leaders(client, people, challenge):
+    assert "Send the invitation" in read(client, "team", challenge.slug, user=people.owner)
+    assert "Send the invitation" not in read(client, "team", challenge.slug, user=people.mate)
+    acts = {
+        "team_rename": {"name": "Mine"}, "team_invite": {"email": "a@example.org"}, "team_withdraw_invite": {}, "team_make_link": {},
+        "team_end_link": {}, "team_remove": {"member": people.owner.pk}, "team_lead": {"member": people.mate.pk, "how": "share"},
+    }  # fmt: skip
+    for name, data in acts.items():
+        assert act(client, people.mate, name, challenge.slug, **data).status_code == 403, name
+    people.team.refresh_from_db()
+    assert people.team.name == "Ridge" and not people.team.is_leader(people.mate)
+
+
+def test_a_leader_renames_invites_and_hands_over(client, people, challenge):
+    assert "new name" in act(client, people.owner, "team_rename", challenge.slug, name="Eaves").content.decode()
+    page = act(client, people.owner, "team_invite", challenge.slug, email="grace@example.org").content.decode()
+    assert "grace@example.org is on its way" in page and "Good until" in page
+    invite = people.team.invites.get()
+    assert "withdrawn" in act(client, people.owner, "team_withdraw_invite", challenge.slug, invite=invite.pk).content.decode()
+    page = act(client, people.owner, "team_lead", challenge.slug, member=people.mate.pk, how="hand_over").content.decode()
+    assert "mate leads Eaves now." in page
+    assert people.team.is_leader(people.mate) and not people.team.is_leader(people.owner)
+
+
+def test_what_is_refused_is_said_on_the_page(client, people, challenge):
+    page = act(client, people.owner, "team_leave", challenge.slug).content.decode()
+    assert "last leader" in page
+    page = act(client, people.owner, "team_rename", challenge.slug, name="vALLEY").content.decode()
+    assert "choose another name" in page
+
+
+def test_a_leader_acts_on_their_own_team_only(client, people, challenge):
+    assert act(client, people.owner, "team_remove", challenge.slug, member=people.other.pk).status_code == 404
+    theirs = people.other_team.invite("x@example.org", people.other)
+    assert act(client, people.owner, "team_withdraw_invite", challenge.slug, invite=theirs.pk).status_code == 404
+    assert act(client, people.owner, "team_remove", challenge.slug, member="9" * 30).status_code == 404
+
+
+def test_the_link_is_shown_once_and_lets_people_join(client, people, challenge):
+    page = act(client, people.owner, "team_make_link", challenge.slug).content.decode()
+    link = page.split("<pre>")[1].split("</pre>")[0]
+    path = link.split("8000")[1]
+    assert link not in read(client, "team", challenge.slug)
+    client.logout()
+    anonymous = client.get(path).content.decode()
+    assert "Join Ridge" in anonymous and f"?next={path}" in anonymous
+    client.force_login(people.stranger)
+    assert "I have read the" in client.get(path).content.decode()
+    assert client.post(path, {"version": "1"}).status_code == 409  # the box
+    response = client.post(path, {"version": "1", "accept": "yes"}, follow=True)
+    assert "You are a member of Ridge now." in response.content.decode()
+    assert Team.of(challenge, people.stranger) == people.team
+
+
+def test_an_invitation_does_not_open_a_private_challenge(client, people, challenge):
+    token = people.team.make_link()
+    Challenge.objects.filter(pk=challenge.pk).update(visibility="private")
+    page = read(client, "team_join", token, user=people.stranger)
+    assert "ask its organizers for access" in page
+    assert act(client, people.stranger, "team_join", token, accept="yes", version="1").status_code == 404
+    assert Team.of(challenge, people.stranger) is None
+
+
+def test_a_refused_joining_accepts_no_rules_by_the_way(client, people, challenge):
+    Challenge.objects.filter(pk=challenge.pk).update(team_size=2)
+    response = act(client, people.stranger, "team_join", people.team.make_link(), accept="yes", version="1")
+    assert response.status_code == 409 and "full" in response.content.decode()
+    assert Participation.of(challenge, people.stranger) is None
+
+
+def test_an_old_link_says_that_it_is_over(client, people):
+    token = people.team.make_link()
+    people.team.make_link()
+    assert "This invitation is over" in read(client, "team_join", token, status=404)
+
+
+def test_who_left_can_found_a_team_on_the_page(client, people, challenge):
+    act(client, people.mate, "team_leave", challenge.slug)
+    assert "You are in no team" in read(client, "team", challenge.slug)
+    page = act(client, people.mate, "team_create", challenge.slug, name="Eaves").content.decode()
+    assert "You lead Eaves now." in page
+
+
+# --- account -----------------------------------------------------------------------------------
+
+
+def test_the_account_shows_teams_and_entries_and_keeps_the_settings(client, people, scored):
+    entry = scored()
+    page = read(client, "account", user=people.mate)
+    assert "Ridge" in page and reverse("entry", args=[entry.pk]) in page
+    response = act(client, people.mate, "account", time_zone="Asia/Tokyo")
+    assert "Your settings are saved." in response.content.decode()
+    people.mate.refresh_from_db()
+    assert people.mate.time_zone == "Asia/Tokyo" and people.mate.notify_by_email is False
+    assert "your time:" in read(client, "challenge", people.team.challenge.slug)
+
+
+def test_a_time_zone_that_is_none_is_refused(client):
+    response = act(client, UserFactory(), "account", time_zone="Mars/Olympus")
+    assert response.status_code == 200 and "errorlist" in response.content.decode()
+
+
+def test_pages_of_participants_ask_for_few_queries(client, phase, people, django_assert_max_num_queries):
+    add_file(phase.challenge, phase)
+    client.force_login(people.owner)
+    for name, most in [("challenge", 20), ("rules", 12), ("data", 16), ("team", 14)]:
+        with django_assert_max_num_queries(most):
+            client.get(reverse(name, args=[phase.challenge.slug]))

@@ -1,0 +1,72 @@
+"""The tests' database, migrated once and copied by every test process until a migration changes."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.apps import apps
+from django.db import connections
+
+from tests import ROOT, environment
+
+FOLDER = ROOT / ".pytest_cache" / "migrated"  # the file of SQLite, and the lock that lets one process migrate while others wait
+
+
+def copy_into_settings() -> None:
+    """Let Django's test database begin as a copy of the migrated one, which is made first if it is not there."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    test, key = connections["default"].settings_dict["TEST"], _key()
+    with (FOLDER / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if environment.CLUSTER:
+            test["TEMPLATE"] = _postgres(key)
+        else:
+            with closing(sqlite3.connect(_sqlite(key))) as source, closing(sqlite3.connect(test["NAME"])) as copy:
+                source.backup(copy)
+
+
+def _key() -> str:
+    """A digest of every app's migrations; of the checkout too, since others may use the same server."""
+    digest = hashlib.sha256(str(ROOT).encode())
+    for app in apps.get_app_configs():
+        for path in sorted(Path(app.path, "migrations").glob("*.py")):
+            digest.update(f"{app.label}/{path.name}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _sqlite(key: str) -> Path:
+    path, unfinished = FOLDER / f"{key}.sqlite3", FOLDER / "unfinished.sqlite3"
+    if not path.exists():
+        for old in FOLDER.glob("*.sqlite3*"):
+            old.unlink()
+        _migrate({"PLUMBLINE_SQLITE": str(unfinished)})
+        unfinished.rename(path)
+    return path
+
+
+def _postgres(key: str) -> str:
+    import psycopg
+
+    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    name, unfinished = f"template_{checkout}_{key}", f"template_{checkout}_unfinished"
+    with psycopg.connect(environment.POSTGRES_URL, autocommit=True) as server:
+        known = [row[0] for row in server.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", [f"template\\_{checkout}\\_%"])]
+        if name not in known:
+            for old in known:
+                server.execute(f"DROP DATABASE {old} WITH (FORCE)")
+            server.execute(f"CREATE DATABASE {unfinished}")
+            _migrate({"PLUMBLINE_DATABASE_URL": urlsplit(environment.POSTGRES_URL)._replace(path=f"/{unfinished}").geturl()})
+            server.execute(f"ALTER DATABASE {unfinished} RENAME TO {name}")
+    return name
+
+
+def _migrate(database: dict[str, str]) -> None:
+    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=os.environ | database, check=True)

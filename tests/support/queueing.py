@@ -1,0 +1,167 @@
+"""Teams, entries and workers on paper: what waits how long under an order of parts. Seeded; nothing here is measured."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from submissions.turns import turns
+
+
+@dataclass(eq=False)
+class Piece:
+    """One part: its team, when it was sent, the seconds that it takes, and what was known of them."""
+
+    team: int
+    entry: int
+    sent: float
+    seconds: float
+    cost: float
+    turn: float = 0.0
+    begun: float = math.nan
+    done: float = math.nan
+    free_in: float = 0.0  # from when it was sent until the next worker had nothing to do
+    fair: float = math.nan  # seconds from sending to the end, where teams share the workers equally
+
+
+@dataclass
+class Load:
+    """What is sent: entries in the order in which they are sent."""
+
+    entries: list[list[Piece]] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> list[Piece]:
+        return [piece for entry in self.entries for piece in entry]
+
+
+# Parts and seconds of each, from and to: two pictures, a scene of them, five meshes with slow metrics.
+SIZES = {"short": (2, 1.0, 3.0), "middle": (8, 4.0, 12.0), "long": (20, 30.0, 120.0)}
+
+
+def fifty_teams(seed: int, workers: int = 4, hours: float = 3.0, load: float = 0.9, known: float = 0.5) -> Load:
+    """Fifty teams over some hours, of which five send long entries several at a time; as much work as `load` times the workers
+    can do. What is known of a part's seconds is off by a factor, log-normal with the deviation `known`."""
+    rng = random.Random(seed)
+    made: list[tuple[float, int, str]] = []
+    work, most = 0.0, load * workers * hours * 3600
+    while work < most:
+        team = rng.randrange(50)
+        size = "long" if team < 5 else rng.choices(("short", "middle", "long"), (6, 3, 0.3))[0]
+        at = rng.uniform(0, hours * 3600)
+        for _ in range(rng.randint(2, 5) if team < 5 else 1):
+            made.append((at, team, size))
+            n, low, high = SIZES[size]
+            work += n * (low + high) / 2
+    found = Load()
+    for number, (at, team, size) in enumerate(sorted(made)):
+        n, low, high = SIZES[size]
+        entry = [Piece(team, number, at, seconds, 0.0) for seconds in (rng.uniform(low, high) for _ in range(n))]
+        for piece in entry:
+            piece.cost = piece.seconds * math.exp(rng.gauss(0, known))
+        found.entries.append(entry)
+    return found
+
+
+def by_arrival(entry: Sequence[Piece], waiting: Sequence[Piece], clock: float) -> None:
+    """The order of before: the oldest entry first."""
+    for piece in entry:
+        piece.turn = float(entry[0].entry)
+
+
+def by_turns(entry: Sequence[Piece], waiting: Sequence[Piece], clock: float) -> None:
+    own = [piece for piece in waiting if piece.team == entry[0].team]
+    ahead = len({piece.entry for piece in own})
+    costs = [piece.cost for piece in entry]
+    for piece, turn in zip(entry, turns(clock, sum(piece.cost for piece in own), ahead, costs), strict=True):
+        piece.turn = turn
+
+
+def run(load: Load, workers: int, order: Callable[[Sequence[Piece], Sequence[Piece], float], None]) -> None:
+    """Have the workers do it all: each takes the waiting part with the least turn, and keeps it to its end."""
+    waiting: dict[int, Piece] = {}
+    queue: list[tuple[float, int]] = []
+    busy: list[tuple[float, int]] = []
+    numbers: dict[int, Piece] = {}
+    sent, last, now = list(load.entries), 0.0, 0.0
+    while sent or queue or busy:
+        now = min(sent[0][0].sent if sent else math.inf, busy[0][0] if busy else math.inf)
+        while busy and busy[0][0] <= now:
+            _, number = heapq.heappop(busy)
+            waiting.pop(number)
+            last = max(last, numbers[number].turn)
+        while sent and sent[0][0].sent <= now:
+            entry = sent.pop(0)
+            order(entry, list(waiting.values()), min((piece.turn for piece in waiting.values()), default=last))
+            for piece in entry:
+                number = len(numbers)
+                numbers[number] = waiting[number] = piece
+                piece.free_in = max(0.0, busy[0][0] - now) if len(busy) == workers else 0.0
+                heapq.heappush(queue, (piece.turn, number))
+        while queue and len(busy) < workers:
+            _, number = heapq.heappop(queue)
+            piece = numbers[number]
+            piece.begun, piece.done = now, now + piece.seconds
+            heapq.heappush(busy, (piece.done, number))
+
+
+def share_fairly(load: Load, workers: int) -> None:
+    """Give each part its fair share: how long it takes where at every moment the teams with something to do share the workers
+    equally, a team's parts come in the order of sending, and a part never has more than one worker."""
+    left: dict[int, list[list]] = defaultdict(list)  # by team: [seconds left, part], the first first
+    sent, now = list(load.entries), 0.0
+    while sent or left:
+        speed: dict[int, float] = {}
+        room, teams = float(workers), sorted(left, key=lambda team: len(left[team]))
+        for n, team in enumerate(teams):  # a team with fewer parts than its share leaves the rest to others
+            speed[team] = min(room / (len(teams) - n), len(left[team]))
+            room -= speed[team]
+        step = sent[0][0].sent - now if sent else math.inf
+        for team, rows in left.items():
+            step = min(step, rows[0][0] / min(1.0, speed[team]))
+        for team, rows in list(left.items()):
+            given = speed[team]
+            for row in rows:
+                mine = min(1.0, given)
+                row[0] -= mine * step
+                given -= mine
+                if given <= 0:
+                    break
+            for row in [row for row in rows if row[0] <= 1e-9]:
+                row[1].fair = now + step - row[1].sent
+                rows.remove(row)
+            if not rows:
+                del left[team]
+        now += step
+        while sent and sent[0][0].sent <= now:
+            entry = sent.pop(0)
+            left[entry[0].team] += [[piece.seconds, piece] for piece in entry]
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Seconds from sending to the score, of entries; and of parts how many times their fair share, beside the time until a
+    worker is free, they took at worst."""
+
+    median: float
+    p95: float
+    worst: float
+    short_median: float
+    short_worst: float
+    worst_ratio: float
+
+
+def waiting(load: Load) -> Waiting:
+    took = np.array([max(piece.done for piece in entry) - entry[0].sent for entry in load.entries])
+    short = np.array([len(entry) == SIZES["short"][0] for entry in load.entries])
+    ratios = [(piece.done - piece.sent) / (piece.fair + piece.free_in) for piece in load.pieces]
+    return Waiting(
+        float(np.median(took)), float(np.percentile(took, 95)), float(took.max()), float(np.median(took[short])),
+        float(took[short].max()), max(ratios),
+    )  # fmt: skip
