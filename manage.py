@@ -9,7 +9,26 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except Exception as error:
+        sys.exit(_sentence(error))
+
+
+def _sentence(error: Exception) -> str:
+    """What is wrong with the database, where that is what broke; any other error goes on as it is."""
+    from django.db import OperationalError, ProgrammingError
+
+    if isinstance(error, OperationalError | ProgrammingError):
+        from submissions.database import behind
+
+        try:
+            sentence = behind()
+        except OperationalError as silent:
+            return f"The database does not answer ({' '.join(str(silent).split())}); see PLUMBLINE_DATABASE_URL and PLUMBLINE_SQLITE."
+        if sentence:
+            return sentence
+    raise error
 
 
 if __name__ == "__main__":
