@@ -88,6 +88,7 @@ class Leased(models.Model):
     where a worker was lost, losses are the row's own doing and count as attempts.
     """
 
+    doing: str  # what sentences call the work: "making these pictures"; of the kind of row, or of the row
     # What is set beside in a row that is given back, and in one that begins anew, with nothing behind it.
     GIVEN_BACK: ClassVar[dict[str, Any]] = {}
     ANEW: ClassVar[dict[str, Any]] = {
@@ -106,11 +107,6 @@ class Leased(models.Model):
 
     class Meta:
         abstract = True
-
-    @property
-    def doing(self) -> str:
-        """What sentences call the work: "making these pictures"."""
-        raise NotImplementedError
 
     def under_lease(self) -> models.QuerySet:
         """This row, if the token in hand is still the row's; else nothing."""
