@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty
-from time import monotonic
+from time import time_ns
 from typing import Any
 
 import structlog
@@ -43,7 +43,7 @@ class Channel(filesystem.Channel):
     """Messages and the tables of exchanges, written beside and renamed."""
 
     def _put(self, queue: str, payload: dict[str, Any], **_) -> None:
-        _write(Path(self.data_folder_out, f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"), payload)
+        _write(Path(self.data_folder_out, f"{time_ns():020}_{uuid.uuid4()}.{queue}.msg"), payload)
 
     def _get(self, queue: str) -> dict[str, Any]:
         """The oldest message of the queue that can be read. Renaming says whose it is, and takes no room."""

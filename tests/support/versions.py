@@ -13,7 +13,7 @@ import pytest
 from evaluation import child
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
-from evaluation.sandbox import JobFailed, Sandbox
+from evaluation.sandbox import JobFailed, sandbox
 
 
 def set_version(monkeypatch: pytest.MonkeyPatch, key: str, by: int = 1) -> int:
@@ -22,11 +22,11 @@ def set_version(monkeypatch: pytest.MonkeyPatch, key: str, by: int = 1) -> int:
     spec = registry.get(key)
     spec = replace(spec, version=spec.version + by)
     monkeypatch.setattr(registry, "REGISTRY", MappingProxyType({**registry.REGISTRY, key: spec}))
-    monkeypatch.setattr(Sandbox, "run", _run)
+    monkeypatch.setattr(sandbox, "run", _run)
     return spec.version
 
 
-def _run(self: Sandbox, folder: Path, job: dict, heartbeat: Callable[[], bool], *limits: float) -> dict:
+def _run(folder: Path, job: dict, heartbeat: Callable[[], bool], *limits: float) -> dict:
     try:
         return json.loads(json.dumps(child.JOBS[job["kind"]](folder, json.loads(json.dumps(job)))))
     except OtherDefinition as error:

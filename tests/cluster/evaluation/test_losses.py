@@ -243,8 +243,9 @@ def test_a_scoring_process_killed_from_outside_is_a_loss_and_one_that_breaks_dow
     assert "FileNotFoundError" in part.failure_detail
 
 
-def test_the_job_of_a_part_killed_from_outside_is_a_loss(slow_phase, people, references):
+def test_the_job_of_a_part_killed_from_outside_is_a_loss(slow_phase, people, settings):
     """As by a machine that runs out of memory: the worker lives, and so does its child."""
+    settings.HEARTBEAT_SECONDS = 0.02  # the kill comes with one, before a fast machine is done
     part = _part(slow_phase, people)
     seen: list[int] = []
 

@@ -15,8 +15,8 @@ from leaderboard.texts import SOURCES, render_due
 from submissions import markdown
 from submissions.models import Announcement, Challenge, RenderedText, Submission
 from submissions.models.rendered_text import _converting, _stored
-from tests.factories import archive, gables, received
 from tests.service.leaderboard.test_views_board import signed_in, text
+from tests.support.factories import archive, gables, received
 
 pytestmark = pytest.mark.django_db
 DEEP = "1. " * 3333

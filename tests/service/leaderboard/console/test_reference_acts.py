@@ -77,16 +77,16 @@ def test_a_reference_may_have_the_name_of_a_file_that_the_job_itself_uses(name):
 
 
 def test_a_reference_that_takes_long_to_read_is_stopped_and_says_so(monkeypatch, settings):
-    from evaluation.sandbox import JobFailed, Sandbox
+    from evaluation.sandbox import JobFailed, sandbox
     from leaderboard.console.acts import read_reference
 
     settings.READ_SECONDS, limits_given = 1, []
 
-    def slow(self, folder, job, heartbeat, seconds=None):
+    def slow(folder, job, heartbeat, seconds=None):
         limits_given.append(seconds)
         raise JobFailed("time", "", seconds)
 
-    monkeypatch.setattr(Sandbox, "run", slow)
+    monkeypatch.setattr(sandbox, "run", slow)
     with pytest.raises(Refused, match="within the 1 s one job may take"):
         read_reference("house.obj", [b"v 0 0 0\n"], WIREFRAME)
     assert limits_given == [1]
