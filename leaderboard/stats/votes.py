@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 
 from submissions.formats.errors import MOST_PROBLEMS, TableError, control_character, heads_text, more_cells
 
-COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
+COLUMNS = (
+    "study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion", "gold", "order", "at",
+)  # fmt: skip
 NEEDED = ("rater", "left", "right", "choice")
+NO = ("", "0", "false", "no")
 CHOICES = {"left": 0, "right": 1, "tie": 2}
 # The most characters of a text, as studies store it.
 LENGTHS = {
-    "rater": 120, "group": 60, "sample": 240, "left": 200, "right": 200, "entry": 200, "criterion": 60, "swapped": 8, "repeat_of": 40,
+    "rater": 120, "group": 60, "sample": 240, "left": 200, "right": 200, "entry": 200, "criterion": 60, "swapped": 8, "repeat_of": 40, "gold": 8, "order": 12, "at": 40,
 }  # fmt: skip
 
 Ints = NDArray[np.int64]
@@ -40,7 +43,8 @@ class VotesError(TableError):
 
 @dataclass(frozen=True)
 class Vote:
-    """One answer as it was given. `repeat_of` is not empty where the pair had been asked before on purpose."""
+    """One answer as it was given. `repeat_of` is not empty where the pair had been asked before on purpose, `gold` where its answer
+    was known beforehand; `order` numbers a rater's answers, `at` says when each was given."""
 
     rater: str
     left: str
@@ -53,6 +57,9 @@ class Vote:
     swapped: str = ""
     seconds: float | None = None
     repeat_of: str = ""
+    gold: str = ""
+    order: str = ""
+    at: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +67,8 @@ class Votes:
     """Canonical votes, in the order given. All arrays have one entry per vote.
 
     `rater`, `sample`, `a`, `b` index `raters`, `samples`, `methods` (sorted names), a < b; `verdict` is -1, 0 or +1;
-    `seconds` is NaN where it is not known; `repeat` marks pairs asked again, `groups` gives each rater's group.
+    `side` is +1 where a stood left and -1 where it stood right; `seconds` is NaN where it is not known; `repeat` marks pairs asked
+    again, `gold` those whose answer was known; `groups` gives each rater's group.
     """
 
     raters: tuple[str, ...]
@@ -72,8 +80,10 @@ class Votes:
     a: Ints
     b: Ints
     verdict: Ints
+    side: Ints
     seconds: Floats
     repeat: NDArray[np.bool_] = field(repr=False)
+    gold: NDArray[np.bool_] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.verdict)
@@ -101,7 +111,8 @@ class Votes:
         """These votes, under the same numbering of raters, samples and methods."""
         return Votes(
             self.raters, self.samples, self.methods, self.groups, self.rater[chosen], self.sample[chosen],
-            self.a[chosen], self.b[chosen], self.verdict[chosen], self.seconds[chosen], self.repeat[chosen],
+            self.a[chosen], self.b[chosen], self.verdict[chosen], self.side[chosen], self.seconds[chosen], self.repeat[chosen],
+            self.gold[chosen],
         )  # fmt: skip
 
 
@@ -116,13 +127,15 @@ def canonical(votes: Iterable[Vote]) -> Votes:
     methods, sides = numbered([vote.left for vote in rows] + [vote.right for vote in rows])
     left, right = sides[: len(rows)], sides[len(rows) :]
     said = np.array([CHOICES[vote.choice] for vote in rows], dtype=np.int64)
-    verdict = np.array([-1, 1, 0])[said] * np.where(left < right, 1, -1) if rows else said
+    side = np.where(left < right, 1, -1)
+    verdict = np.array([-1, 1, 0])[said] * side if rows else said
     group = {vote.rater: vote.group for vote in reversed(rows)}
     return Votes(
         raters, samples, methods, tuple(group[name] for name in raters), rater, sample,
-        np.minimum(left, right), np.maximum(left, right), verdict,
+        np.minimum(left, right), np.maximum(left, right), verdict, side,
         np.array([math.nan if vote.seconds is None else vote.seconds for vote in rows], dtype=np.float64),
         np.array([bool(vote.repeat_of) for vote in rows], dtype=bool),
+        np.array([vote.gold.lower() not in NO for vote in rows], dtype=bool),
     )  # fmt: skip
 
 

@@ -1,0 +1,109 @@
+"""The answers of a study that count, as arrays: what every figure that comes from people is made of.
+
+Which answers count: of several of one rater to one question the first; none that repeats a question on purpose; none to a gold
+question, whose answer is known; none of a judge. Every pair of entries that was asked at all weighs the same, so that no figure
+depends on which pairs a plan asked more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.stats.crossed import Clusters
+from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.votes import Floats, Ints, Votes
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """N answers. `rater`, `sample`, `a` and `b` index `raters`, `samples` and `entries` (sorted names), a < b.
+
+    `verdict` is -1 where a is better, 0 for equal, +1 where b is; `side` is +1 where a stood left, -1 where it stood right, 0
+    where that is not known. `weight` is one over the number of answers on that pair of entries, before any of them was left
+    out for want of values or as a tie. `sampled` says whether the study names samples; where it does not, each question is
+    one of its own.
+    """
+
+    raters: tuple[str, ...]
+    samples: tuple[str, ...]
+    entries: tuple[str, ...]
+    rater: Ints
+    sample: Ints
+    a: Ints
+    b: Ints
+    verdict: Ints
+    side: Ints
+    weight: Floats
+    sampled: bool = True
+
+    def __len__(self) -> int:
+        return len(self.verdict)
+
+    @cached_property
+    def unit(self) -> Ints:
+        """What an interval takes for the sample of each answer: the sample, or the question where none is named."""
+        return self.sample if self.sampled else self.question
+
+    @cached_property
+    def question(self) -> Ints:
+        """A number for each pair of a sample: equal where the same was asked."""
+        m = len(self.entries)
+        return (self.sample * m + self.a) * m + self.b
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        return Clusters(self.rater, self.unit)
+
+    def take(self, chosen: NDArray[np.bool_] | Ints) -> Answers:
+        """These answers, with the weights they have."""
+        columns = ("rater", "sample", "a", "b", "verdict", "side", "weight")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
+
+    @cached_property
+    def decided(self) -> Answers:
+        """Those that name a winner."""
+        return self.take(self.verdict != 0)
+
+
+def answers(votes: Votes, entries: Collection[str] | None = None) -> Answers:
+    """The answers on pairs of these entries (all without any); gold questions are in none."""
+    counted = votes.take(votes.first & ~votes.gold)
+    if entries is not None:
+        kept = np.isin(np.array(votes.methods, dtype=object).astype(str), list(entries))
+        counted = counted.take(kept[counted.a] & kept[counted.b])
+    return _weighted(
+        Answers(
+            votes.raters, votes.samples, votes.methods, counted.rater, counted.sample, counted.a, counted.b, counted.verdict,
+            counted.side, np.ones(len(counted)), any(votes.samples),
+        )
+    )  # fmt: skip
+
+
+def of_opinions(ratings: Ratings, entries: Collection[str] | None = None) -> Answers:
+    """Opinion scores as answers: on each two entries of one sample that one rater scored, the sign of the difference."""
+    m = len(ratings.methods)
+    table = np.full((len(ratings.raters), len(ratings.samples), m), np.nan)
+    table[ratings.rater, ratings.sample, ratings.method] = ratings.score
+    kept = np.array([entries is None or name in entries for name in ratings.methods], dtype=bool)
+    a, b = np.triu_indices(m, 1)
+    a, b = a[kept[a] & kept[b]], b[kept[a] & kept[b]]
+    gap = table[:, :, b] - table[:, :, a]
+    rater, sample, pair = np.nonzero(~np.isnan(gap))
+    verdict = np.sign(gap[rater, sample, pair]).astype(np.int64)
+    none = np.zeros(len(pair), dtype=np.int64)
+    found = Answers(
+        ratings.raters, ratings.samples, ratings.methods, rater, sample, a[pair], b[pair], verdict, none, np.ones(len(pair)),
+        any(ratings.samples),
+    )  # fmt: skip
+    return _weighted(found)
+
+
+def _weighted(found: Answers) -> Answers:
+    pair = found.a * len(found.entries) + found.b
+    _, place, counts = np.unique(pair, return_inverse=True, return_counts=True)
+    return replace(found, weight=1.0 / counts[place] if len(found) else np.zeros(0))

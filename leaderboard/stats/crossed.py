@@ -1,0 +1,215 @@
+"""Intervals of figures made of answers, where raters and samples are crossed clusters.
+
+Answers of one rater resemble each other, and so do answers about one sample; an interval that takes them for independent
+promises too much. Every figure T comes with the influence u float64[N] of each answer, so that an estimate differs from the
+truth by about their sum. Of the sums per rater, per sample and per cell (rater and sample) come three variances, V_R, V_S and
+V_C (Cameron, Gelbach, Miller, JBES 2011; Owen, Ann. Appl. Stat. 2007), and
+
+    V = V_C + max(0, V_R - V_C) + max(0, V_S - V_C)
+
+with Satterthwaite's degrees of freedom over the parts that count. Only positive parts count, because what is left of a
+negative one is an interval that is too short.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, logit, stdtr, stdtrit
+
+from leaderboard.stats.votes import Floats, Ints
+
+LEAST = 5  # raters, and samples, below which there is no interval and no test
+ROUGH = 8  # below which the interval is a rough one
+LEVEL = 0.95
+NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
+ALIKE = "All answers are alike."
+
+
+@dataclass(frozen=True, eq=False)
+class Variance:
+    """The three parts, of one figure or of an array of them, and how many raters, samples and cells there are."""
+
+    rater: Floats
+    sample: Floats
+    cell: Floats
+    clusters: tuple[int, int, int]
+
+    @cached_property
+    def total(self) -> Floats:
+        return self.cell + np.maximum(0.0, self.rater - self.cell) + np.maximum(0.0, self.sample - self.cell)
+
+    @cached_property
+    def df(self) -> Floats:
+        """Degrees of freedom, at least 1."""
+        r, s, c = (max(1, n - 1) for n in self.clusters)
+        spent = (self.rater > self.cell) * self.rater**2 / r + (self.sample > self.cell) * self.sample**2 / s + self.cell**2 / c
+        return np.maximum(1.0, np.divide(self.total**2, spent, out=np.ones_like(self.total), where=spent > 0))
+
+    def between(self) -> Variance:
+        """Of the covariances [K, K] of K figures: of the difference of each two [K, K]."""
+        return Variance(*(_between(part) for part in (self.rater, self.sample, self.cell)), self.clusters)
+
+    def own(self) -> Variance:
+        """Of the covariances [K, K] of K figures: of each [K]."""
+        return Variance(*(np.diag(part).copy() for part in (self.rater, self.sample, self.cell)), self.clusters)
+
+
+def _between(part: Floats) -> Floats:
+    own = np.diag(part)
+    return np.maximum(0.0, own[:, None] + own[None, :] - part - part.T)
+
+
+class Clusters:
+    """Which rater and which sample each of N answers is of; only those that occur among them count."""
+
+    def __init__(self, rater: Ints, sample: Ints) -> None:
+        self.rater = np.unique(rater, return_inverse=True)[1]
+        self.sample = np.unique(sample, return_inverse=True)[1]
+        self.n = len(self.rater)
+        self.n_raters = int(self.rater.max()) + 1 if self.n else 0
+        self.n_samples = int(self.sample.max()) + 1 if self.n else 0
+
+    @cached_property
+    def _sums(self) -> tuple[sparse.csr_matrix, ...]:
+        """What adds up over raters, samples and cells [G, N]."""
+        cells = np.unique(self.rater * max(1, self.n_samples) + self.sample, return_inverse=True)[1]
+        ones, columns = np.ones(self.n), np.arange(self.n)
+        each = ((place, int(place.max()) + 1 if self.n else 0) for place in (self.rater, self.sample, cells))
+        return tuple(sparse.csr_matrix((ones, (place, columns)), shape=(count, self.n)) for place, count in each)
+
+    @property
+    def few(self) -> str:
+        """The sentence that says why there is no interval and no test; "" where there are enough."""
+        for n, noun in ((self.n_raters, "raters"), (self.n_samples, "samples")):
+            if n < LEAST:
+                return f"Too few {noun}: {LEAST} are needed, there {'is' if n == 1 else 'are'} {n}."
+        return ""
+
+    @property
+    def rough(self) -> bool:
+        return min(self.n_raters, self.n_samples) < ROUGH
+
+    def variance(self, u: Floats) -> Variance:
+        """Of the figure with influences u [N], or of each of K with u [N, K]."""
+        parts, counts = [], []
+        for sums in self._sums:
+            by = sums @ u
+            g = len(by)
+            parts.append(np.asarray(_scale(g) * ((by - by.mean(axis=0)) ** 2).sum(axis=0)) if g else np.zeros(u.shape[1:]))
+            counts.append(g)
+        return Variance(*parts, tuple(counts))
+
+    def covariance(self, u: Floats) -> Variance:
+        """The covariances [K, K] of K figures with influences u [N, K]."""
+        parts, counts = [], []
+        for sums in self._sums:
+            by = sums @ u
+            g = len(by)
+            centred = by - by.mean(axis=0) if g else by
+            parts.append(_scale(g) * (centred.T @ centred))
+            counts.append(g)
+        return Variance(*parts, tuple(counts))
+
+    def alike(self, u: Floats) -> bool:
+        """Whether no cluster differs from what all are on average."""
+        return all(np.abs(sums @ u).max(initial=0.0) <= NOTHING for sums in self._sums)
+
+
+def _scale(g: int) -> float:
+    return g / (g - 1) if g > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A value with its 95 % interval over other raters and samples; `why` says what keeps it from having one.
+
+    `n` answers of `raters` on `samples` are used, worth `n_eff` of equal weight; `se` and `df` are those of the interval (for a
+    share the interval is made on the scale of the logit). `value` is None without answers.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    n_eff: float = 0.0
+    raters: int = 0
+    samples: int = 0
+    se: float | None = None
+    df: float | None = None
+    why: str = ""
+
+    @property
+    def rough(self) -> bool:
+        return self.low is not None and min(self.raters, self.samples) < ROUGH
+
+
+def effective(weight: Floats) -> float:
+    """How many answers of equal weight say as much: (sum w)^2 / sum w^2; 0 without any."""
+    squares = float((weight**2).sum())
+    return float(weight.sum()) ** 2 / squares if squares > 0 else 0.0
+
+
+def ratio(num: Floats, den: Floats) -> tuple[float, Floats]:
+    """sum(num) / sum(den) and the influence of each answer on it."""
+    total = float(den.sum())
+    value = float(num.sum()) / total
+    return value, (num - value * den) / total
+
+
+def figure(value: float, u: Floats, clusters: Clusters, weight: Floats, share: bool = True, alike: str = ALIKE) -> Figure:
+    """The value with its interval. A `share` lies in [0, 1] and gets one that does too; `alike` is said where all answers are."""
+    known = {"n": clusters.n, "n_eff": effective(weight), "raters": clusters.n_raters, "samples": clusters.n_samples}
+    if clusters.few:
+        return Figure(value, **known, why=clusters.few)
+    variance = clusters.variance(u)
+    se, df = math.sqrt(float(variance.total)), float(variance.df)
+    if share and not NOTHING < value < 1 - NOTHING:
+        low, high = at_the_end(value, min(clusters.n_raters, clusters.n_samples))
+        return Figure(value, low, high, **known, se=se, df=df)
+    if clusters.alike(u):
+        return Figure(value, **known, why=alike)
+    low, high = (share_interval if share else interval)(value, se, df)
+    return Figure(value, low, high, **known, se=se, df=df)
+
+
+def at_the_end(value: float, m: int) -> tuple[float, float]:
+    """The interval of a share of exactly 0 or 1, with m clusters: another would be seen with 97.5 %."""
+    far = 0.025 ** (1 / m)
+    return (0.0, 1 - far) if value <= 0 else (far, 1.0)
+
+
+def quantile(df: Floats | float) -> Floats:
+    """t(.975, df)."""
+    return stdtrit(df, 1 - (1 - LEVEL) / 2)
+
+
+def interval(value: Floats | float, se: Floats | float, df: Floats | float) -> tuple[float, float]:
+    half = quantile(df) * se
+    return value - half, value + half
+
+
+def share_interval(value: Floats | float, se: Floats | float, df: Floats | float) -> tuple[float, float]:
+    """On the scale of the logit, so that it stays between 0 and 1."""
+    half = quantile(df) * se / (value * (1 - value))
+    return expit(logit(value) - half), expit(logit(value) + half)
+
+
+def two_sided(value: float, variance: float, df: float) -> float:
+    """The p of a difference from 0; where nothing varies, 1 if there is none and 0 if there is one."""
+    if variance <= 0:
+        return 1.0 if value == 0 else 0.0
+    return float(2 * stdtr(df, -abs(value) / math.sqrt(variance)))
+
+
+def holm(p: Floats) -> Floats:
+    """Holm's adjusted p [N], in the order given."""
+    order = np.argsort(p, kind="stable")
+    steps = np.minimum(1.0, p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.maximum.accumulate(steps)
+    return adjusted

@@ -1,0 +1,540 @@
+"""What people prefer, in one model with ties: Davidson (JASA 1970), with the side a thing stood on and covariates.
+
+    eta = theta_a - theta_b + gamma side + z beta,   P(a) ~ exp(eta / 2),   P(b) ~ exp(-eta / 2),   P(equal) ~ nu
+
+It is an exponential family, so that its fitted points (1 for a win, 1/2 for a tie) are the observed ones of each entry. What
+boards rank by is `implied`: how often an entry would be preferred, ties half, against each of the others in turn, which does not
+depend on whom a plan let it meet. Intervals come from the influence of each answer, over raters and samples (`crossed`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from leaderboard.stats import crossed
+from leaderboard.stats.answers import Answers
+from leaderboard.stats.crossed import Clusters, Variance
+from leaderboard.stats.votes import Floats, Ints
+
+GRADIENT = 1e-9  # of the number of answers
+STEPS = 100
+BOUND = 15.0  # a side or a covariate beyond this is not finite
+DRAWS = 20_000
+SPREAD = 0.5  # of raters' consistency around that of the panel, as a prior
+NOBODY = "Nobody preferred either."
+PRIOR = "A weak prior was used: some entry never lost a point, or never won one."
+NO_SIDE = "The side could not be told apart from the entries."
+NO_COVARIATE = "{} could not be told apart from the entries or from another covariate."
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted model of M entries that met, directly or through others.
+
+    `entries` int64[M] are their numbers among the study's; `theta` float64[M] has mean 0; `nu` is 0 where nobody tied; `gamma` is
+    None where sides are unknown or cannot be told apart; `beta` has one value per covariate of `covariates`. `u` float64[N, P]
+    are the influences of the answers on theta, then (where they were fitted) on ln nu, gamma and beta. `prior` says that abilities
+    were drawn to 0 by a standard normal prior; `notes` are sentences.
+    """
+
+    answers: Answers
+    entries: Ints
+    theta: Floats
+    nu: float
+    gamma: float | None
+    beta: Floats
+    covariates: tuple[str, ...]
+    prior: bool
+    notes: tuple[str, ...]
+    u: Floats = field(repr=False)
+    eta: Floats = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.theta)
+
+    @property
+    def clusters(self) -> Clusters:
+        return self.answers.clusters
+
+    @property
+    def log_nu(self) -> int | None:
+        """The column of `u` of ln nu."""
+        return len(self) if self.nu > 0 else None
+
+    def column(self, name: str) -> int:
+        """The column of `u` of "side" or of a covariate."""
+        at = len(self) + (self.nu > 0)
+        if name == "side":
+            return at
+        return at + (self.gamma is not None) + self.covariates.index(name)
+
+    @cached_property
+    def covariance(self) -> Variance:
+        """Of theta [M, M], in parts."""
+        return self.clusters.covariance(self.u[:, : len(self)])
+
+    @cached_property
+    def variance(self) -> Variance:
+        """Of each theta [M]."""
+        return self.covariance.own()
+
+    @cached_property
+    def between(self) -> Variance:
+        """Of each difference theta_i - theta_j [M, M]."""
+        return self.covariance.between()
+
+
+# --- fitting
+
+
+def models(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> list[Model]:
+    """A model of each part of the comparisons, the one with most answers first; none where nobody preferred any.
+
+    Entries of two parts never met, not even through others, and have no common column. `covariates` are differences, a minus b,
+    float64[N] of the answers.
+    """
+    m = len(answers.entries)
+    met = np.zeros((m, m), dtype=bool)
+    met[answers.a, answers.b] = True
+    part = connected_components(met, directed=False)[1]
+    found = []
+    for number in np.unique(part[answers.a]) if len(answers) else ():
+        inside = part[answers.a] == number
+        if (answers.verdict[inside] != 0).any():
+            found.append(fit(answers.take(inside), {name: z[inside] for name, z in (covariates or {}).items()}))
+    return sorted(found, key=lambda model: (-len(model.answers), int(model.entries[0])))
+
+
+def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Model:
+    """The model of answers whose entries all met, directly or through others, of which at least one names a winner.
+
+    The side and covariates that cannot be told apart from the entries, or have no finite value, are left out with a note.
+    """
+    entries, place = np.unique(np.concatenate([answers.a, answers.b]), return_inverse=True)
+    a, b = place[: len(answers)], place[len(answers) :]
+    m, notes = len(entries), []
+    extra, names = [], []
+    wanted: dict[str, Floats] = dict(covariates or {})
+    if (answers.side > 0).any() and (answers.side < 0).any():
+        wanted = {"side": answers.side.astype(np.float64), **wanted}
+    for name, z in wanted.items():
+        if _separate(a, b, m, [*extra, z]):
+            extra.append(z)
+            names.append(name)
+        else:
+            notes.append(_left_out(name))
+    prior = separated(a, b, answers.verdict, m)
+    while True:
+        z = np.stack(extra, axis=1) if extra else np.zeros((len(answers), 0))
+        found = _newton(a, b, answers.verdict, m, z, prior)
+        wild = [n for n, value in enumerate(found.extra) if not abs(value) <= BOUND * max(1e-300, 1 / max(1e-300, np.abs(z[:, n]).max()))]
+        if not wild:
+            break
+        notes.append(_left_out(names[wild[0]]))
+        del extra[wild[0]], names[wild[0]]
+    if prior:
+        notes.append(PRIOR)
+    sided = bool(names) and names[0] == "side"
+    return Model(
+        answers, entries, found.theta, found.nu, float(found.extra[0]) if sided else None, found.extra[int(sided) :],
+        tuple(names[int(sided) :]), prior, tuple(notes), _influences(found, a, b, answers.verdict, z, prior), found.eta,
+    )  # fmt: skip
+
+
+def _left_out(name: str) -> str:
+    return NO_SIDE if name == "side" else NO_COVARIATE.format(name)
+
+
+def _separate(a: Ints, b: Ints, m: int, extra: Sequence[Floats]) -> bool:
+    """Whether the last of `extra` is no combination of the entries' differences and of the others."""
+    z = np.stack(extra, axis=1)
+    scale = np.abs(z).max(axis=0)
+    if not (scale > 0).all():
+        return False
+    # What the entries cannot explain: the residual of a least-squares fit of potentials on the graph of comparisons.
+    laplacian = np.full((m, m), 1.0 / m)
+    np.add.at(laplacian, (a, a), 1.0)
+    np.add.at(laplacian, (b, b), 1.0)
+    np.add.at(laplacian, (a, b), -1.0)
+    np.add.at(laplacian, (b, a), -1.0)
+    z = z / scale
+    flow = np.zeros((m, z.shape[1]))
+    np.add.at(flow, a, z)
+    np.subtract.at(flow, b, z)
+    potential = np.linalg.solve(laplacian, flow)
+    rest = z - (potential[a] - potential[b])
+    return int(np.linalg.matrix_rank(rest.T @ rest, tol=1e-9 * len(a))) == z.shape[1]
+
+
+def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
+    """Whether abilities have no finite estimate: some entries never lost a point to the others."""
+    points = np.zeros((m, m), dtype=bool)
+    points[a[verdict <= 0], b[verdict <= 0]] = True
+    points[b[verdict >= 0], a[verdict >= 0]] = True
+    return int(connected_components(points, directed=True, connection="strong")[0]) > 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    theta: Floats
+    nu: float
+    extra: Floats
+    eta: Floats
+    information: Floats
+
+
+def chances(eta: Floats, nu: float) -> tuple[Floats, Floats, Floats]:
+    """P(a), P(equal), P(b)."""
+    top = np.abs(eta) / 2
+    a, b, tie = np.exp(eta / 2 - top), np.exp(-eta / 2 - top), nu * np.exp(-top)
+    total = a + b + tie
+    return a / total, tie / total, b / total
+
+
+def _newton(a: Ints, b: Ints, verdict: Ints, m: int, z: Floats, prior: bool) -> _Fitted:
+    """The maximum of the likelihood, to a gradient of 1e-9 times the number of answers."""
+    n, k = len(a), z.shape[1]
+    tied = verdict == 0
+    ties = bool(tied.any())
+    size = m + ties + k
+    at = np.zeros(size)
+    if ties:
+        at[m] = math.log(2 * tied.sum() / max(1, n - tied.sum()))
+    half = -verdict / 2
+
+    def eta_of(x: Floats) -> Floats:
+        return x[a] - x[b] + (z @ x[m + ties :] if k else 0.0)
+
+    def loss_of(x: Floats, eta: Floats) -> float:
+        log_nu = x[m] if ties else -np.inf
+        top = np.maximum(np.abs(eta) / 2, log_nu)
+        total = top + np.log(np.exp(eta / 2 - top) + np.exp(-eta / 2 - top) + np.exp(log_nu - top))
+        value = float((total - half * eta).sum()) - (log_nu * tied.sum() if ties else 0.0)
+        return value + (float((x[:m] ** 2).sum()) / 2 if prior else 0.0)
+
+    eta = eta_of(at)
+    loss = loss_of(at, eta)
+    for _ in range(STEPS):
+        first, tie, second = chances(eta, math.exp(at[m]) if ties else 0.0)
+        slope = _slope(a, b, half - (first - second) / 2, tied - tie, z, m, ties)
+        information = _information(a, b, first, tie, second, z, m, ties)
+        if prior:
+            slope[:m] -= at[:m]
+            information[np.arange(m), np.arange(m)] += 1.0
+        if np.abs(slope).max() <= GRADIENT * n / 10:
+            break
+        fixed = information.copy()
+        fixed[:m, :m] += 1.0 / m
+        step = np.linalg.solve(fixed, slope)
+        length = 1.0
+        for _ in range(40):
+            trial = at + length * step
+            trial_eta = eta_of(trial)
+            trial_loss = loss_of(trial, trial_eta)
+            if trial_loss <= loss + 1e-12 * abs(loss):
+                break
+            length /= 2
+        at, eta, loss = trial, trial_eta, trial_loss
+        if k and np.abs(at[m + ties :] * np.abs(z).max(axis=0)).max() > 2 * BOUND:
+            break
+    at[:m] -= at[:m].mean()
+    first, tie, second = chances(eta, math.exp(at[m]) if ties else 0.0)
+    information = _information(a, b, first, tie, second, z, m, ties)
+    if prior:
+        information[np.arange(m), np.arange(m)] += 1.0
+    return _Fitted(at[:m], math.exp(at[m]) if ties else 0.0, at[m + ties :], eta, information)
+
+
+def _slope(a: Ints, b: Ints, by_eta: Floats, by_nu: Floats, z: Floats, m: int, ties: bool) -> Floats:
+    theta = np.bincount(a, by_eta, m) - np.bincount(b, by_eta, m)
+    return np.concatenate([theta, [by_nu.sum()] if ties else [], by_eta @ z])
+
+
+def _information(a: Ints, b: Ints, first: Floats, tie: Floats, second: Floats, z: Floats, m: int, ties: bool) -> Floats:
+    """The covariance of the sufficient statistics: half the sign of the verdict along the design, and the tie."""
+    bend = (first + second - (first - second) ** 2) / 4
+    size = m + ties + z.shape[1]
+    found = np.zeros((size, size))
+    between = np.bincount(a * m + b, bend, m * m).reshape(m, m)
+    between = between + between.T
+    found[:m, :m] = np.diag(between.sum(axis=1)) - between
+    if ties:
+        cross = -(first - second) / 2 * tie
+        found[m, :m] = found[:m, m] = np.bincount(a, cross, m) - np.bincount(b, cross, m)
+        found[m, m] = float((tie * (1 - tie)).sum())
+        found[m, m + 1 :] = found[m + 1 :, m] = cross @ z
+    if z.shape[1]:
+        weighted = bend[:, None] * z
+        start = m + ties
+        for column in range(z.shape[1]):
+            own = weighted[:, column]
+            found[start + column, :m] = found[:m, start + column] = np.bincount(a, own, m) - np.bincount(b, own, m)
+        found[start:, start:] = z.T @ weighted
+    return found
+
+
+def _influences(found: _Fitted, a: Ints, b: Ints, verdict: Ints, z: Floats, prior: bool) -> Floats:
+    """H^-1 score [N, P], centred over theta; with the prior, its pull is shared by all answers."""
+    n, m = len(a), len(found.theta)
+    ties = found.nu > 0
+    first, tie, second = chances(found.eta, found.nu)
+    by_eta = -verdict / 2 - (first - second) / 2
+    score = np.zeros((n, m + ties + z.shape[1]))
+    rows = np.arange(n)
+    score[rows, a] = by_eta
+    score[rows, b] = -by_eta
+    if prior:
+        score[:, :m] -= found.theta / n
+    if ties:
+        score[:, m] = (verdict == 0) - tie
+    score[:, m + ties :] = by_eta[:, None] * z
+    fixed = found.information.copy()
+    fixed[:m, :m] += 1.0 / m
+    u = np.linalg.solve(fixed, score.T).T
+    u[:, :m] -= u[:, :m].mean(axis=1, keepdims=True)
+    return u
+
+
+# --- what follows from it
+
+
+def preference(eta: Floats, nu: float) -> Floats:
+    """P(a) + P(equal) / 2."""
+    first, tie, _ = chances(eta, nu)
+    return first + tie / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A value per entry float64[M] with its interval; NaN ends and `why` where there is none."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    why: str = ""
+
+
+def _slopes(model: Model) -> tuple[Floats, Floats, Floats]:
+    """Of each pair [M, M]: the preference of the row over the column, and its derivatives in eta and in ln nu."""
+    eta = model.theta[:, None] - model.theta[None, :]
+    first, tie, second = chances(eta, model.nu)
+    return first + tie / 2, (first + second - (first - second) ** 2) / 4, -(first - second) / 2 * tie
+
+
+def implied(model: Model) -> Column:
+    """People's column [M]: the mean over the others of how often an entry would be preferred, ties half."""
+    m = len(model)
+    p, by_eta, by_nu = _slopes(model)
+    for table in (p, by_eta, by_nu):
+        np.fill_diagonal(table, 0.0)
+    value = p.sum(axis=1) / (m - 1)
+    jacobian = np.diag(by_eta.sum(axis=1)) - by_eta
+    u = model.u[:, :m] @ jacobian.T / (m - 1)
+    if model.log_nu is not None:
+        u += model.u[:, [model.log_nu]] * (by_nu.sum(axis=1) / (m - 1))
+    return _column(model, value, u, crossed.share_interval)
+
+
+def abilities(model: Model) -> Column:
+    """theta [M] with its intervals."""
+    return _column(model, model.theta, model.u[:, : len(model)], crossed.interval)
+
+
+def _column(model: Model, value: Floats, u: Floats, ends) -> Column:
+    nothing = np.full(len(value), math.nan)
+    if model.clusters.few:
+        return Column(value, nothing, nothing, model.clusters.few)
+    variance = model.clusters.variance(u)
+    none = variance.total <= 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = ends(value, np.sqrt(variance.total), variance.df)
+    return Column(value, np.where(none, math.nan, low), np.where(none, math.nan, high), crossed.ALIKE if none.all() else "")
+
+
+def of_pair(model: Model, i: int, j: int) -> crossed.Figure:
+    """How often entry i (a place in the model) would be preferred to entry j, ties half."""
+    p, by_eta, by_nu = _slopes(model)
+    u = by_eta[i, j] * (model.u[:, i] - model.u[:, j])
+    if model.log_nu is not None:
+        u = u + by_nu[i, j] * model.u[:, model.log_nu]
+    return crossed.figure(float(p[i, j]), u, model.clusters, np.ones(len(model.answers)))
+
+
+def p_of_pairs(model: Model) -> Floats:
+    """The two-sided p of each difference of abilities [M, M]; NaN where there are too few raters or samples."""
+    m = len(model)
+    if model.clusters.few:
+        return np.full((m, m), math.nan)
+    gap = model.theta[:, None] - model.theta[None, :]
+    between = model.between
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(between.total > 0, np.abs(gap) / np.sqrt(between.total), np.where(gap == 0, 0.0, np.inf))
+    return 2 * crossed.stdtr(between.df, -t)
+
+
+def holm_of_pairs(model: Model, counted: NDArray[np.bool_] | None = None) -> Floats:
+    """The same after Holm over the pairs of entries that met [M, M]; NaN elsewhere."""
+    p = p_of_pairs(model)
+    m = len(model)
+    place = np.searchsorted(model.entries, np.stack([model.answers.a, model.answers.b]))
+    met = np.zeros((m, m), dtype=bool)
+    met[place[0], place[1]] = True
+    i, j = np.nonzero(np.triu(met | met.T, 1) & ~np.isnan(p))
+    adjusted = np.full((m, m), math.nan)
+    if len(i):
+        adjusted[i, j] = adjusted[j, i] = crossed.holm(p[i, j])
+    return adjusted
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Of each entry [M]: how often it is first among draws, and between which ranks it lies, rivals compared at once."""
+
+    p_best: Floats
+    low: Ints
+    high: Ints
+
+
+def places(model: Model) -> Places | None:
+    """Mogstad, Romano, Shaikh and Wilhelm (REStud 2024); None where there are too few raters or samples."""
+    if model.clusters.few:
+        return None
+    m = len(model)
+    parts = model.covariance
+    scale = parts.rater + parts.sample - parts.cell
+    values, vectors = np.linalg.eigh((scale + scale.T) / 2)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    own = (root**2).sum(axis=1)
+    wanted = model.variance.total
+    root = root * np.sqrt(np.divide(wanted, own, out=np.zeros(m), where=own > 0))[:, None]
+    rng = np.random.Generator(np.random.PCG64(0))
+    df = float(np.median(model.variance.df))
+    z = rng.standard_normal((DRAWS, m)) @ root.T / np.sqrt(rng.chisquare(df, DRAWS) / df)[:, None]
+    best = np.bincount(np.argmax(model.theta + z, axis=1), minlength=m) / DRAWS
+    apart = np.sqrt(np.maximum(0.0, ((root[:, None, :] - root[None, :, :]) ** 2).sum(axis=-1)))
+    between = model.between.total
+    low, high = np.ones(m, dtype=np.int64), np.full(m, m, dtype=np.int64)
+    for i in range(m):
+        others = (np.arange(m) != i) & (apart[i] > 0)
+        if not others.any():
+            continue
+        c = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = (model.theta - model.theta[i]) / np.sqrt(between[i])
+        low[i] = 1 + np.count_nonzero(t[others] > c)
+        high[i] = m - np.count_nonzero(t[others] < -c)
+    return Places(best, low, high)
+
+
+def consistency(model: Model) -> dict[int, tuple[float, int]]:
+    """Of each rater, by number: how consistent with the panel, and the number of answers. 1 is as the panel, near 0 as a coin, below
+    0 turned round; drawn to 1 by a normal prior with spread 1/2. For organizers to see, never a weight."""
+    answers = model.answers
+    raters, place = np.unique(answers.rater, return_inverse=True)
+    b = np.ones(len(raters))
+    half = -answers.verdict / 2
+    for _ in range(STEPS):
+        first, tie, second = chances(b[place] * model.eta, model.nu)
+        slope = np.bincount(place, (half - (first - second) / 2) * model.eta, len(raters)) - (b - 1) / SPREAD**2
+        bend = np.bincount(place, (first + second - (first - second) ** 2) / 4 * model.eta**2, len(raters)) + 1 / SPREAD**2
+        step = np.clip(slope / bend, -1, 1)
+        b = b + step
+        if np.abs(step).max(initial=0.0) < 1e-10:
+            break
+    counts = np.bincount(place, minlength=len(raters))
+    return {int(rater): (float(value), int(n)) for rater, value, n in zip(raters, b, counts, strict=True)}
+
+
+def share_of(value: float, nu: float) -> float:
+    """How often the side of a coefficient is preferred between equals: (e^(v/2) + nu/2) / (e^(v/2) + e^(-v/2) + nu)."""
+    return float(preference(np.array(value), nu))
+
+
+def coefficient(model: Model, name: str) -> crossed.Figure:
+    """The side ("side") or a covariate, with its interval."""
+    at = model.column(name)
+    value = model.gamma if name == "side" else float(model.beta[model.covariates.index(name)])
+    return crossed.figure(float(value), model.u[:, at], model.clusters, np.ones(len(model.answers)), share=False)
+
+
+# --- how fragile is first place?
+
+
+@dataclass(frozen=True)
+class Fragile:
+    """The fewest answers, raters and samples found whose removal makes another entry first: at most so many; None where no half
+    of them does. `answers_found` are the numbers of the answers."""
+
+    answers: int | None
+    raters: int | None
+    samples: int | None
+    answers_found: tuple[int, ...] = ()
+
+
+EXACT = 60  # raters, or samples, up to which each is left out by itself
+
+
+def fragile(model: Model, step=lambda: None) -> Fragile:
+    """The most influential answers against the first are left out until a refit has another first (Huang et al., 2508.11847)."""
+    n = len(model.answers)
+    answers = _fewest(model, np.arange(n), n, exact=False)
+    step()
+    raters = _fewest(model, model.clusters.rater, model.clusters.n_raters, exact=model.clusters.n_raters <= EXACT)
+    step()
+    samples = _fewest(model, model.clusters.sample, model.clusters.n_samples, exact=model.clusters.n_samples <= EXACT)
+    return Fragile(
+        None if answers is None else len(answers), None if raters is None else len(raters), None if samples is None else len(samples),
+        () if answers is None else tuple(int(one) for one in answers),
+    )  # fmt: skip
+
+
+def _fewest(model: Model, group: Ints, count: int, exact: bool) -> list[int] | None:
+    first = int(np.argmax(model.theta))
+
+    def other_is_first(left_out: Sequence[int]) -> bool:
+        kept = ~np.isin(group, left_out)
+        answers = model.answers.take(kept)
+        if not len(answers) or not (answers.verdict != 0).any():
+            return False
+        for refit in models(answers):
+            if model.entries[first] in refit.entries:
+                return int(refit.entries[np.argmax(refit.theta)]) != int(model.entries[first])
+        return True  # it met nobody any more
+
+    if exact:
+        for one in range(count):
+            if other_is_first([one]):
+                return [one]
+    best: list[int] | None = None
+    for rival in range(len(model)):
+        if rival == first:
+            continue
+        gap = float(model.theta[first] - model.theta[rival])
+        toward = np.bincount(group, model.u[:, first] - model.u[:, rival], count)
+        order = np.argsort(-toward, kind="stable")
+        positive = np.cumsum(np.maximum(toward[order], 0.0))
+        needed = int(np.searchsorted(positive, gap, "right")) + 1
+        if needed <= count and (best is None or needed < len(best)) and toward[order[min(needed, count) - 1]] > 0:
+            best, ranked = order[:needed].tolist(), order
+    if best is None or len(best) > count / 2:
+        return None
+    length = len(best)
+    while not other_is_first(ranked[:length].tolist()):
+        length += max(1, length // 8)
+        if length > count / 2:
+            return None
+    low = 0  # does not do it; `length` does
+    while length - low > 1:
+        middle = (low + length) // 2
+        if other_is_first(ranked[:middle].tolist()):
+            length = middle
+        else:
+            low = middle
+    return ranked[:length].tolist()

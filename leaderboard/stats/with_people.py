@@ -1,0 +1,410 @@
+"""How far a metric agrees with people: one figure that says it, three beside it, the best that is possible, and a test between two.
+
+A metric is a table x float64[samples, entries], turned so that higher is better, NaN where it has no value. On a question
+(a pair of entries of one sample) its difference is d = x[b] - x[a]. The headline is decided agreement: of the answers that
+name a winner, how often the metric puts that winner first, half where it ties. A constant, a coin and noise stand at one half
+of it, whatever the share of ties among people's answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, stdtr
+from scipy.stats import kendalltau, pearsonr, rankdata
+
+from leaderboard.stats import crossed
+from leaderboard.stats.answers import Answers
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.votes import Floats
+
+EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are rounding
+FOLDS = 5
+LEAST_TWICE = 60  # answers on questions that two decided, for the best possible
+WORTH_A_SHARE = 0.55  # best possible up to which the share of the way there says nothing
+LEAST_ENTRIES = 8  # for an interval of a correlation
+ALL_FLIPS = 16  # samples up to which every pattern of signs is tried
+
+NO_ANSWER = "Nobody answered on entries that this metric has values for."
+NO_WINNER = "No answer names a winner between entries that this metric has values for."
+NEVER_BOTH = "People {} tied: nothing can be told apart."
+FEW_TWICE = "Too few questions were answered by two people to say how well a metric could do."
+FEW_ENTRIES = f"Fewer than {LEAST_ENTRIES} entries: no interval."
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """A metric's differences d = x[b] - x[a] float64[N] on the answers it has values for, and `credit` for each: its own
+    verdict, -1 (a), 0 (a tie) or +1 (b). `had` marks these among all that count; `largest` is the largest |x| of the metric."""
+
+    answers: Answers
+    d: Floats
+    verdict: Floats
+    had: NDArray[np.bool_]
+    largest: float
+
+    @property
+    def coverage(self) -> float | None:
+        return len(self.d) / len(self.had) if len(self.had) else None
+
+
+def differences(answers: Answers, x: Floats) -> Differences:
+    first, second = x[answers.sample, answers.a], x[answers.sample, answers.b]
+    d = second - first
+    had = ~np.isnan(d)
+    bound = EQUAL * np.maximum(1.0, np.maximum(np.abs(first), np.abs(second)))
+    verdict = np.where(np.abs(d) <= bound, 0.0, np.sign(d))
+    return Differences(answers.take(had), d[had], verdict[had], had, float(np.nanmax(np.abs(x), initial=0.0)))
+
+
+# --- B: one metric against the answers
+
+
+def credit(found: Differences) -> tuple[Answers, Floats]:
+    """The answers that name a winner, and for each 1 if the metric puts it first, 0 if the other, 1/2 if it ties."""
+    chosen = found.answers.verdict != 0
+    return found.answers.take(chosen), (1 + found.verdict[chosen] * found.answers.verdict[chosen]) / 2
+
+
+def decided(found: Differences) -> Figure:
+    """Decided agreement: sum w k / sum w. 1/2 is chance."""
+    answers, k = credit(found)
+    if not len(answers):
+        return Figure(None, why=NO_WINNER)
+    value, u = crossed.ratio(answers.weight * k, answers.weight)
+    return crossed.figure(value, u, answers.clusters, answers.weight)
+
+
+def better_worse(found: Differences) -> Figure:
+    """The area under the curve of d against who won: whether larger differences go with surer winners.
+
+    Each answer that names a winner enters from both sides (Krasula et al., QoMEX 2016, of pairs: Hanhart et al., QoMEX 2016).
+    """
+    chosen = found.answers.verdict != 0
+    answers = found.answers.take(chosen)
+    if not len(answers):
+        return Figure(None, why=NO_WINNER)
+    d = _steps(found)[chosen] * answers.verdict
+    value, above, below = _area(d, answers.weight, -d, answers.weight)
+    return crossed.figure(value, above + below, answers.clusters, answers.weight)
+
+
+def different_similar(found: Differences) -> Figure:
+    """The area under the curve of |d| against whether people saw a difference at all."""
+    answers, split = found.answers, found.answers.verdict != 0
+    if not len(answers):
+        return Figure(None, why=NO_ANSWER)
+    if split.all() or not split.any():
+        return Figure(None, why=NEVER_BOTH.format("never" if split.all() else "always"))
+    d, w = np.abs(_steps(found)), answers.weight
+    value, above, below = _area(d[split], w[split], d[~split], w[~split])
+    u = np.empty(len(d))
+    u[split], u[~split] = above, below
+    return crossed.figure(value, u, answers.clusters, w)
+
+
+def _steps(found: Differences) -> Floats:
+    """d in whole steps, so that rounding makes no equal differences unequal."""
+    return np.round(found.d / (EQUAL * max(1.0, found.largest)))
+
+
+def _area(positive: Floats, w: Floats, negative: Floats, v: Floats) -> tuple[float, Floats, Floats]:
+    """The weighted Mann-Whitney area, and the influence of each positive and of each negative."""
+    below = _cumulative(negative, v, positive)  # of each positive: the share of negatives below it, equal ones half
+    value = float((w * below).sum() / w.sum())
+    above = 1 - _cumulative(positive, w, negative)
+    return value, w * (below - value) / w.sum(), v * (above - value) / v.sum()
+
+
+def _cumulative(values: Floats, weight: Floats, at: Floats) -> Floats:
+    """The share of the weight that lies below each of `at`, what is equal by half."""
+    order = np.argsort(values, kind="stable")
+    total = np.concatenate([[0.0], np.cumsum(weight[order])])
+    ranked = values[order]
+    left, right = np.searchsorted(ranked, at, "left"), np.searchsorted(ranked, at, "right")
+    return (total[left] + total[right]) / 2 / total[-1]
+
+
+@dataclass(frozen=True)
+class ThreeWay:
+    """How often the metric gives people's very answer, ties included, its own being differences of at most a `tolerance`.
+
+    The figure judges each fold of samples by the tolerance of the others; `tolerance` is that of all, `range` that of the folds.
+    """
+
+    figure: Figure
+    tolerance: float | None = None
+    range: tuple[float, float] | None = None
+
+
+def three_way(found: Differences) -> ThreeWay:
+    """Deutsch, Foster and Freitag, EMNLP 2023, with crossed tolerances and balanced weights."""
+    answers = found.answers
+    if not len(answers):
+        return ThreeWay(Figure(None, why=NO_ANSWER))
+    folds = _folds(answers)
+    tolerance = _tolerance(found.d, answers.verdict, answers.weight)
+    n = int(folds.max()) + 1
+    if n < 2:
+        return ThreeWay(Figure(None, why="Two samples are needed to find a tolerance on one and judge it on the other."), tolerance)
+    each = [_tolerance(found.d[folds != fold], answers.verdict[folds != fold], answers.weight[folds != fold]) for fold in range(n)]
+    value, u = crossed.ratio(answers.weight * _same(found.d, answers.verdict, np.array(each)[folds]), answers.weight)
+    return ThreeWay(crossed.figure(value, u, answers.clusters, answers.weight), tolerance, (min(each), max(each)))
+
+
+def _folds(answers: Answers) -> NDArray[np.int64]:
+    """The fold of each answer: its samples that occur, in order of name, are dealt in turn."""
+    place = np.unique(answers.unit, return_inverse=True)[1]
+    return place % min(FOLDS, int(place.max()) + 1)
+
+
+def _same(d: Floats, verdict: Floats, tolerance: Floats | float) -> Floats:
+    return (np.where(np.abs(d) <= tolerance, 0.0, np.sign(d)) == verdict).astype(float)
+
+
+def three_way_at(found: Differences, tolerance: float) -> float:
+    """The weighted share of answers given at that tolerance."""
+    w = found.answers.weight
+    return float((w * _same(found.d, found.answers.verdict, tolerance)).sum() / w.sum())
+
+
+def _tolerance(d: Floats, verdict: Floats, weight: Floats) -> float:
+    """The smallest tolerance that gives most answers: 0, halfway between two neighbouring |d|, or the largest."""
+    size = np.abs(d)
+    distinct, place = np.unique(size, return_inverse=True)
+    # Of each distinct size: what is won where it counts as a tie, and where it does not.
+    tied = np.bincount(place, weight * (verdict == 0))
+    apart = np.bincount(place, weight * (np.sign(d) == verdict) * (verdict != 0)) + np.bincount(place, weight * ((d == 0) & (verdict == 0)))
+    candidates = np.concatenate([[0.0], (distinct[1:] + distinct[:-1]) / 2, distinct[-1:]])
+    upto = np.searchsorted(distinct, candidates, "right")
+    won = np.concatenate([[0.0], np.cumsum(tied)])[upto] + (apart.sum() - np.concatenate([[0.0], np.cumsum(apart)])[upto])
+    return float(candidates[np.flatnonzero(won >= won.max() - EQUAL * max(1.0, weight.sum()))[0]])
+
+
+# --- D: the best that is possible
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """How well any metric could do on these answers: E[max(p, 1 - p)], p the share of deciders who prefer a on a question.
+
+    `two_people`: how often two deciders of one question say the same; `leave_one_out`: how often one says what most of the
+    others do. Both are reached by somebody, so the best lies at `low` or above; by Jensen's inequality it is at most `high`;
+    `likely` is where it lies if p is spread like Beta(k, k). `n` answers on questions that two decided.
+    """
+
+    two_people: Figure
+    leave_one_out: float
+    low: float
+    likely: float
+    high: float
+    n: int
+
+
+def ceiling(answers: Answers) -> Ceiling | None:
+    """None where fewer than 60 decided answers are on questions that two decided."""
+    decisive = answers.decided
+    _, place, counts = np.unique(decisive.question, return_inverse=True, return_counts=True)
+    twice = counts[place] >= 2 if len(decisive) else np.zeros(0, dtype=bool)
+    if np.count_nonzero(twice) < LEAST_TWICE:
+        return None
+    first = np.bincount(place, decisive.verdict < 0)
+    same = (np.where(decisive.verdict < 0, first[place], counts[place] - first[place]) - 1)[twice]
+    others = (counts[place] - 1)[twice]
+    used = decisive.take(twice)
+    two, u = crossed.ratio(used.weight * same / others, used.weight)
+    majority = (1 + np.sign(2 * same - others)) / 2
+    rest = float((used.weight * majority).sum() / used.weight.sum())
+    low, likely, high = band(two, rest)
+    return Ceiling(crossed.figure(two, u, used.clusters, used.weight), rest, low, likely, high, len(used))
+
+
+def band(two_people: float, leave_one_out: float = 0.0) -> tuple[float, float, float]:
+    """(low, likely, high) of the best possible, from the shares of `Ceiling`."""
+    d = max(0.5, two_people)
+    high = (1 + math.sqrt(2 * d - 1)) / 2
+    low = min(high, max(two_people, leave_one_out))
+    return low, min(high, max(low, _likely(d))), high
+
+
+def _likely(d: float) -> float:
+    if d <= 0.5 or d >= 1:
+        return min(1.0, max(0.5, d))
+    k = (1 - d) / (2 * d - 1)
+    if k > 500:
+        return 0.5 + 0.5 * math.sqrt(2 / math.pi) * math.sqrt(2 * d - 1)
+    return 0.5 + math.exp(-k * math.log(4) - math.log(k) - float(betaln(k, k)))
+
+
+def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:
+    """How far a metric gets from chance to the best possible, at most 1; None where that says nothing."""
+    if value.low is None or value.value is None or best is None or best.likely <= WORTH_A_SHARE or value.value <= 0.5:
+        return None
+    return min(1.0, (value.value - 0.5) / (best.likely - 0.5))
+
+
+# --- E: metric against metric
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How much more often the first metric agrees than the second, on the answers both have values for."""
+
+    first: str
+    second: str
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None = None
+    why: str = ""
+
+
+def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> Pair:
+    """The difference of two decided agreements, its interval, and the two-sided p that there is none."""
+    both = first.had & second.had
+    answers = first.answers.take(both[first.had])
+    decisive = answers.verdict != 0
+    answers = answers.take(decisive)
+    if not len(answers):
+        return Pair(*keys, None, None, None, None, why=NO_WINNER)
+    ours, theirs = first.verdict[both[first.had]][decisive], second.verdict[both[second.had]][decisive]
+    k = (ours - theirs) * answers.verdict / 2
+    value, u = crossed.ratio(answers.weight * k, answers.weight)
+    clusters = answers.clusters
+    if clusters.few:
+        return Pair(*keys, value, None, None, None, why=clusters.few)
+    if clusters.alike(u):
+        return Pair(*keys, value, None, None, 1.0 if abs(value) <= EQUAL else 0.0, why=crossed.ALIKE)
+    variance = clusters.variance(u)
+    total, df = float(variance.total), float(variance.df)
+    low, high = crossed.interval(value, math.sqrt(total), df)
+    return Pair(*keys, value, float(low), float(high), crossed.two_sided(value, total, df))
+
+
+def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
+    """The tier of each metric. The first opens tier 1; a tier runs on while the next metric is not worse than its first."""
+    found: dict[str, int] = {}
+    tier, first = 0, ""
+    for key in sorted(values, key=lambda key: (-values[key], key)):
+        if not first or p_holm.get(frozenset((first, key)), 1.0) <= 0.05 and values[key] < values[first]:
+            tier, first = tier + 1, key
+        found[key] = tier
+    return found
+
+
+# --- F: entries as a whole
+
+
+def certain_by_people(theta: Floats, variance: Floats, df: Floats) -> Floats:
+    """How sure people are that the row's entry is not better than the column's: P(t_df > (theta_i - theta_j) / sqrt(V)) [M, M]."""
+    gap = theta[:, None] - theta[None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(variance > 0, gap / np.sqrt(variance), np.sign(gap) * np.inf)
+    return np.where((variance <= 0) & (gap == 0), 0.5, stdtr(df, -t))
+
+
+def certain_by_samples(x: Floats) -> Floats:
+    """How sure values per sample x [S, M] are that the row's entry is not better than the column's [M, M]; NaN without a sample in
+    common. Sign flips of the paired differences, all of them up to 16 samples, Student's t above."""
+    m = x.shape[1]
+    found = np.full((m, m), math.nan)
+    for i in range(m):
+        for j in range(i + 1, m):
+            d = x[:, i] - x[:, j]
+            p = one_sided(d[~np.isnan(d)])
+            found[i, j], found[j, i] = p, 1 - p
+    return found
+
+
+def one_sided(d: Floats) -> float:
+    """P(a sum as large as that of the differences d [n], were their signs chance), what is equal by half; NaN for none."""
+    n = len(d)
+    if not n:
+        return math.nan
+    if not d.any():
+        return 0.5
+    if n > ALL_FLIPS:
+        se = float(d.std(ddof=1)) / math.sqrt(n)
+        mean = float(d.mean())
+        return float(stdtr(n - 1, -mean / se)) if se > 0 else float(mean < 0)
+    sums = np.zeros(1)
+    for one in d:
+        sums = np.concatenate([sums + one, sums - one])
+    close = 1e-9 * float(np.abs(d).sum())
+    observed = float(d.sum())
+    return float((sums > observed + close).mean() + (np.abs(sums - observed) <= close).mean() / 2)
+
+
+def soft_pairwise(people: Floats, metric: Floats) -> float | None:
+    """How alike people and a metric are in their certainty: the mean over pairs of 1 - |p - p| (Thompson et al., WMT 2024)."""
+    i, j = np.triu_indices(len(people), 1)
+    gap = np.abs(people[i, j] - metric[i, j])
+    known = ~np.isnan(gap)
+    return float((1 - gap[known]).mean()) if known.any() else None
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A correlation over n entries with its 95 % interval, which speaks of other entries."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    why: str = ""
+
+
+def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
+    """Spearman's rho, Kendall's tau-b and Pearson's r with intervals on Fisher's z (Bonett and Wright 2000; Fieller et al. 1957)."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[known], y[known]
+    n = len(x)
+    if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        why = "Correlations need two entries whose values differ."
+        return {name: Correlation(None, None, None, n, why) for name in ("rho", "tau", "r")}
+    rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
+    values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}
+    if n < LEAST_ENTRIES:
+        return {name: Correlation(value, None, None, n, FEW_ENTRIES) for name, value in values.items()}
+    spread = {"rho": (1 + rho**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}
+    return {name: _fisher(value, spread[name], n) for name, value in values.items()}
+
+
+def _fisher(value: float, spread: float, n: int) -> Correlation:
+    if abs(value) >= 1 - EQUAL:
+        return Correlation(value, None, None, n, "All entries are in one line: no interval.")
+    z, half = math.atanh(value), 1.959964 * math.sqrt(spread)
+    return Correlation(value, math.tanh(z - half), math.tanh(z + half), n)
+
+
+# --- M: guards
+
+
+def coin(seed: int, samples: int, entries: int) -> Floats:
+    """A metric that knows nothing: 0 or 1 for each entry of each sample."""
+    return np.random.Generator(np.random.PCG64(seed)).integers(0, 2, (samples, entries)).astype(np.float64)
+
+
+def constant(samples: int, entries: int) -> Floats:
+    """A metric that says the same of everything."""
+    return np.zeros((samples, entries))
+
+
+def not_above(pair: Pair) -> bool:
+    """Whether the first metric of the pair has not been shown to agree more than the second, a guard."""
+    return pair.p is None or pair.value is None or not (pair.p <= 0.05 and pair.value > 0)
+
+
+def pairs(found: Sequence[tuple[str, Differences]]) -> list[Pair]:
+    """Every two of these metrics against each other, with Holm's correction over those that could be tested."""
+    made = [compared(one, other, (key, name)) for n, (key, one) in enumerate(found) for name, other in found[n + 1 :]]
+    tested = [n for n, pair in enumerate(made) if pair.p is not None]
+    adjusted = crossed.holm(np.array([made[n].p for n in tested], dtype=np.float64))
+    for n, p in zip(tested, adjusted.tolist(), strict=True):
+        made[n] = replace(made[n], p_holm=p)
+    return made
