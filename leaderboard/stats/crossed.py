@@ -174,7 +174,7 @@ def figure(value: float, u: Floats, clusters: Clusters, weight: Floats, share: b
     if clusters.alike(u):
         return Figure(value, **known, why=alike)
     low, high = (share_interval if share else interval)(value, se, df)
-    return Figure(value, low, high, **known, se=se, df=df)
+    return Figure(value, float(low), float(high), **known, se=se, df=df)
 
 
 def at_the_end(value: float, m: int) -> tuple[float, float]:

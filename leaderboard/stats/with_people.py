@@ -146,7 +146,7 @@ def three_way(found: Differences) -> ThreeWay:
     answers = found.answers
     if not len(answers):
         return ThreeWay(Figure(None, why=NO_ANSWER))
-    folds = _folds(answers)
+    folds = folds_of(answers)
     tolerance = _tolerance(found.d, answers.verdict, answers.weight)
     n = int(folds.max()) + 1
     if n < 2:
@@ -156,7 +156,7 @@ def three_way(found: Differences) -> ThreeWay:
     return ThreeWay(crossed.figure(value, u, answers.clusters, answers.weight), tolerance, (min(each), max(each)))
 
 
-def _folds(answers: Answers) -> NDArray[np.int64]:
+def folds_of(answers: Answers) -> NDArray[np.int64]:
     """The fold of each answer: its samples that occur, in order of name, are dealt in turn."""
     place = np.unique(answers.unit, return_inverse=True)[1]
     return place % min(FOLDS, int(place.max()) + 1)

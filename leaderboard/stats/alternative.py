@@ -1,0 +1,150 @@
+"""When a judge (a model that answers like a rater) may stand in for people, and what its answers add to theirs.
+
+A judge stands beside people only where it passed the alternative-annotator test on the study's own questions (Calderon, Reichart and
+Dror, ACL 2025): for most raters it must agree with the other raters about as often as that rater does. People's answers and a
+judge's together make a prediction-powered estimate (Angelopoulos et al., 2301.09633 and 2311.01453), which is people's own where the
+judge is no help.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+from leaderboard.stats import crossed
+from leaderboard.stats.crossed import Clusters, Variance
+from leaderboard.stats.votes import Floats, Ints
+
+LEAST_QUESTIONS = 30  # that a rater, the judge and another rater answered
+LEAST_RATERS = 3
+TOLERATED = {"crowd": 0.1, "skilled": 0.15, "expert": 0.2}  # what a judge costs less than such a rater, as a share
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Gate:
+    """`winning` is the share of raters against whom the judge holds, `chance` the mean share of questions on which it agrees with the
+    others at least as well as the rater; of `raters` that answered enough. `why` says what it lacks."""
+
+    passed: bool
+    winning: float | None
+    chance: float | None
+    raters: int
+    tolerated: float
+    why: str = ""
+
+
+def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
+    """The test on verdicts -1, 0, +1 of people [K, Q] and of a judge [Q], NaN where there is none."""
+    p_values, chances = [], []
+    for k, own in enumerate(people):
+        others = np.delete(people, k, axis=0)
+        both = ~np.isnan(own) & ~np.isnan(judge) & ~np.isnan(others).all(axis=0)
+        n = np.count_nonzero(both)
+        if n < LEAST_QUESTIONS:
+            continue
+        known = ~np.isnan(others[:, both])
+        judges = ((others[:, both] == judge[both]) & known).sum(axis=0) / known.sum(axis=0)
+        humans = ((others[:, both] == own[both]) & known).sum(axis=0) / known.sum(axis=0)
+        wins, losses = judges >= humans, humans >= judges
+        d = losses.astype(float) - wins
+        se = float(d.std(ddof=1)) / math.sqrt(n)
+        gap = float(d.mean()) - tolerated
+        p_values.append(float(stdtr(n - 1, gap / se)) if se > 0 else float(gap >= 0))
+        chances.append(float(wins.mean()))
+    m = len(p_values)
+    if m < LEAST_RATERS:
+        why = f"Too few raters answered {LEAST_QUESTIONS} of its questions with another rater: {LEAST_RATERS} are needed, there are {m}."
+        return Gate(False, None, None, m, tolerated, why)
+    winning = float(benjamini_yekutieli(np.array(p_values)).mean())
+    why = "" if winning >= 0.5 else "It agrees with the others clearly less than most raters do."
+    return Gate(winning >= 0.5, winning, float(np.mean(chances)), m, tolerated, why)
+
+
+def benjamini_yekutieli(p: Floats, level: float = LEVEL) -> np.ndarray:
+    """Which hypotheses [N] are rejected, whatever the dependence between them."""
+    n = len(p)
+    order = np.argsort(p, kind="stable")
+    bounds = level * np.arange(1, n + 1) / (n * (1 / np.arange(1, n + 1)).sum())
+    below = np.flatnonzero(p[order] <= bounds)
+    rejected = np.zeros(n, dtype=bool)
+    if len(below):
+        rejected[order[: below[-1] + 1]] = True
+    return rejected
+
+
+@dataclass(frozen=True)
+class Together:
+    """People and a judge: the value with its interval; `trust` is the weight of the judge's answers (0 to 1), and people's `n`
+    answers with the judge's are worth `worth` of people alone."""
+
+    value: float
+    low: float | None
+    high: float | None
+    trust: float
+    n: int
+    worth: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Answers on questions: the value of each float64[N], and the rater and sample of each (a judge's raters are not used)."""
+
+    value: Floats
+    rater: Ints
+    sample: Ints
+
+
+def trust(people: Floats, same: Floats, more: Floats) -> float:
+    """How far to go with the judge: people's y on n questions, the judge's f on the same, and F on N others."""
+    n, many = len(people), len(more)
+    spread = float(np.concatenate([same, more]).var(ddof=1))
+    if n < 2 or not many or spread <= 0:
+        return 0.0
+    return min(1.0, max(0.0, float(np.cov(people, same, ddof=1)[0, 1]) / ((1 + n / many) * spread)))
+
+
+def together(people: Asked, same: Floats, more: Asked) -> Together:
+    """People's answers and a judge's on the same questions, with the judge's on others that were drawn by the same plan."""
+    weight = trust(people.value, same, more.value)
+    value = float(weight * more.value.mean() + (people.value - weight * same).mean()) if len(more.value) else float(people.value.mean())
+    variance, clusters = _variance(people, same, more, weight)
+    alone, _ = _variance(people, same, more, 0.0)
+    n = len(people.value)
+    worth = n * float(alone.total) / float(variance.total) if variance.total > 0 else None
+    if clusters.few:
+        return Together(value, None, None, weight, n, worth, clusters.few)
+    if not 0 < value < 1 or variance.total <= 0:
+        return Together(value, None, None, weight, n, worth, crossed.ALIKE)
+    # The last term counts people's answers only: the judge's are many and add no degrees of freedom of people's.
+    low, high = crossed.share_interval(value, math.sqrt(float(variance.total)), _df(variance, clusters.n_raters, n))
+    return Together(value, float(low), float(high), weight, n, worth)
+
+
+def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[Variance, Clusters]:
+    """Of people and judge together, each answer of the judge a rater of its own; and the clusters of people's answers."""
+    n, many = len(people.value), len(more.value)
+    rest = people.value - weight * same
+    u = (rest - rest.mean()) / n
+    rater = people.rater
+    sample = people.sample
+    if many and weight:
+        u = np.concatenate([u, weight * (more.value - more.value.mean()) / many])
+        rater = np.concatenate([rater, (int(rater.max()) + 1 if n else 0) + np.arange(many)])
+        sample = np.concatenate([sample, more.sample])
+    return Clusters(rater, sample).variance(u), Clusters(people.rater, people.sample)
+
+
+def _df(variance: Variance, raters: int, n: int) -> float:
+    samples = variance.clusters[1]
+    spent = 0.0
+    if variance.rater > variance.cell:
+        spent += float(variance.rater) ** 2 / max(1, raters - 1)
+    if variance.sample > variance.cell:
+        spent += float(variance.sample) ** 2 / max(1, samples - 1)
+    spent += float(variance.cell) ** 2 / max(1, n - 1)
+    return max(1.0, float(variance.total) ** 2 / spent) if spent > 0 else 1.0

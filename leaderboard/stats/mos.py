@@ -1,0 +1,168 @@
+"""Mean opinion scores: the plain mean with its interval over raters and samples, and the maximum-likelihood score of ITU-T P.910.
+
+The plain mean is what entries are ranked by. The likelihood takes each rater's bias and inconsistency out; with few scores it can
+give one rater all the weight, so it is only shown beside, and only where it cannot.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+from scipy.special import expit
+
+from leaderboard.stats import crossed
+from leaderboard.stats.crossed import Clusters, Figure
+from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.votes import Floats, Ints
+
+ROUNDS = 1000
+CLOSE = 1e-10
+LEAST_VARIANCE = 1e-16
+ENOUGH_RATERS, ENOUGH_SCORES = 12, 24  # from which on the likelihood is shown
+STIMULI = 24  # from which on a metric is fitted to opinion scores
+FEW_FOR_LIKELIHOOD = f"It needs {ENOUGH_RATERS} raters with {ENOUGH_SCORES} scores each."
+ONE_HOLDS_ALL = "One rater would hold more than half of the weight."
+
+
+def units(ratings: Ratings) -> Ints:
+    """What an interval takes for the sample of each score: the sample, or the entry's own where none is named."""
+    return ratings.sample if any(ratings.samples) else ratings.method
+
+
+def mean_opinion(ratings: Ratings, entry: int) -> Figure:
+    """The mean of an entry's scores, with its interval, which is not cut to the scale."""
+    own = ratings.take(ratings.method == entry)
+    if not len(own):
+        return Figure(None, why="Nobody scored it.")
+    mean = float(own.score.mean())
+    u = (own.score - mean) / len(own)
+    alike = f"All {len(own)} scores are {own.score[0]:g}." if np.ptp(own.score) == 0 else crossed.ALIKE
+    return crossed.figure(mean, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False, alike=alike)
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """score = psi[stimulus] + bias[rater] + inconsistency[rater] N(0, 1), biases summing to 0 (Li et al., 2004.02067).
+
+    `stimulus` int64[N] numbers the stimulus (an entry on a sample) of each score, `entry` and `sample` int64[J] say what it is;
+    `psi` float64[J]; `bias` and `inconsistency` float64[K], NaN for raters without a score.
+    """
+
+    psi: Floats
+    bias: Floats
+    inconsistency: Floats
+    stimulus: Ints
+    entry: Ints
+    sample: Ints
+
+
+def likelihood(ratings: Ratings) -> Likelihood:
+    """By alternating updates from the means of the stimuli, to a step of psi below 1e-10."""
+    m = len(ratings.methods)
+    kinds, stimulus = np.unique(ratings.sample * m + ratings.method, return_inverse=True)
+    raters, rater = np.unique(ratings.rater, return_inverse=True)
+    x, j, k = ratings.score, len(kinds), len(raters)
+    n_r, n_j = np.bincount(rater, minlength=k), np.bincount(stimulus, minlength=j)
+    psi = np.bincount(stimulus, x, j) / n_j
+    bias, variance = np.zeros(k), np.ones(k)
+    for _ in range(ROUNDS):
+        bias = np.bincount(rater, x - psi[stimulus], k) / n_r
+        bias -= bias.mean()
+        rest = x - psi[stimulus] - bias[rater]
+        mean = np.bincount(rater, rest, k) / n_r
+        variance = np.maximum(np.bincount(rater, rest**2, k) / n_r - mean**2, LEAST_VARIANCE)
+        weight = 1 / variance[rater]
+        before, psi = psi, np.bincount(stimulus, weight * (x - bias[rater]), j) / np.bincount(stimulus, weight, j)
+        if np.linalg.norm(psi - before) < CLOSE:
+            break
+    every = np.full((2, len(ratings.raters)), math.nan)
+    every[0, raters], every[1, raters] = bias, np.sqrt(variance)
+    return Likelihood(psi, every[0], every[1], stimulus, kinds % m, kinds // m)
+
+
+def unshown(ratings: Ratings, found: Likelihood) -> str:
+    """The sentence that says why the likelihood's scores are not shown; "" where they are."""
+    counts = np.bincount(ratings.rater, minlength=len(ratings.raters))
+    if np.count_nonzero(counts >= ENOUGH_SCORES) < ENOUGH_RATERS or (counts[counts > 0] < ENOUGH_SCORES).any():
+        return FEW_FOR_LIKELIHOOD
+    weight = found.inconsistency[~np.isnan(found.inconsistency)] ** -2.0
+    return ONE_HOLDS_ALL if weight.max() > weight.sum() / 2 else ""
+
+
+def likelihood_of(ratings: Ratings, found: Likelihood, entry: int) -> Figure:
+    """The mean of psi over an entry's samples, with its interval."""
+    own = found.entry == entry
+    if not own.any():
+        return Figure(None, why="Nobody scored it.")
+    chosen = ratings.method == entry
+    scores, stimulus = ratings.take(chosen), found.stimulus[chosen]
+    value, samples = float(found.psi[own].mean()), int(own.sum())
+    precision = found.inconsistency[scores.rater] ** -2.0
+    rest = scores.score - found.psi[stimulus] - found.bias[scores.rater]
+    raters, place, counts = np.unique(scores.rater, return_inverse=True, return_counts=True)
+    n_j = np.bincount(stimulus, minlength=len(found.psi))
+    u = precision * rest / (np.bincount(stimulus, precision, len(found.psi))[stimulus] * samples)
+    u += found.bias[scores.rater] / (counts[place] * len(raters))
+    u += (found.psi[stimulus] - value) / (n_j[stimulus] * samples)
+    return crossed.figure(value, u, Clusters(scores.rater, units(scores)), np.ones(len(scores)), share=False)
+
+
+# --- screening, one rule at a time
+
+
+def screened_by_spread(table: Floats) -> list[int]:
+    """ITU-R BT.500: raters of scores [K, N] (NaN where none) whose scores lie too often beyond 2 sd (or root 20 sd where the scores
+    of a stimulus are not bell-shaped), on both sides about alike."""
+    seen = ~np.isnan(table)
+    n = seen.sum(axis=0)
+    mean = np.nansum(table, axis=0) / np.maximum(1, n)
+    apart = np.where(seen, table - mean, 0.0)
+    second, fourth = (apart**2).sum(axis=0) / np.maximum(1, n), (apart**4).sum(axis=0) / np.maximum(1, n)
+    sd = np.sqrt(second * n / np.maximum(1, n - 1))
+    kurtosis = np.divide(fourth, second**2, out=np.zeros_like(second), where=second > 0)
+    bound = np.where((kurtosis >= 2) & (kurtosis <= 4), 2.0, math.sqrt(20)) * sd
+    above = (seen & (apart >= bound) & (sd > 0)).sum(axis=1)
+    below = (seen & (apart <= -bound) & (sd > 0)).sum(axis=1)
+    out = above + below
+    return [k for k in range(len(table)) if seen[k].any() and out[k] / seen[k].sum() > 0.05 and abs(above[k] - below[k]) / out[k] < 0.3]
+
+
+def screened_by_inconsistency(found: Likelihood) -> list[int]:
+    """Raters whose inconsistency is more than twice the median."""
+    known = ~np.isnan(found.inconsistency)
+    return np.flatnonzero(known & (found.inconsistency > 2 * np.median(found.inconsistency[known]))).tolist() if known.any() else []
+
+
+# --- a metric against opinion scores
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Pearson's r and the root mean squared error of a metric after a monotone logistic, over n stimuli; `raw` is r before it."""
+
+    r: float
+    rmse: float
+    raw: float
+    n: int
+
+
+def fitted(x: Floats, y: Floats) -> Fitted | None:
+    """y = b1 + (b2 - b1) / (1 + exp(-b3 (x - b4))), b3 >= 0, least squares over the stimuli; None below 24 of them, or where one
+    side does not vary."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[known], y[known]
+    if len(x) < STIMULI or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+
+    def curve(b: NDArray[np.float64]) -> Floats:
+        return b[0] + (b[1] - b[0]) * expit(b[2] * (x - b[3]))
+
+    start = [y.min(), y.max(), 4 / np.ptp(x), float(np.median(x))]
+    found = least_squares(lambda b: curve(b) - y, start, bounds=([-np.inf, -np.inf, 0.0, -np.inf], np.inf), x_scale=np.abs(start) + 1e-12)
+    made = curve(found.x)
+    r = float(np.corrcoef(made, y)[0, 1]) if np.ptp(made) > 0 else 0.0
+    return Fitted(r, float(np.sqrt(((made - y) ** 2).mean())), float(np.corrcoef(x, y)[0, 1]), len(x))

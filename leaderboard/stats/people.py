@@ -1,0 +1,342 @@
+"""All that a study's answers say of its metrics and entries, on one criterion and one set of entries, with its intervals.
+
+A study has two such summaries: of the entries of teams and baselines, which is what boards and pages show, and of all that was
+compared, damaged and empty entries included, which stands beside it in small print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from leaderboard.stats import crossed, davidson, with_people
+from leaderboard.stats.answers import Answers
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.davidson import Fragile, Model
+from leaderboard.stats.seen import UNTOLD, Seen, seen
+from leaderboard.stats.votes import Floats
+from leaderboard.stats.with_people import Ceiling, Correlation, Differences, Pair, ThreeWay
+
+ONLY_DAMAGED = "Only damaged entries were compared here."
+NEVER_MET = "It met nobody."
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A metric of the study: x float64[samples, entries], turned so that higher is better, NaN where it has no value.
+
+    `whole` float64[entries] is its value of each entry where that is not the mean over the study's samples. `trained` is not
+    empty where it was, or may have been, learnt from these answers. A `guard` knows nothing, or size alone.
+    """
+
+    key: str
+    x: Floats
+    whole: Floats | None = None
+    trained: str = ""
+    guard: bool = False
+
+    @property
+    def of_entries(self) -> Floats:
+        if self.whole is not None:
+            return self.whole
+        n = (~np.isnan(self.x)).sum(axis=0)
+        return np.divide(np.nansum(self.x, axis=0), n, out=np.full(self.x.shape[1], math.nan), where=n > 0)
+
+    @property
+    def by_sample(self) -> bool:
+        """Whether it answers questions; a metric of the whole set does not."""
+        return not np.isnan(self.x).all()
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """What the answers say of one metric; `tier` is None for guards, for metrics trained on these answers, and where nothing could be
+    tested. `above_size` says whether it was shown to see more than size; None where there is no such guard."""
+
+    key: str
+    guard: bool
+    trained: str
+    coverage: float | None
+    decided: Figure
+    better_worse: Figure
+    different_similar: Figure
+    three_way: ThreeWay
+    spa: float | None
+    rho: Correlation
+    tau: Correlation
+    r: Correlation
+    seen: Seen | None
+    of_ceiling: float | None
+    tier: int | None = None
+    above_size: bool | None = None
+
+
+@dataclass(frozen=True)
+class EntryRow:
+    """What people think of one entry: `implied` is their column, `rank` between which places it lies, `part` numbers the parts of a
+    study whose entries never met. None, with `why`, where nothing can be said."""
+
+    method: str
+    part: int | None
+    answers: int
+    implied: Figure
+    theta: Figure
+    rank: tuple[int, int] | None = None
+    p_best: float | None = None
+
+
+@dataclass(frozen=True)
+class Preference:
+    """The model of one part: its ties, sides and covariates, and what it had to leave out."""
+
+    part: int
+    nu: float
+    side: Figure | None
+    left_preferred: float | None
+    covariates: tuple[tuple[str, Figure, float], ...]
+    prior: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class People:
+    """Everything of one set of entries. `why` is said in the place of a headline where there is none."""
+
+    answers: int
+    decided: int
+    raters: int
+    samples: int
+    metrics: tuple[MetricRow, ...]
+    entries: tuple[EntryRow, ...]
+    ceiling: Ceiling | None
+    models: tuple[Preference, ...]
+    pairs: tuple[Pair, ...]
+    fragile: Fragile | None
+    why: str = ""
+
+
+def people(
+    answers: Answers,
+    metrics: Sequence[Scored] = (),
+    seed: int = 0,
+    fragility: bool = True,
+    covariates: dict[str, Floats] | None = None,
+    step: Callable[[], None] = lambda: None,
+) -> People:
+    """The summary of these answers. `covariates` are tables like a metric's x, of which the models take the differences."""
+    z = {name: with_people.differences(answers, x) for name, x in (covariates or {}).items()}
+    full = {name: found for name, found in z.items() if found.had.all()}
+    # The models' design has b - a turned round: theirs is a minus b.
+    fitted = davidson.models(answers, {name: -found.d for name, found in full.items()})
+    step()
+    best = with_people.ceiling(answers)
+    clusters = answers.clusters
+    rows, differences = [], []
+    for metric in [*metrics, *guards(answers, seed)]:
+        found = with_people.differences(answers, metric.x)
+        rows.append(_metric(metric, found, fitted, best))
+        differences.append(found)
+        step()
+    rows, pairs = _compared(rows, differences, few=bool(clusters.few))
+    entries = _entries(answers, fitted)
+    step()
+    hangs = davidson.fragile(fitted[0], step) if fragility and fitted and not clusters.few and len(fitted[0]) > 1 else None
+    return People(
+        len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, rows, entries, best,
+        tuple(_preference(n, model) for n, model in enumerate(fitted, 1)), pairs, hangs, _why(answers),
+    )  # fmt: skip
+
+
+def guards(answers: Answers, seed: int) -> list[Scored]:
+    """Rows that know nothing, in every table and last in it."""
+    shape = len(answers.samples), len(answers.entries)
+    return [
+        Scored("constant", with_people.constant(*shape), guard=True),
+        Scored("coin", with_people.coin(seed, *shape), guard=True),
+    ]
+
+
+def _why(answers: Answers) -> str:
+    if not len(answers):
+        return ONLY_DAMAGED
+    if not (answers.verdict != 0).any():
+        return davidson.NOBODY
+    return answers.clusters.few
+
+
+def _metric(metric: Scored, found: Differences, fitted: Sequence[Model], best: Ceiling | None) -> MetricRow:
+    column = np.full(metric.x.shape[1], math.nan)
+    for model in fitted[:1]:  # entries of other parts have no common column
+        if len(model) > 1:
+            column[model.entries] = davidson.implied(model).value
+    order = with_people.correlations(metric.of_entries, column)
+    headline = with_people.decided(found)
+    certain = None
+    if fitted and not fitted[0].clusters.few and metric.by_sample:
+        model = fitted[0]
+        between = model.between
+        people_sure = with_people.certain_by_people(model.theta, between.total, between.df)
+        certain = with_people.soft_pairwise(people_sure, with_people.certain_by_samples(metric.x[:, model.entries]))
+    return MetricRow(
+        metric.key, metric.guard, metric.trained, found.coverage, headline, with_people.better_worse(found),
+        with_people.different_similar(found), with_people.three_way(found), certain, order["rho"], order["tau"], order["r"],
+        seen(found), with_people.share_of_the_way(headline, best),
+    )  # fmt: skip
+
+
+def _compared(rows: list[MetricRow], found: list[Differences], few: bool) -> tuple[tuple[MetricRow, ...], tuple[Pair, ...]]:
+    """The rows with their tiers, the best first and guards last, and the tests between metrics."""
+    tested = [(row.key, one) for row, one in zip(rows, found, strict=True) if _counts(row)]
+    pairs = with_people.pairs(tested)
+    p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs if pair.p_holm is not None}
+    tiers = {} if few else with_people.tiers({row.key: row.decided.value for row in rows if _counts(row)}, p_holm)
+    size = next((one for row, one in zip(rows, found, strict=True) if row.guard and row.key == "size"), None)
+    placed = []
+    for row, one in zip(rows, found, strict=True):
+        above = None
+        if size is not None and not row.guard and row.decided.value is not None and not few:
+            above = not with_people.not_above(with_people.compared(one, size, (row.key, "size")))
+        placed.append(replace(row, tier=tiers.get(row.key), above_size=above))
+    # Where nothing could be tested there is no order of metrics.
+    placed.sort(key=lambda row: (row.guard, 0.0 if few or row.decided.value is None else -row.decided.value, row.key))
+    return tuple(placed), tuple(pairs)
+
+
+def _counts(row: MetricRow) -> bool:
+    return not row.guard and not row.trained and row.decided.value is not None
+
+
+def _entries(answers: Answers, fitted: Sequence[Model]) -> tuple[EntryRow, ...]:
+    counts = np.bincount(np.concatenate([answers.a, answers.b]), minlength=len(answers.entries))
+    rows = []
+    for part, model in enumerate(fitted, 1):
+        column, ability, places = davidson.implied(model), davidson.abilities(model), davidson.places(model)
+        known = {"n": len(model.answers), "raters": model.clusters.n_raters, "samples": model.clusters.n_samples}
+        for n, entry in enumerate(model.entries.tolist()):
+            implied, theta = (
+                Figure(float(it.value[n]), _or_none(it.low[n]), _or_none(it.high[n]), why=it.why, **known) for it in (column, ability)
+            )
+            rank = None if places is None else (int(places.low[n]), int(places.high[n]))
+            best = None if places is None else float(places.p_best[n])
+            rows.append(EntryRow(answers.entries[entry], part, int(counts[entry]), implied, theta, rank, best))
+    placed = {row.method for row in rows}
+    for n, name in enumerate(answers.entries):
+        if counts[n] and name not in placed:
+            nobody = Figure(None, why=davidson.NOBODY)
+            rows.append(EntryRow(name, None, int(counts[n]), nobody, nobody))
+    rows.sort(key=lambda row: (row.part or math.inf, -(row.implied.value or 0.0), row.method))
+    return tuple(rows)
+
+
+def _preference(part: int, model: Model) -> Preference:
+    side = davidson.coefficient(model, "side") if model.gamma is not None else None
+    left = davidson.share_of(model.gamma, model.nu) if model.gamma is not None else None
+    coefficients = []
+    for name, value in zip(model.covariates, model.beta.tolist(), strict=True):
+        coefficients.append((name, davidson.coefficient(model, name), davidson.share_of(value, model.nu)))
+    return Preference(part, model.nu, side, left, tuple(coefficients), model.prior, model.notes)
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+# --- as JSON
+
+
+def as_json(found: People) -> dict[str, Any]:
+    """The names that pages, API, exports and the command share."""
+    return {
+        "answers": found.answers,
+        "decided_answers": found.decided,
+        "raters_counted": found.raters,
+        "samples_counted": found.samples,
+        "why": found.why,
+        "metrics": [_metric_json(row, found.why) for row in found.metrics],
+        "scales": [_entry_json(row) for row in found.entries],
+        "ceiling": _ceiling_json(found.ceiling),
+        "model": _model_json(found.models[0]) if found.models else None,
+        "models": [_model_json(model) for model in found.models],
+        "fragile": None
+        if found.fragile is None
+        else {"answers": found.fragile.answers, "raters": found.fragile.raters, "samples": found.fragile.samples},
+        "metric_pairs": [
+            {"first": p.first, "second": p.second, "value": p.value, "low": p.low, "high": p.high, "p": p.p, "p_holm": p.p_holm, "why": p.why}
+            for p in found.pairs
+        ],
+    }
+
+
+def _ends(figure: Figure | Correlation) -> dict[str, Any]:
+    return {"value": figure.value, "low": figure.low, "high": figure.high, "n": figure.n, "why": figure.why}
+
+
+def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
+    figure = row.decided
+    decided = _ends(figure) | {
+        "n_eff": figure.n_eff, "raters": figure.raters, "samples": figure.samples, "coverage": row.coverage, "se": figure.se,
+        "df": figure.df, "rough": figure.rough,
+    }  # fmt: skip
+    three_way = _ends(row.three_way.figure) | {"tolerance": row.three_way.tolerance, "range": row.three_way.range}
+    told = None
+    if row.seen is not None:
+        told = {
+            "gamma": row.seen.gamma, "unit": row.seen.unit, "slope": row.seen.slope, "delta75": row.seen.delta75,
+            "largest": row.seen.largest,
+        }  # fmt: skip
+    return {
+        "key": row.key,
+        "guard": row.guard,
+        "trained": row.trained,
+        "decided": decided,
+        "auc_better_worse": _ends(row.better_worse),
+        "auc_different_similar": _ends(row.different_similar),
+        "acc_eq": three_way,
+        "spa": {"value": row.spa, "why": why if row.spa is None else ""},
+        "rho": _ends(row.rho),
+        "tau": _ends(row.tau),
+        "r": _ends(row.r),
+        "seen": told,
+        "seen_why": "" if told else why or UNTOLD,
+        "of_ceiling": row.of_ceiling,
+        "tier": row.tier,
+        "above_size": row.above_size,
+    }
+
+
+def _entry_json(row: EntryRow) -> dict[str, Any]:
+    return {
+        "method": row.method,
+        "part": row.part,
+        "answers": row.answers,
+        "implied": [row.implied.value, row.implied.low, row.implied.high],
+        "theta": [row.theta.value, row.theta.low, row.theta.high],
+        "rank": None if row.rank is None else list(row.rank),
+        "p_best": row.p_best,
+        "why": row.implied.why,
+    }
+
+
+def _ceiling_json(best: Ceiling | None) -> dict[str, Any] | None:
+    if best is None:
+        return None
+    return {
+        "two_people": _ends(best.two_people), "leave_one_out": best.leave_one_out, "low": best.low, "likely": best.likely,
+        "high": best.high, "n": best.n,
+    }  # fmt: skip
+
+
+def _model_json(model: Preference) -> dict[str, Any]:
+    return {
+        "part": model.part,
+        "nu": model.nu,
+        "side": None if model.side is None else [model.side.value, model.side.low, model.side.high],
+        "left_preferred": model.left_preferred,
+        "covariates": [{"name": n, "value": f.value, "low": f.low, "high": f.high, "share": share} for n, f, share in model.covariates],
+        "prior": model.prior,
+        "notes": list(model.notes),
+    }
