@@ -12,6 +12,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,13 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes, VotesError
+from leaderboard.stats.with_people import FEW_TWICE
 from submissions.formats.errors import more_cells
 from submissions.pipes import end
 
 DIRECTIONS = {"higher": True, "lower": False}
+DAMAGED = {"corruption", "empty", "reference"}
+LABELS = DAMAGED | {"team", "baseline"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,9 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _pairs(options: argparse.Namespace) -> dict[str, Any]:
     """The analysis of votes on pairs, by criterion."""
     _refuse(options, ("screen", "left_out"), "votes on pairs")
-    rows = _by_criterion(options, voting.read(options.votes, dict(options.column)), "votes")
-    counted = {criterion: voting.canonical(chosen) for criterion, chosen in rows}
-    return {it: analyse(votes, _metrics(options, votes), options.gold, options.anchor, options.seed) for it, votes in counted.items()}
+    rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column)), "votes"))
+    known = set() if any(row.gold for _, chosen in rows for row in chosen) else {frozenset(pair) for pair in options.gold}
+    found = {}
+    for criterion, chosen in rows:
+        # A file that does not say which questions were gold has all of these pairs as such.
+        votes = voting.canonical(replace(row, gold="yes") if {row.left, row.right} in known else row for row in chosen)
+        found[criterion] = analyse(
+            votes, _metrics(options, votes), options.gold, options.anchor, options.seed, damaged=_damaged(options, votes),
+            fragility=not options.no_fragility,
+        )  # fmt: skip
+    return found
 
 
 def _opinions(options: argparse.Namespace) -> dict[str, Any]:
@@ -62,7 +74,25 @@ def _opinions(options: argparse.Namespace) -> dict[str, Any]:
     rows = _by_criterion(options, rating.read(options.votes, dict(options.column)), "scores")
     counted = {criterion: rating.canonical(chosen) for criterion, chosen in rows}
     more = (options.screen, options.left_out, options.seed)
-    return {it: opinion_study.analyse(scores, _metrics(options, scores), *more) for it, scores in counted.items()}
+    return {
+        it: opinion_study.analyse(scores, _metrics(options, scores), *more, damaged=_damaged(options, scores))
+        for it, scores in counted.items()
+    }
+
+
+def _damaged(options: argparse.Namespace, counted: Votes | Ratings) -> set[str] | None:
+    """The methods that are no entries of teams or baselines, by the file of labels; None without one, where nobody says."""
+    if options.labels is None:
+        return None
+    with options.labels.open(newline="", encoding="utf-8-sig") as stream:
+        there, rows = voting.rows_of(stream, options.labels.name)
+    if not {"method", "label"} <= set(there):
+        raise VotesError([f"{options.labels.name} must have the columns method and label."])
+    labels = {(row["method"] or "").strip(): (row["label"] or "").strip() for _, row in rows}
+    unknown = sorted(set(labels.values()) - LABELS)
+    if unknown:
+        raise VotesError([f"{options.labels.name} has the label {unknown[0]!r}; a label is one of {', '.join(sorted(LABELS))}."])
+    return {name for name in counted.methods if labels.get(name) in DAMAGED}
 
 
 def _metrics(options: argparse.Namespace, counted: Votes | Ratings) -> list[MetricScores]:
@@ -142,46 +172,56 @@ def _opinion_report(criterion: str, found: dict[str, Any]) -> list[str]:
         mean, low, high = row["mos"]
         shown = f"[{_number(low)}, {_number(high)}]"
         lines.append(f"{row['method'][:28]:28} {_number(mean):>7} {shown:>17} {_number(row['sd']):>7} {row['n']:>7}")
-    if found["metrics"]:
-        lines += ["", f"{'metric':28} {'rho':>7} {'95 % interval':>17} {'r':>7} {'tau-b':>7} {'rho in samples':>15}"]
-    for row in sorted(found["metrics"], key=lambda row: -(row["order"]["srocc"] or -2)):
-        order, ends = row["order"], row["order"]["srocc_ci"] or (None, None)
-        shown = f"[{_number(ends[0])}, {_number(ends[1])}]"
+    return lines + _metric_report(found)
+
+
+def _metric_report(found: dict[str, Any]) -> list[str]:
+    """How far each metric agrees with people, guards last."""
+    lines = [""]
+    best = found["ceiling"]
+    if best is None:
+        lines.append(FEW_TWICE)
+    else:
         lines.append(
-            f"{row['key'][:28]:28} {_number(order['srocc']):>7} {shown:>17} {_number(order['plcc']):>7} {_number(order['krocc']):>7} "
-            f"{_number(row['scenes_mean']['srocc']):>15}"
+            f"Two people pick the same winner in {_percent(best['two_people']['value'])}; the best possible is between "
+            f"{_percent(best['low'])} and {_percent(best['high'])}, {_percent(best['likely'])} most likely."
         )
+    if found["why"]:
+        return [*lines, found["why"]]
+    lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'tier':>5} {'winner':>7} {'ties':>7} {'rho':>7}"]
+    for row in found["metrics"]:
+        decided = row["decided"]
+        cells = f"{_number(decided['value']):>8} {_interval(decided):>17} {decided['n']:>8} {row['tier'] or '–':>5}"
+        more = (row[name]["value"] for name in ("auc_better_worse", "auc_different_similar", "rho"))
+        lines.append(f"{row['key'][:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}")
     return lines
+
+
+def _interval(figure: dict[str, Any]) -> str:
+    return "–" if figure["low"] is None else f"[{_number(figure['low'])}, {_number(figure['high'])}]"
 
 
 def _report(criterion: str, found: dict[str, Any]) -> list[str]:
     """The analysis in lines for people."""
     if found["kind"] == "opinions":
         return _opinion_report(criterion, found)
-    people, share = found["people"], found["explained_share"]
     lines = [f"# {criterion or 'all votes'}", ""]
     lines.append(
         f"{found['counted']} votes of {len(found['raters'])} raters on {found['questions']} pairs, {_percent(found['ties'])} ties."
     )
-    lines.append(f"Two raters of one pair agree on {_shared(people['pairs'])}, where both are decisive on {_shared(people['decisive'])}.")
-    lines.append(f"Krippendorff's alpha {_number(people['alpha'])}. Clusters of raters: {len(set(found['agreement']['cluster']))}.")
-    lines += ["", f"{'method':28} {'win rate':>8} {'95 % interval':>17} {'ability':>8} {'Elo (e)':>8} {'Elo (10)':>8} {'quality':>8}"]
+    lines += ["", f"{'method':28} {'preferred':>9} {'95 % interval':>17} {'places':>8} {'ability':>8} {'answers':>8} {'win rate':>8}"]
     for row in found["scales"]:
-        rate, low, high = row["win_rate"]
-        cells = [row[key][0] for key in ("ability", "wf_elo", "judge_elo", "quality")]
-        numbers = " ".join(f"{_number(value, 3 if n in (0, 3) else 0):>8}" for n, value in enumerate(cells))
-        lines.append(f"{row['method'][:28]:28} {_number(rate):>8} {f'[{_number(low)}, {_number(high)}]':>17} {numbers}")
-    lines.append(f"Elo (10) is 1000 at {found['anchor']}; the first singular vector explains {_percent(share)}.")
-    if found["metrics"]:
-        lines += ["", f"{'metric':28} {'with people':>12} {'95 % interval':>17} {'decisive':>9} {'rho':>7} {'tau-b':>7}"]
-    for row in sorted(found["metrics"], key=lambda row: -(row["pairs"]["value"] or 0)):
-        pairs, order = row["pairs"], row["order"]
-        shown = f"[{_number(pairs['low'])}, {_number(pairs['high'])}]"
-        lines.append(
-            f"{row['key'][:28]:28} {_number(pairs['value']):>12} {shown:>17} {_number(row['decisive']['value']):>9} "
-            f"{_number(order['srocc']):>7} {_number(order['krocc']):>7}"
-        )
-    lines.append("")
+        implied, theta, rank = row.get("implied") or [None] * 3, row.get("theta") or [None] * 3, row.get("rank")
+        ends = "–" if implied[1] is None else f"[{_number(implied[1])}, {_number(implied[2])}]"
+        places = "–" if rank is None else f"{rank[0]}–{rank[1]}"
+        numbers = f"{_number(theta[0]):>8} {row.get('answers', 0):>8} {_number(row['win_rate'][0]):>8}"
+        lines.append(f"{row['method'][:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}")
+    for note in found["model"]["notes"] if found["model"] else ():
+        lines.append(note)
+    if found["fragile"]:
+        hangs = ", ".join(f"{n} {noun}" for noun, n in found["fragile"].items() if n is not None)
+        lines.append(f"First place hangs on at most {hangs}." if hangs else "No half of the answers decides first place.")
+    lines += [*_metric_report(found), ""]
     for curve in found["adequacy"]:
         settled = curve["enough"] is not None and curve["enough"] < curve["sizes"][-1]  # all of them agree with all of them anyway
         enough = f"enough from {curve['enough']} of {curve['sizes'][-1]}" if settled else "more are needed"
@@ -195,10 +235,6 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 def _percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def _shared(share: dict[str, Any]) -> str:
-    return f"{_percent(share['value'])} (95 % interval {_percent(share['low'])} to {_percent(share['high'])})"
 
 
 def _pair(text: str, separator: str) -> tuple[str, str]:
@@ -237,9 +273,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tie", type=_tie, action="append", default=[], metavar="KEY=DIFFERENCE", help="a metric's differences that are ties"
     )
+    parser.add_argument(
+        "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(sorted(LABELS))}; without it all are entries"
+    )
+    parser.add_argument("--no-fragility", action="store_true", help="do not search for the answers that first place hangs on")
     parser.add_argument("--gold", type=_order, action="append", default=[], metavar="BETTER:WORSE", help="a pair of methods of known order")
     parser.add_argument("--anchor", metavar="METHOD", help="the method whose judges' Elo is 1000; default: the first by name")
-    parser.add_argument("--screen", action="store_true", help="leave out raters whose opinion scores hardly go with the others'")
+    parser.add_argument("--screen", choices=opinion_study.SCREENS, default="", help="leave out raters of opinion scores by this rule")
     parser.add_argument(
         "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that takes no part in correlations with opinion scores"
     )

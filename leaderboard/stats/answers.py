@@ -72,7 +72,7 @@ class Answers:
 
 def answers(votes: Votes, entries: Collection[str] | None = None) -> Answers:
     """The answers on pairs of these entries (all without any); gold questions are in none."""
-    counted = votes.take(votes.first & ~votes.gold)
+    counted = votes.counted()
     if entries is not None:
         kept = np.isin(np.array(votes.methods, dtype=object).astype(str), list(entries))
         counted = counted.take(kept[counted.a] & kept[counted.b])

@@ -441,7 +441,7 @@ def consistency(model: Model) -> dict[int, tuple[float, int]]:
     b = np.ones(len(raters))
     half = -answers.verdict / 2
     for _ in range(STEPS):
-        first, tie, second = chances(b[place] * model.eta, model.nu)
+        first, _, second = chances(b[place] * model.eta, model.nu)
         slope = np.bincount(place, (half - (first - second) / 2) * model.eta, len(raters)) - (b - 1) / SPREAD**2
         bend = np.bincount(place, (first + second - (first - second) ** 2) / 4 * model.eta**2, len(raters)) + 1 / SPREAD**2
         step = np.clip(slope / bend, -1, 1)

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import crossed, davidson, with_people
+from leaderboard.stats import davidson, with_people
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.davidson import Fragile, Model
+from leaderboard.stats.mos import Fitted, fitted
 from leaderboard.stats.seen import UNTOLD, Seen, seen
 from leaderboard.stats.votes import Floats
 from leaderboard.stats.with_people import Ceiling, Correlation, Differences, Pair, ThreeWay
@@ -52,6 +53,14 @@ class Scored:
         return not np.isnan(self.x).all()
 
 
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """Mean opinion scores in the place of preferences: of each entry float64[entries], and on each sample float64[samples, entries]."""
+
+    of_entries: Floats
+    by_sample: Floats
+
+
 @dataclass(frozen=True)
 class MetricRow:
     """What the answers say of one metric; `tier` is None for guards, for metrics trained on these answers, and where nothing could be
@@ -71,6 +80,7 @@ class MetricRow:
     r: Correlation
     seen: Seen | None
     of_ceiling: float | None
+    fitted: Fitted | None = None
     tier: int | None = None
     above_size: bool | None = None
 
@@ -125,29 +135,32 @@ def people(
     seed: int = 0,
     fragility: bool = True,
     covariates: dict[str, Floats] | None = None,
+    opinions: Opinions | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> People:
-    """The summary of these answers. `covariates` are tables like a metric's x, of which the models take the differences."""
+    """The summary of these answers. `covariates` are tables like a metric's x, of which the models take the differences. With
+    `opinions`, of which the answers were made, entries stand by their mean scores and no model is fitted."""
     z = {name: with_people.differences(answers, x) for name, x in (covariates or {}).items()}
     full = {name: found for name, found in z.items() if found.had.all()}
     # The models' design has b - a turned round: theirs is a minus b.
-    fitted = davidson.models(answers, {name: -found.d for name, found in full.items()})
+    models = [] if opinions else davidson.models(answers, {name: -found.d for name, found in full.items()})
+    column, certain = _people_of(answers, models, opinions)
     step()
     best = with_people.ceiling(answers)
     clusters = answers.clusters
     rows, differences = [], []
     for metric in [*metrics, *guards(answers, seed)]:
         found = with_people.differences(answers, metric.x)
-        rows.append(_metric(metric, found, fitted, best))
+        rows.append(_metric(metric, found, column, certain, opinions, best))
         differences.append(found)
         step()
     rows, pairs = _compared(rows, differences, few=bool(clusters.few))
-    entries = _entries(answers, fitted)
+    entries = () if opinions else _entries(answers, models)
     step()
-    hangs = davidson.fragile(fitted[0], step) if fragility and fitted and not clusters.few and len(fitted[0]) > 1 else None
+    hangs = davidson.fragile(models[0], step) if fragility and models and not clusters.few and len(models[0]) > 1 else None
     return People(
         len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, rows, entries, best,
-        tuple(_preference(n, model) for n, model in enumerate(fitted, 1)), pairs, hangs, _why(answers),
+        tuple(_preference(n, model) for n, model in enumerate(models, 1)), pairs, hangs, _why(answers),
     )  # fmt: skip
 
 
@@ -168,23 +181,38 @@ def _why(answers: Answers) -> str:
     return answers.clusters.few
 
 
-def _metric(metric: Scored, found: Differences, fitted: Sequence[Model], best: Ceiling | None) -> MetricRow:
-    column = np.full(metric.x.shape[1], math.nan)
-    for model in fitted[:1]:  # entries of other parts have no common column
-        if len(model) > 1:
-            column[model.entries] = davidson.implied(model).value
+def _people_of(answers: Answers, models: Sequence[Model], opinions: Opinions | None) -> tuple[Floats, Floats | None]:
+    """People's value of each entry [M], and how sure they are of each two [M, M]; None where there are too few raters or samples.
+
+    Entries of parts that never met have no common column: only the part with most answers has one.
+    """
+    m = len(answers.entries)
+    column, certain = np.full(m, math.nan), np.full((m, m), math.nan)
+    if opinions is not None:
+        compared = np.isin(np.arange(m), np.concatenate([answers.a, answers.b]))
+        column = np.where(compared, opinions.of_entries, math.nan)
+        certain = with_people.certain_by_samples(np.where(compared, opinions.by_sample, math.nan))
+    elif models and len(models[0]) > 1:
+        model = models[0]
+        column[model.entries] = davidson.implied(model).value
+        between = model.between
+        certain[np.ix_(model.entries, model.entries)] = with_people.certain_by_people(model.theta, between.total, between.df)
+    return column, None if answers.clusters.few else certain
+
+
+def _metric(
+    metric: Scored, found: Differences, column: Floats, certain: Floats | None, opinions: Opinions | None, best: Ceiling | None
+) -> MetricRow:
     order = with_people.correlations(metric.of_entries, column)
     headline = with_people.decided(found)
-    certain = None
-    if fitted and not fitted[0].clusters.few and metric.by_sample:
-        model = fitted[0]
-        between = model.between
-        people_sure = with_people.certain_by_people(model.theta, between.total, between.df)
-        certain = with_people.soft_pairwise(people_sure, with_people.certain_by_samples(metric.x[:, model.entries]))
+    sure = None
+    if certain is not None and metric.by_sample:
+        sure = with_people.soft_pairwise(certain, with_people.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
     return MetricRow(
         metric.key, metric.guard, metric.trained, found.coverage, headline, with_people.better_worse(found),
-        with_people.different_similar(found), with_people.three_way(found), certain, order["rho"], order["tau"], order["r"],
+        with_people.different_similar(found), with_people.three_way(found), sure, order["rho"], order["tau"], order["r"],
         seen(found), with_people.share_of_the_way(headline, best),
+        None if opinions is None else fitted(metric.x.ravel(), np.where(np.isnan(column), math.nan, opinions.by_sample).ravel()),
     )  # fmt: skip
 
 
@@ -265,7 +293,16 @@ def as_json(found: People) -> dict[str, Any]:
         if found.fragile is None
         else {"answers": found.fragile.answers, "raters": found.fragile.raters, "samples": found.fragile.samples},
         "metric_pairs": [
-            {"first": p.first, "second": p.second, "value": p.value, "low": p.low, "high": p.high, "p": p.p, "p_holm": p.p_holm, "why": p.why}
+            {
+                "first": p.first,
+                "second": p.second,
+                "value": p.value,
+                "low": p.low,
+                "high": p.high,
+                "p": p.p,
+                "p_holm": p.p_holm,
+                "why": p.why,
+            }
             for p in found.pairs
         ],
     }
@@ -302,6 +339,7 @@ def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
         "r": _ends(row.r),
         "seen": told,
         "seen_why": "" if told else why or UNTOLD,
+        "fitted": None if row.fitted is None else vars(row.fitted),
         "of_ceiling": row.of_ceiling,
         "tier": row.tier,
         "above_size": row.above_size,

@@ -49,9 +49,7 @@ def forecast(variance: Variance, n: int, answers: int = 1000, raters: int = 10, 
         "samples": half_width(variance, n, (1.0, 1 + samples / g_samples, 1.0)),
     }
     helps = min(found, key=lambda name: found[name])
-    return Forecast(
-        half_width(variance, n), (answers, found["answers"]), (raters, found["raters"]), (samples, found["samples"]), helps
-    )
+    return Forecast(half_width(variance, n), (answers, found["answers"]), (raters, found["raters"]), (samples, found["samples"]), helps)
 
 
 def answers_needed(share: float, ties: float, design: float = DESIGN) -> int:

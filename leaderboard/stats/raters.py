@@ -214,7 +214,7 @@ def gold_correctness(votes: Votes, gold: Collection[tuple[str, str]]) -> tuple[d
         if better in index and worse in index
     }
     rows: dict[str, list[float]] = {}
-    counted = votes.counted()
+    counted = votes.take(votes.first)
     for rater, a, b, verdict in zip(counted.rater, counted.a, counted.b, counted.verdict, strict=True):
         if (int(a), int(b)) in wanted:
             rows.setdefault(votes.raters[rater], []).append(float(verdict == wanted[int(a), int(b)]))

@@ -29,7 +29,8 @@ NO = ("", "0", "false", "no")
 CHOICES = {"left": 0, "right": 1, "tie": 2}
 # The most characters of a text, as studies store it.
 LENGTHS = {
-    "rater": 120, "group": 60, "sample": 240, "left": 200, "right": 200, "entry": 200, "criterion": 60, "swapped": 8, "repeat_of": 40, "gold": 8, "order": 12, "at": 40,
+    "rater": 120, "group": 60, "sample": 240, "left": 200, "right": 200, "entry": 200, "criterion": 60, "swapped": 8,
+    "repeat_of": 40, "gold": 8, "order": 12, "at": 40,
 }  # fmt: skip
 
 Ints = NDArray[np.int64]
@@ -104,8 +105,8 @@ class Votes:
         return (self.sample * m + self.a) * m + self.b
 
     def counted(self) -> Votes:
-        """Only the votes of `first`."""
-        return self.take(self.first)
+        """Only the votes of `first`, those on gold questions left out."""
+        return self.take(self.first & ~self.gold)
 
     def take(self, chosen: NDArray[np.bool_] | Ints) -> Votes:
         """These votes, under the same numbering of raters, samples and methods."""

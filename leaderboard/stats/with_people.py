@@ -291,7 +291,8 @@ def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -
     found: dict[str, int] = {}
     tier, first = 0, ""
     for key in sorted(values, key=lambda key: (-values[key], key)):
-        if not first or p_holm.get(frozenset((first, key)), 1.0) <= 0.05 and values[key] < values[first]:
+        worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= 0.05
+        if not first or worse:
             tier, first = tier + 1, key
         found[key] = tier
     return found
