@@ -1,9 +1,8 @@
-"""How sure a ranking is: bootstrap rank intervals, groups that cannot be told apart, paired tests.
+"""How sure a board is: comparisons of entries, brackets that cannot be told apart, and between which ranks each may stand.
 
-Everything here resamples *groups* (DESIGN: a house, a scene), with the same resamples for every
-entry and every metric, so that what entries have in common cancels. A matrix is float64[entries,
-groups] of group means, NaN where an entry has no value for a group; an entry whose row is all NaN
-(an imported score) has no vector. All results are fixed by the seed.
+A matrix is float64[entries, groups] of one metric's group means (a house, a scene), NaN where an entry has no value for a group.
+Below six groups there is no test at all: six is where a test of signs can first reject at 5 %. There is one test, of the signs of
+paired differences; a board takes all its pairs as one family, because its order was made from the same values.
 """
 
 from __future__ import annotations
@@ -16,34 +15,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.aggregation import bootstrap_indices
-from leaderboard.stats.ranking import (
-    TIE_TOLERANCE,
-    Floats,
-    costs,
-    order,
-    placings,
-    rank,
-    tie_tolerance,
-)
+from evaluation.metrics.aggregation import LEAST, Intervals, mean_interval
+from leaderboard.stats.ranking import TIE_TOLERANCE, Floats, costs, order, rank, tie_tolerance
 
-RESAMPLES = 1000
-LEVEL = 0.95
-EXACT_UP_TO = 16  # pairs; 2^16 sign patterns are still enumerated
-FLIPS = 10_000
+__all__ = ["LEAST", "Board", "Intervals", "Paired", "adjusted", "alone", "brackets", "leads", "mean_interval", "paired", "unit_matrix"]
+
+ALPHA = 0.05
+ALL_OF_A_PAIR = 16  # groups up to which every pattern of signs of one pair is tried
+FLIPS_OF_A_PAIR = 9_999
+ALL_OF_A_BOARD = 11  # the same of all pairs of a board
+FLIPS_OF_A_BOARD = 999
+FIRST = 200  # entries of a board that are tested against each other
+HALVES = 500  # permutations, each of which gives two
 BLOCK_CELLS = 1_000_000  # float64 cells of one working array: 8 MB
 
 Interval = tuple[int, int]
+
+
+# --- two entries
 
 
 @dataclass(frozen=True)
 class Paired:
     """Entry a against entry b over the groups both have a value for.
 
-    ``mean_difference`` is mean(a - b) in the metric's unit, with its 95 % bootstrap interval (None
-    with fewer than two pairs). ``p_value`` is the two-sided sign-flip permutation test of mean 0.
-    ``better``, ``worse`` and ``equal`` count the groups as seen from a, the direction of the metric
-    taken into account; ``dropped`` counts the pairs where one or both have no value.
+    ``mean_difference`` is mean(a - b) in the metric's unit. ``p_value`` is of the test of signs, and the 95 % interval is that
+    test turned round: it leaves 0 out exactly where p is at most 5 %. Both are None below six groups. ``better``, ``worse`` and
+    ``equal`` count the groups as seen from a, the direction of the metric taken into account; ``dropped`` counts the groups where
+    one or both have no value.
     """
 
     mean_difference: float | None
@@ -57,20 +56,277 @@ class Paired:
     dropped: int
 
 
-def resample_counts(n: int, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
-    """How often each of ``n`` groups is drawn in each resample: float64[resamples, n], rows sum to n."""
-    drawn = np.asarray(bootstrap_indices(n, resamples, seed))
-    flat = drawn + n * np.arange(resamples)[:, None]
-    return np.bincount(flat.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
+def paired(a: Sequence[float | None], b: Sequence[float | None], higher_is_better: bool = True) -> Paired:
+    """Compare two entries over the same groups, in the same order; see :class:`Paired`."""
+    if len(a) != len(b):
+        raise ValueError(f"a paired comparison needs the same groups on both sides, not {len(a)} and {len(b)}")
+    left, right = -costs(a, True), -costs(b, True)
+    both = ~(np.isnan(left) | np.isnan(right))
+    left, right = left[both], right[both]
+    equal = np.abs(left - right) <= tie_tolerance(left)
+    difference, n = np.where(equal, 0.0, left - right), int(both.sum())
+    a_better = (difference > 0) == higher_is_better
+    found = Paired(None, None, None, None, n, int((a_better & ~equal).sum()), int((~a_better & ~equal).sum()), int(equal.sum()), len(a) - n)
+    if n == 0:
+        return found
+    found = replace(found, mean_difference=float(difference.mean()))
+    if n < LEAST:
+        return found
+    p, low, high = _signs(difference)
+    return replace(found, p_value=p, ci_low=low, ci_high=high)
+
+
+def _signs(d: Floats) -> tuple[float, float, float]:
+    """(p, low, high) of the mean of differences d [n]."""
+    n = len(d)
+    bar = abs(float(d.sum())) - TIE_TOLERANCE * float(np.abs(d).sum())
+    hits, total, ends = 0, 0, ([], [])
+    for signs in _patterns(n, ALL_OF_A_PAIR, FLIPS_OF_A_PAIR):
+        sums = signs @ d
+        hits += int((np.abs(sums) >= bar).sum())
+        total += len(signs)
+        flipped = (signs < 0).sum(axis=1)
+        of_flipped, of_rest = (d.sum() - sums) / 2, (d.sum() + sums) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u, v = of_flipped / flipped, of_rest / (n - flipped)  # Hartigan's typical values
+        ends[0].append(np.fmin(u, v))
+        ends[1].append(np.fmax(u, v))
+    lows, highs = (np.concatenate(one) for one in ends)
+    k = math.floor(ALPHA * (total + 1))
+    low = float(np.partition(lows, k - 1)[k - 1])
+    high = float(np.partition(highs, total - k)[total - k])
+    return (1 + hits) / (1 + total), low, high
+
+
+def _patterns(n: int, exact: int, flips: int, cells: int = 1) -> Iterator[Floats]:
+    """Blocks [patterns, n] of signs, without that of none flipped: all with the last one kept, or random ones, fixed by the seed."""
+    if n <= exact:
+        numbers = np.arange(1, 2 ** (n - 1))
+        step = max(1, BLOCK_CELLS // max(n, cells))
+        for start in range(0, len(numbers), step):
+            bits = numbers[start : start + step, None] >> np.arange(n) & 1
+            yield 1.0 - 2.0 * bits
+        return
+    signs = np.random.Generator(np.random.PCG64(0)).integers(0, 2, (flips, n)) * 2 - 1
+    step = max(1, BLOCK_CELLS // max(n, cells))
+    for start in range(0, flips, step):
+        yield signs[start : start + step].astype(np.float64)
+
+
+# --- all pairs of a board
+
+
+def adjusted(x: ArrayLike, only: int | None = None) -> Floats:
+    """p of all pairs as one family: [entries, entries], of x [entries, n]; of x [metrics, entries, n], all metrics one family, [metrics,
+    entries, entries]. x is complete. With ``only`` the family is that entry's pairs. NaN below six groups, and for other pairs.
+
+    Westfall and Young's step-down over the largest statistic (1993), the signs of the groups shared by all pairs.
+    """
+    given = np.asarray(x, dtype=np.float64)
+    samples = given[None] if given.ndim == 2 else given
+    metrics, entries, n = samples.shape
+    found = np.full((metrics, entries, entries), math.nan)
+    found[:, np.arange(entries), np.arange(entries)] = 1.0
+    i, j = np.triu_indices(entries, 1)
+    if only is not None:
+        of_it = (i == only) | (j == only)
+        i, j = i[of_it], j[of_it]
+    if n >= LEAST and len(i):
+        p = _step_down(samples, i, j)
+        for metric in range(metrics):
+            found[metric, i, j] = found[metric, j, i] = p[metric]
+    return found[0] if given.ndim == 2 else found
+
+
+def _step_down(samples: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Floats:
+    """p [metrics, pairs] of the pairs (i, j)."""
+    metrics, _, n = samples.shape
+    largest = np.maximum(1.0, np.abs(samples).max(axis=(1, 2)))
+    centred = samples - samples.mean(axis=1, keepdims=True)
+    squares, products = (centred**2).sum(axis=2), np.einsum("mig,mjg->mij", centred, centred)
+    length = np.sqrt(np.maximum(0.0, squares[:, i] + squares[:, j] - 2 * products[:, i, j]))
+    close = length <= 1e-6 * largest[:, None] * math.sqrt(n)  # where the products cancel, the differences themselves say
+    for metric, pair in zip(*np.nonzero(close), strict=True):
+        length[metric, pair] = np.sqrt(((centred[metric, i[pair]] - centred[metric, j[pair]]) ** 2).sum())
+    equal = (length <= 1e-9 * largest[:, None] * math.sqrt(n)).ravel()
+    p = np.ones(equal.shape)
+    tested = np.flatnonzero(~equal)
+    if not len(tested):
+        return p.reshape(metrics, len(i))
+    metric, pair = tested // len(i), tested % len(i)
+    scale = length.ravel()[tested]
+    left, right = metric * samples.shape[1] + i[pair], metric * samples.shape[1] + j[pair]
+    flat = centred.reshape(-1, n)
+
+    def statistics(signs: Floats) -> Floats:
+        sums = signs @ flat.T
+        return np.abs(sums[:, left] - sums[:, right]) / scale
+
+    observed = statistics(np.ones((1, n)))[0]
+    rising = np.argsort(observed, kind="stable")
+    left, right, scale = left[rising], right[rising], scale[rising]
+    bar = observed[rising] - 1e-9
+    hits, total = np.zeros(len(tested)), 0
+    for signs in _patterns(n, ALL_OF_A_BOARD, FLIPS_OF_A_BOARD, len(tested)):
+        found = statistics(signs)
+        np.maximum.accumulate(found, axis=1, out=found)
+        hits += (found >= bar).sum(axis=0)
+        total += len(signs)
+    stepped = np.maximum.accumulate(((1 + hits) / (1 + total))[::-1])[::-1]
+    p[tested[rising]] = stepped
+    return p.reshape(metrics, len(i))
+
+
+@dataclass(frozen=True)
+class Board:
+    """How sure the order of a board is, one of each per entry in the order given.
+
+    ``order`` lists the entries from the first to the last. ``bracket`` counts 1, 2, 3, ...: an entry is not told apart from the first
+    of its bracket, and the firsts of any two brackets are; ``loose`` ones are not told apart from the first of a higher bracket
+    either. ``rank_interval`` holds the true rank of every entry at once on 95 % of boards. ``tested`` lists the entries that are
+    tested against each other, in their order, and ``p_tested`` has their p; the others have no bracket.
+    """
+
+    order: tuple[int, ...]
+    bracket: tuple[int | None, ...]
+    loose: tuple[bool, ...]
+    rank: tuple[int | None, ...]
+    rank_interval: tuple[Interval | None, ...]
+    tested: tuple[int, ...]
+    p_tested: Floats
+
+    @property
+    def p(self) -> Floats:
+        """[entries, entries], NaN for pairs that are not tested."""
+        found = np.full((len(self.rank), len(self.rank)), math.nan)
+        found[np.ix_(self.tested, self.tested)] = self.p_tested
+        return found
+
+
+def brackets(
+    values: ArrayLike,
+    higher_is_better: bool = True,
+    scores: Sequence[float | None] | None = None,
+    keys: Sequence[Any] | None = None,
+) -> Board:
+    """The board of values [entries, groups]. ``scores`` as the board shows them, by default the means of the rows; an entry without
+    one has no rank. ``keys`` break ties."""
+    samples = as_matrix(values)
+    if scores is None:
+        scores = _row_means(samples).tolist()
+    if len(samples) != len(scores):
+        raise ValueError(f"the matrix needs one row per entry: {len(samples)} rows, {len(scores)} values")
+    ranks, in_order = rank(scores, higher_is_better), order(scores, higher_is_better, keys)
+    tested, cut = tested_of(samples, ranks, in_order)
+    p = _p_of(samples, tested)
+    told, cost = p <= ALPHA, costs(scores, higher_is_better)
+    bracket, loose = lined(tested, told, len(samples))
+    intervals = ranges(ranks, cost, tested, told & (cost[tested, None] < cost[None, tested]), cut)
+    return Board(tuple(in_order), bracket, loose, tuple(ranks), intervals, tuple(tested), p)
+
+
+def _p_of(samples: Floats, tested: Sequence[int], only: int | None = None) -> Floats:
+    """`adjusted` of the tested entries, over the groups they all have."""
+    if not tested:
+        return np.zeros((0, 0))
+    used = ~np.isnan(samples[tested]).any(axis=0)
+    return adjusted(samples[np.ix_(tested, used)], only)
+
+
+def tested_of(samples: Floats, ranks: Sequence[int | None], in_order: Sequence[int], most: int = FIRST) -> tuple[list[int], bool]:
+    """The entries that are tested, in their order, over the groups that more than half of the ranked ones have; and whether there
+    were more. None where fewer than two entries or six groups are left."""
+    known = ~np.isnan(samples)
+    candidates = [i for i in in_order if ranks[i] is not None and known[i].any()]
+    if not candidates:
+        return [], False
+    used = known[candidates].sum(axis=0) > len(candidates) / 2
+    complete = [i for i in candidates if known[i, used].all()]
+    if len(complete) < 2 or used.sum() < LEAST:
+        return [], False
+    return complete[:most], len(complete) > most
+
+
+def lined(tested: Sequence[int], told: NDArray[np.bool_], n: int) -> tuple[tuple[int | None, ...], tuple[bool, ...]]:
+    """(bracket, loose) of n entries, going down the ``tested`` ones; ``told`` [tested, tested] says which are told apart."""
+    bracket: list[int | None] = [None] * n
+    loose = [False] * n
+    firsts: list[int] = []
+    for place, entry in enumerate(tested):
+        if told[firsts, place].all():
+            firsts.append(place)
+        bracket[entry] = len(firsts)
+        loose[entry] = not told[firsts[:-1], place].all()
+    return tuple(bracket), tuple(loose)
+
+
+def ranges(
+    ranks: Sequence[int | None], cost: Floats, tested: Sequence[int], better: NDArray[np.bool_], cut: bool
+) -> tuple[Interval | None, ...]:
+    """Between which ranks each tested entry may stand; ``better`` [tested, tested] says which are surely better than which. Entries
+    that are not tested stand where they are; where some were cut off, an entry not told from the last tested one may be among them."""
+    n = len(ranks)
+    found: list[Interval | None] = [None] * n
+    if not tested:
+        return tuple(found)
+    ranked = np.array([r is not None for r in ranks], dtype=bool)
+    apart = ranked.copy()
+    apart[list(tested)] = False
+    k, others = int(ranked.sum()), cost[apart]
+    for place, entry in enumerate(tested):
+        above = int(better[:, place].sum()) + int((others < cost[entry]).sum())
+        below = int(better[place].sum()) + int((others > cost[entry]).sum())
+        open_end = cut and not better[place, -1]
+        own = ranks[entry]
+        assert own is not None
+        found[entry] = (min(own, 1 + above), k if open_end else max(own, k - below))
+    return tuple(found)
+
+
+def alone(values: ArrayLike, entry: int, higher_is_better: bool = True, scores: Sequence[float | None] | None = None) -> Interval | None:
+    """Between which ranks one entry may stand, looked at for its own sake: the family is its own pairs. Narrower than on the board."""
+    samples = as_matrix(values)
+    if scores is None:
+        scores = _row_means(samples).tolist()
+    ranks = rank(scores, higher_is_better)
+    tested, cut = tested_of(samples, ranks, order(scores, higher_is_better))
+    if entry not in tested:
+        return None
+    told, cost = _p_of(samples, tested, tested.index(entry)) <= ALPHA, costs(scores, higher_is_better)
+    return ranges(ranks, cost, tested, told & (cost[tested, None] < cost[None, tested]), cut)[entry]
+
+
+def leads(values: ArrayLike, higher_is_better: bool = True) -> Floats:
+    """In which share of 1,000 random halves of the groups each entry is first, shared firsts split; of the entries that would be
+    tested, 0 for the others. NaN where nothing can be tested. It is not a chance of being the best."""
+    samples = as_matrix(values)
+    means = _row_means(samples).tolist()
+    tested, _ = tested_of(samples, rank(means, higher_is_better), order(means, higher_is_better))
+    if not tested:
+        return np.full(len(samples), math.nan)
+    used = ~np.isnan(samples[tested]).any(axis=0)
+    x = samples[np.ix_(tested, used)] * (1 if higher_is_better else -1)
+    n = x.shape[1]
+    rng = np.random.Generator(np.random.PCG64(0))
+    chosen = np.zeros((2 * HALVES, n))
+    for row in range(HALVES):
+        shuffled = rng.permutation(n)
+        chosen[2 * row, shuffled[: n // 2]] = 1.0
+        chosen[2 * row + 1, shuffled[n - n // 2 :]] = 1.0
+    means = chosen @ x.T / (n // 2)
+    best = means.max(axis=1, keepdims=True)
+    first = means >= best - tie_tolerance(best)
+    found = np.zeros(len(samples))
+    found[tested] = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
+    return found
 
 
 def unit_matrix(items: ArrayLike, groups: Sequence[str], level: str = "item") -> Floats:
     """float64[entries, units] from per-item values [entries, items] (NaN where there is none).
 
     Units are the groups in order of first appearance, holding means within the group, or the
-    items themselves where they all share one group: what a submission's own interval resamples.
-    A metric whose ``level`` is the whole set, or the only group, leaves nothing to resample: all NaN,
-    as where there is no vector.
+    items themselves where they all share one group: what a submission's own interval is over.
+    A metric whose ``level`` is the whole set, or the only group, has no units: all NaN, as where there is no vector.
     """
     samples, names = as_matrix(items), list(dict.fromkeys(groups))
     if samples.shape[1] != len(groups):
@@ -86,216 +342,6 @@ def unit_matrix(items: ArrayLike, groups: Sequence[str], level: str = "item") ->
     return np.where(valid > 0, np.nan_to_num(samples) @ member / np.maximum(valid, 1), math.nan)
 
 
-def rank_intervals(
-    matrix: ArrayLike,
-    higher_is_better: bool,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    values: Sequence[float | None] | None = None,
-) -> list[Interval | None]:
-    """The 95 % interval of every entry's rank in one metric, as whole ranks, ends included.
-
-    ``values`` are the entries' scores as the board shows them (by default the means of the rows).
-    An entry with a score but no vector keeps its score in every resample and gets None; an entry
-    without a score takes no part and gets None. The interval is rounded outwards and always holds
-    the rank itself. With fewer than two groups nothing can be said: all None.
-    """
-    samples = as_matrix(matrix)
-    if values is None:
-        values = _row_means(samples).tolist()
-    _check_length(samples, values)
-    ranks = rank(values, higher_is_better)
-    ranked = np.array([r is not None for r in ranks], dtype=bool)
-    cost = costs(values, higher_is_better)
-    field = Resampler(samples[ranked], cost[ranked], higher_is_better)
-    result: list[Interval | None] = [None] * len(samples)
-    if field.groups < 2:
-        return result
-    drawn = np.empty((resamples, field.entries), np.int32)
-    counts = resample_counts(field.groups, resamples, seed)
-    for rows in blocks(resamples, field.entries):
-        drawn[rows] = placings(field.costs(counts[rows]))[0] + 1
-    observed = np.array([r for r in ranks if r is not None], dtype=np.int32)
-    for index, interval in zip(np.flatnonzero(ranked), percentile_ranks(drawn, observed, field.has_vector), strict=True):
-        result[index] = interval
-    return result
-
-
-def tie_groups(
-    matrix: ArrayLike,
-    values: Sequence[float | None],
-    higher_is_better: bool,
-    alpha: float = 0.05,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    keys: Sequence[Any] | None = None,
-) -> list[int | None]:
-    """Which entries cannot be told apart: 1, 2, 3, ... from the best entry down.
-
-    In board order (``keys`` break ties as in :func:`leaderboard.stats.ranking.order`), a group runs
-    on while the paired bootstrap interval at ``1 - alpha`` of the difference between its first entry
-    and the next one holds zero. Entries without a vector or a value cannot be tested: they get None
-    and neither end a group nor belong to one. With fewer than two groups all are None.
-    """
-    samples, ranks = as_matrix(matrix), rank(values, higher_is_better)
-    _check_length(samples, values)
-    result: list[int | None] = [None] * len(ranks)
-    has_vector = ~np.isnan(samples).all(axis=1)
-    tested = [i for i in order(values, higher_is_better, keys) if ranks[i] is not None and has_vector[i]]
-    used = ~np.isnan(samples[tested]).all(axis=0)
-    if used.sum() < 2:
-        return result
-    lined_up = samples[np.ix_(tested, used)]
-    counts = resample_counts(int(used.sum()), resamples, seed)
-    group, first = 0, 0
-    while first < len(tested):
-        group += 1
-        following = _first_separable(lined_up, first, counts, alpha)
-        for index in tested[first:following]:
-            result[index] = group
-        first = following
-    return result
-
-
-def paired(
-    a: Sequence[float | None],
-    b: Sequence[float | None],
-    higher_is_better: bool = True,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Paired:
-    """Compare two entries over the same groups, in the same order; see :class:`Paired`.
-
-    The permutation test is exact up to 16 pairs and uses 10,000 seeded sign flips above.
-    """
-    if len(a) != len(b):
-        raise ValueError(f"a paired comparison needs the same groups on both sides, not {len(a)} and {len(b)}")
-    left, right = -costs(a, True), -costs(b, True)
-    both = ~(np.isnan(left) | np.isnan(right))
-    left, right = left[both], right[both]
-    difference, n = left - right, int(both.sum())
-    equal = np.abs(difference) <= tie_tolerance(left)
-    a_better = (difference > 0) == higher_is_better
-    result = Paired(
-        mean_difference=None,
-        ci_low=None,
-        ci_high=None,
-        p_value=None,
-        n=n,
-        better=int((a_better & ~equal).sum()),
-        worse=int((~a_better & ~equal).sum()),
-        equal=int(equal.sum()),
-        dropped=len(a) - n,
-    )
-    if n == 0:
-        return result
-    low, high = None, None
-    if n >= 2:
-        means = resample_counts(n, resamples, seed) @ difference / n
-        low, high = (float(q) for q in np.quantile(means, tails(LEVEL)))
-    p_value = sign_flip_p(difference, seed)
-    return replace(result, mean_difference=float(difference.mean()), ci_low=low, ci_high=high, p_value=p_value)
-
-
-def can_tell(n: int) -> bool:
-    """Whether `n` paired differences can reject at 5 % at all: the smallest p of their sign flips is 2^(1 - n), so six can."""
-    return 2.0 ** (1 - n) <= 1 - LEVEL
-
-
-def sign_flip_p(difference: Floats, seed: int = 0, flips: int = FLIPS) -> float:
-    """Two-sided p of mean 0 when every difference could as well have had the other sign.
-
-    Exact over all 2^n sign patterns up to 16 differences; above, ``(1 + hits) / (1 + flips)``.
-    """
-    n = len(difference)
-    total = abs(float(difference.sum()))
-    # A pattern that ties with what was observed must count whatever the order of summation.
-    bar = total - TIE_TOLERANCE * float(np.abs(difference).sum())
-    if n <= EXACT_UP_TO:
-        sums = np.zeros(1)
-        for value in difference:
-            sums = np.concatenate([sums + value, sums - value])
-        return float((np.abs(sums) >= bar).mean())
-    generator = np.random.Generator(np.random.PCG64(seed))
-    hits = 0
-    for rows in blocks(flips, n):
-        signs = generator.integers(0, 2, (rows.stop - rows.start, n), dtype=np.int8)
-        hits += int((np.abs((2.0 * signs - 1.0) @ difference) >= bar).sum())
-    return (1 + hits) / (1 + flips)
-
-
-class Resampler:
-    """Bootstrap means of some entries in one metric, as costs (lower is better).
-
-    An entry without a vector keeps its score. Groups that no entry has a value for are left out,
-    unless ``keep`` says which to use.
-    """
-
-    def __init__(self, samples: Floats, cost: Floats, higher_is_better: bool, keep: NDArray[np.bool_] | None = None):
-        valid = ~np.isnan(samples)
-        self.has_vector = valid.any(axis=1)
-        keep = valid.any(axis=0) if keep is None else keep
-        valid, samples = valid[self.has_vector][:, keep], samples[self.has_vector][:, keep]
-        self.entries, self.groups = len(cost), int(keep.sum())
-        self._score = cost
-        self._sums = np.nan_to_num(-samples if higher_is_better else samples).T
-        self._valid = None if valid.all() else valid.T.astype(np.float64)
-
-    def costs(self, counts: Floats) -> Floats:
-        """float64[resamples, entries] for counts[resamples, groups]."""
-        result = np.tile(self._score, (len(counts), 1))
-        means = counts @ self._sums
-        if self._valid is None:
-            means /= self.groups
-        else:
-            weight = counts @ self._valid
-            # A resample that drew none of an entry's groups says nothing about it.
-            means = np.where(weight > 0, means / np.maximum(weight, 1), self._score[self.has_vector])
-        result[:, self.has_vector] = means
-        return result
-
-
-def _first_separable(lined_up: Floats, first: int, counts: Floats, alpha: float) -> int:
-    """The index of the first entry after ``first`` that is separable from it, or the end.
-
-    Looks ahead in blocks of 1, 2, 4, ... entries, so that a whole board costs a number of tests
-    proportional to its entries, whether its groups are short or long.
-    """
-    start, ahead = first + 1, 1
-    widest = max(1, BLOCK_CELLS // max(counts.shape))
-    while start < len(lined_up):
-        block = lined_up[start : start + ahead]
-        apart = _separable(lined_up[first], block, counts, alpha)
-        if apart.any():
-            return start + int(np.argmax(apart))
-        start, ahead = start + len(block), min(2 * ahead, widest)
-    return len(lined_up)
-
-
-def _separable(first: Floats, others: Floats, counts: Floats, alpha: float) -> NDArray[np.bool_]:
-    """Whether the bootstrap interval of the mean paired difference leaves zero out, per other entry."""
-    difference = first - others
-    valid = ~np.isnan(difference)
-    means = counts @ np.nan_to_num(difference).T
-    means /= len(first) if valid.all() else np.maximum(counts @ valid.T.astype(np.float64), 1)
-    low, high = np.quantile(means, tails(1 - alpha), axis=0)
-    noise = tie_tolerance(np.nanmean(np.abs(first)))  # a constant difference of rounding is none
-    return ((low > noise) | (high < -noise)) & (valid.sum(axis=1) >= 2)
-
-
-def percentile_ranks(drawn: NDArray[np.int32], observed: NDArray[np.int32], known: NDArray[np.bool_]) -> list[Interval | None]:
-    """Percentile intervals of integer ranks [resamples, entries], rounded outwards, holding ``observed``."""
-    lower, upper = tails(LEVEL)
-    in_order, last = np.sort(drawn.T, axis=1), len(drawn) - 1
-    low = np.minimum(in_order[:, math.floor(lower * last)], observed)
-    high = np.maximum(in_order[:, math.ceil(upper * last)], observed)
-    return [(int(lo), int(hi)) if ok else None for lo, hi, ok in zip(low, high, known, strict=True)]
-
-
-def tails(level: float) -> tuple[float, float]:
-    return (1 - level) / 2, (1 + level) / 2
-
-
 def as_matrix(matrix: ArrayLike) -> Floats:
     samples = np.asarray(matrix, dtype=np.float64)
     if samples.ndim != 2:
@@ -303,19 +349,7 @@ def as_matrix(matrix: ArrayLike) -> Floats:
     return np.where(np.isfinite(samples), samples, math.nan)
 
 
-def _check_length(samples: Floats, values: Sequence[float | None]) -> None:
-    if len(samples) != len(values):
-        raise ValueError(f"the matrix needs one row per entry: {len(samples)} rows, {len(values)} values")
-
-
 def _row_means(samples: Floats) -> Floats:
     valid = ~np.isnan(samples)
     n = valid.sum(axis=1)
     return np.where(n > 0, np.nansum(samples, axis=1) / np.maximum(n, 1), math.nan)
-
-
-def blocks(total: int, cells_each: int) -> Iterator[slice]:
-    """Slices of ``range(total)`` such that a block of that many rows stays under BLOCK_CELLS."""
-    step = max(1, BLOCK_CELLS // max(1, cells_each))
-    for start in range(0, total, step):
-        yield slice(start, min(start + step, total))
