@@ -122,11 +122,10 @@ def screened_by_spread(table: Floats) -> list[int]:
     mean = np.nansum(table, axis=0) / np.maximum(1, n)
     apart = np.where(seen, table - mean, 0.0)
     second, fourth = (apart**2).sum(axis=0) / np.maximum(1, n), (apart**4).sum(axis=0) / np.maximum(1, n)
-    sd = np.sqrt(second * n / np.maximum(1, n - 1))
     kurtosis = np.divide(fourth, second**2, out=np.zeros_like(second), where=second > 0)
-    bound = np.where((kurtosis >= 2) & (kurtosis <= 4), 2.0, math.sqrt(20)) * sd
-    above = (seen & (apart >= bound) & (sd > 0)).sum(axis=1)
-    below = (seen & (apart <= -bound) & (sd > 0)).sum(axis=1)
+    bound = np.where((kurtosis >= 2) & (kurtosis <= 4), 2.0, math.sqrt(20)) * np.sqrt(second)
+    above = (seen & (apart >= bound) & (second > 0)).sum(axis=1)
+    below = (seen & (apart <= -bound) & (second > 0)).sum(axis=1)
     out = above + below
     return [k for k in range(len(table)) if seen[k].any() and out[k] / seen[k].sum() > 0.05 and abs(above[k] - below[k]) / out[k] < 0.3]
 

@@ -1,0 +1,90 @@
+"""Intervals over crossed clusters: the worked example, the ends, and what has to hold whatever the answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.stats import crossed
+from leaderboard.stats.crossed import Clusters
+from tests.support.examples import examples
+
+RATER, SAMPLE = (axis.ravel() for axis in np.indices((4, 4)))
+CREDIT = np.array([[1, 1, 1, 1], [1, 0.5, 1, 1], [0, 0, 1, 0], [0, 0.5, 0, 0]], dtype=float).ravel()
+
+
+def test_the_worked_example():
+    value, u = crossed.ratio(CREDIT, np.ones(16))
+    variance = Clusters(RATER, SAMPLE).variance(u)
+    assert value == 0.5625 and variance.total == variance.rater
+    assert [float(variance.rater), float(variance.sample), float(variance.cell)] == pytest.approx(
+        [0.0481771, 0.0039063, 0.0143229], abs=1e-6
+    )
+    assert float(variance.df) == pytest.approx(2.947890, abs=1e-6)
+    found = crossed.share_interval(value, np.sqrt(variance.total), variance.df)
+    assert found == pytest.approx((0.0681329, 0.9576437), abs=1e-6)
+
+
+def test_too_few_of_either_have_a_sentence_and_no_interval():
+    value, u = crossed.ratio(CREDIT, np.ones(16))
+    found = crossed.figure(value, u, Clusters(RATER, SAMPLE), np.ones(16))
+    assert (found.value, found.low, found.high) == (0.5625, None, None)
+    assert found.why == "Too few raters: 5 are needed, there are 4."
+    assert Clusters(np.arange(6), np.zeros(6, dtype=int)).few == "Too few samples: 5 are needed, there is 1."
+    assert Clusters(np.zeros(0, dtype=int), np.zeros(0, dtype=int)).few == "Too few raters: 5 are needed, there are 0."
+
+
+@pytest.mark.parametrize(
+    ("value", "m", "ends"), [(0.0, 5, (0.0, 1 - 0.025**0.2)), (1.0, 5, (0.025**0.2, 1.0)), (1.0, 50, (0.025**0.02, 1.0))]
+)
+def test_a_share_at_its_end_has_an_interval_that_is_not_of_width_zero(value, m, ends):
+    assert crossed.at_the_end(value, m) == pytest.approx(ends)
+    rater, sample = (axis.ravel() for axis in np.indices((m, m)))
+    found = crossed.figure(value, np.zeros(m * m), Clusters(rater, sample), np.ones(m * m))
+    assert (found.low, found.high) == pytest.approx(ends)
+
+
+def test_answers_that_are_all_alike_have_no_interval_but_that_sentence():
+    rater, sample = (axis.ravel() for axis in np.indices((6, 6)))
+    found = crossed.figure(0.5, np.zeros(36), Clusters(rater, sample), np.ones(36))
+    assert (found.low, found.why) == (None, "All answers are alike.")
+    assert found.rough is False and crossed.figure(0.4, np.tile([0.1, -0.1], 18), Clusters(rater, sample), np.ones(36)).rough
+
+
+def test_holm_and_the_p_of_what_does_not_vary():
+    assert crossed.holm(np.array([0.01, 0.04, 0.03])) == pytest.approx([0.03, 0.06, 0.06])
+    assert crossed.holm(np.zeros(0)).shape == (0,)
+    assert crossed.two_sided(0.0, 0.0, 3.0) == 1.0 and crossed.two_sided(0.1, 0.0, 3.0) == 0.0
+
+
+def test_the_weight_of_answers_says_how_many_equal_ones_they_are_worth():
+    assert crossed.effective(np.ones(7)) == pytest.approx(7) and crossed.effective(np.zeros(0)) == 0
+    assert crossed.effective(np.array([0.25, 0.25, 0.25, 0.5, 0.5, 0.5])) == pytest.approx(5.4)
+
+
+@given(st.integers(0, 1000))
+@examples(100)
+def test_a_variance_is_not_less_than_any_of_what_it_is_made_of_and_knows_no_names(seed):
+    rng = np.random.default_rng(seed)
+    rater, sample, u = rng.integers(0, 7, 60), rng.integers(0, 9, 60), rng.standard_normal(60)
+    found = Clusters(rater, sample).variance(u)
+    assert found.total >= max(found.rater, found.sample, found.cell) - 1e-12 and found.df >= 1
+    renamed = Clusters(6 - rater, (sample + 3) % 9).variance(u)
+    assert float(renamed.total) == pytest.approx(float(found.total)) and float(renamed.df) == pytest.approx(float(found.df))
+    turned = Clusters(sample, rater).variance(u)
+    for ours, theirs in ((turned.rater, found.sample), (turned.sample, found.rater), (turned.cell, found.cell)):
+        assert float(ours) == pytest.approx(float(theirs))
+
+
+def test_the_variance_of_a_difference_comes_from_the_matrices_or_from_the_influences():
+    rng = np.random.default_rng(3)
+    clusters, u = Clusters(rng.integers(0, 7, 80), rng.integers(0, 9, 80)), rng.standard_normal((80, 3))
+    u -= u.mean(axis=0)
+    between = clusters.covariance(u).between()
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        direct = clusters.variance(u[:, i] - u[:, j])
+        assert between.total[i, j] == pytest.approx(float(direct.total)) and between.df[i, j] == pytest.approx(float(direct.df))
+    own = clusters.covariance(u).own()
+    assert own.total == pytest.approx(clusters.variance(u).total)

@@ -1,0 +1,165 @@
+"""The model of preference: worked examples, a peer without ties, and what must hold of every study."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import choix
+import numpy as np
+import pytest
+
+from leaderboard.stats import davidson
+from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.votes import Vote, canonical
+from tests.pure.leaderboard.stats.test_with_people import made, simulated
+
+BEATS = {"AB": (6, 2, 4)}
+THREE = {"AB": (4, 2, 3), "AC": (5, 1, 0), "BC": (3, 2, 2)}
+
+
+def counted(spec: dict[str, tuple[int, int, int]]) -> Answers:
+    """Wins of the first, wins of the second, ties; each answer by another rater on another sample."""
+    rows = []
+    for pair, numbers in spec.items():
+        for choice, count in zip(("left", "right", "tie"), numbers, strict=True):
+            rows += [Vote(f"r{len(rows) + k}", pair[0], pair[1], choice, f"s{len(rows) + k}") for k in range(count)]
+    return answers(canonical(rows))
+
+
+def test_two_entries():
+    model = davidson.fit(counted(BEATS))
+    assert model.theta == pytest.approx([0.5493061, -0.5493061], abs=1e-6) and model.nu == pytest.approx(1.1547005, abs=1e-6)
+    assert davidson.implied(model).value == pytest.approx([0.6666667, 0.3333333], abs=1e-6)
+
+
+def test_three_entries():
+    model = davidson.fit(counted(THREE))
+    assert model.theta == pytest.approx([0.8214264, -0.0520101, -0.7694163], abs=1e-6) and model.nu == pytest.approx(0.6725532, abs=1e-6)
+    assert davidson.implied(model).value == pytest.approx([0.7106872, 0.4867502, 0.3025626], abs=1e-6)
+
+
+def test_an_entry_that_never_lost_a_point_gets_a_weak_prior_and_a_note():
+    model = davidson.fit(counted({"AB": (5, 0, 0)}))
+    assert model.theta == pytest.approx([0.8167531, -0.8167531], abs=1e-6) and model.prior and model.notes == (davidson.PRIOR,)
+    assert np.isfinite(model.u).all() and model.u.sum(axis=0) == pytest.approx(np.zeros(2), abs=1e-9)
+
+
+def test_without_ties_it_is_bradley_and_terrys():
+    rng = np.random.default_rng(0)
+    wins = [(int(i), int(j)) for i, j in rng.integers(0, 6, (400, 2)) if i != j]
+    rows = [Vote(f"r{n % 9}", f"m{i}", f"m{j}", "left", f"s{n}") for n, (i, j) in enumerate(wins)]
+    model = davidson.fit(answers(canonical(rows)))
+    assert model.nu == 0 and model.gamma is None and davidson.NO_SIDE in model.notes  # all won on the left: there is no finite side
+    said = answers(canonical(rows))
+    unsided = davidson.fit(replace(said, side=np.zeros(len(said), dtype=int)))
+    assert unsided.theta == pytest.approx(choix.opt_pairwise(6, wins), abs=1e-6)
+
+
+def test_in_a_complete_design_the_implied_rate_is_the_win_rate():
+    rows = {"AB": (5, 3, 2), "AC": (7, 1, 2), "BC": (4, 5, 1)}
+    model = davidson.fit(counted(rows))
+    points = np.array([5 + 1 + 7 + 1, 3 + 1 + 4 + 0.5, 1 + 1 + 5 + 0.5]) / 20
+    assert davidson.implied(model).value == pytest.approx(points, abs=1e-9)
+
+
+def test_fitted_points_are_the_observed_ones():
+    said, _ = simulated(1)
+    model = davidson.fit(said)
+    first, tie, second = davidson.chances(model.eta, model.nu)
+    m = len(model)
+    expected = np.bincount(said.a, first + tie / 2, m) + np.bincount(said.b, second + tie / 2, m)
+    observed = np.bincount(said.a, (1 - said.verdict) / 2, m) + np.bincount(said.b, (1 + said.verdict) / 2, m)
+    assert expected == pytest.approx(observed, abs=1e-6)
+
+
+def test_influences_are_what_happens_when_an_answer_is_left_out():
+    said, _ = simulated(6, each=60)
+    model = davidson.fit(said)
+    for n in (0, 17, 301):
+        kept = np.arange(len(said)) != n
+        refit = davidson.fit(said.take(kept))
+        assert model.theta - refit.theta == pytest.approx(model.u[n, : len(model)], abs=3e-4)
+
+
+def test_sides_are_found_where_they_matter_and_left_out_where_they_cannot_be_told():
+    rng = np.random.default_rng(2)
+    rows = []
+    for n in range(2000):
+        i, j = rng.choice(4, 2, replace=False)
+        left = rng.random() < 1 / (1 + math.exp(-(0.3 * (i - j) + 0.6)))
+        rows.append(Vote(f"r{n % 12}", f"m{i}", f"m{j}", "left" if left else "right", f"s{n % 15}"))
+    model = davidson.fit(answers(canonical(rows)))
+    found = davidson.coefficient(model, "side")
+    assert found.low < 0.6 < found.high and davidson.share_of(model.gamma, model.nu) == pytest.approx(1 / (1 + math.exp(-model.gamma)))
+    always = [Vote(f"r{n}", "A", "B", "left" if n % 3 else "right", f"s{n}") for n in range(20)]
+    assert davidson.fit(answers(canonical(always))).gamma is None
+
+
+def test_a_covariate_is_found_and_one_that_is_a_combination_of_entries_refused_by_name():
+    rng = np.random.default_rng(4)
+    rows, z = [], []
+    textured = rng.integers(0, 2, (10, 5))
+    for n in range(3000):
+        i, j = sorted(rng.choice(5, 2, replace=False).tolist())
+        sample = int(rng.integers(10))
+        gap = float(textured[sample, i] - textured[sample, j])
+        first = rng.random() < 1 / (1 + math.exp(-(0.2 * (i - j) + 0.8 * gap)))
+        rows.append(Vote(f"r{n % 20}-{n}", f"m{i}", f"m{j}", "left" if first else "right", f"s{sample}"))
+        z.append(gap)
+    said = answers(canonical(rows))
+    model = davidson.fit(said, {"textured": np.array(z), "number": (said.a - said.b).astype(float)})
+    assert model.covariates == ("textured",) and abs(float(model.beta[0]) - 0.8) < 0.2
+    assert davidson.NO_COVARIATE.format("number") in model.notes
+
+
+def test_parts_that_never_met_have_columns_of_their_own_and_nobody_preferring_any_has_none():
+    found = davidson.models(counted({"AB": (3, 1, 0), "CD": (6, 2, 1)}))
+    assert [model.entries.tolist() for model in found] == [[2, 3], [0, 1]]
+    assert davidson.models(counted({"AB": (0, 0, 5)})) == []
+    assert davidson.models(answers(canonical([]))) == []
+
+
+def test_places_and_chances_of_being_first():
+    said, _ = simulated(3, raters=20, each=80)
+    model = davidson.fit(said)
+    found = davidson.places(model)
+    assert found.p_best.sum() == pytest.approx(1) and np.argmax(found.p_best) == np.argmax(model.theta)
+    ranks = np.argsort(np.argsort(-model.theta)) + 1
+    assert ((found.low <= ranks) & (ranks <= found.high)).all()
+    assert davidson.places(davidson.fit(counted({"AB": (2, 1, 1)}))) is None  # four raters
+
+
+def test_equal_entries_are_not_put_in_order():
+    rng = np.random.default_rng(9)
+    pairs = rng.choice(["AB", "AC", "BC"], 300).tolist()
+    rows = list(
+        zip((np.arange(300) % 10).tolist(), rng.integers(0, 12, 300).tolist(), pairs, rng.integers(-1, 2, 300).tolist(), strict=True)
+    )
+    model = davidson.fit(made(rows))
+    found = davidson.places(model)
+    assert found.low.tolist() == [1, 1, 1] and found.high.tolist() == [3, 3, 3]
+    assert np.nanmin(davidson.holm_of_pairs(model)) > 0.05
+
+
+def test_raters_who_answer_the_other_way_round_are_turned_and_coins_near_nothing():
+    said, _ = simulated(12, raters=15, each=80, ties=0.0)
+    turned = np.where(said.rater == 3, -said.verdict, said.verdict)
+    rng = np.random.default_rng(0)
+    tossed = np.where(said.rater == 7, rng.choice([-1, 1], len(said)), turned)
+    model = davidson.fit(replace(said, verdict=tossed))
+    found = davidson.consistency(model)
+    values = {rater: value for rater, (value, _) in found.items()}
+    assert values[3] < 0.3 and values[3] == min(values.values()) and found[0][1] == 80
+
+
+def test_first_place_hangs_on_the_answers_whose_removal_changes_it():
+    rows = [(n % 6, n % 7, "AB", -1) for n in range(21)] + [((n + 3) % 6, n % 7, "AB", 1) for n in range(20)]
+    rows = [(r + 6 * k, s, pair, v) for k, (r, s, pair, v) in enumerate(rows)]
+    model = davidson.fit(made(rows))
+    found = davidson.fragile(model)
+    assert found.answers == 2  # one makes them equal, two turn them round
+    left = [row for n, row in enumerate(rows) if row[3] == -1][:2]
+    assert len(left) == 2 and len(found.answers_found) == 2
+    sure = davidson.fit(made([(n, n % 7, "AB", -1 if n % 10 else 1) for n in range(60)]))
+    assert davidson.fragile(sure).answers is None

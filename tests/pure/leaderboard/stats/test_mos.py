@@ -1,0 +1,84 @@
+"""Opinion scores: the worked example, the reference implementation of the standard, and screening."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sureal.dataset_reader import RawDatasetReader
+from sureal.subjective_model import SubjectMLEModelProjectionSolver2, SubjrejMosModel
+
+from leaderboard.stats import mos
+from leaderboard.stats.ratings import Rating, Ratings, canonical
+
+TABLE = np.array([[5, 4, 4, 3, 5], [4, 4, 3, 3, 4], [5, 5, 4, 4, 5], [3, 4, 3, 2, 4], [4, 5, 4, 3, 4], [4, 4, 5, 3, 5]], dtype=float)
+
+
+def scores(table: np.ndarray, entries: int = 1) -> Ratings:
+    """Raters × stimuli; a stimulus is an entry on a sample."""
+    cells = [(r, j, float(v)) for r, row in enumerate(table) for j, v in enumerate(row)]
+    return canonical([Rating(f"r{r:02}", f"e{j % entries}", v, f"s{j // entries:02}") for r, j, v in cells])
+
+
+def test_the_worked_example():
+    found = mos.mean_opinion(scores(TABLE), 0)
+    assert (found.value, found.low, found.high) == pytest.approx((3.9666667, 3.1983916, 4.7349417), abs=1e-6)
+    assert sorted(mos.likelihood(scores(TABLE)).inconsistency)[:2] == pytest.approx([1e-8, 1e-8])
+    assert mos.unshown(scores(TABLE), mos.likelihood(scores(TABLE))) == mos.FEW_FOR_LIKELIHOOD
+
+
+def test_scores_that_are_all_alike_have_no_interval_of_width_zero():
+    found = mos.mean_opinion(scores(np.full((6, 6), 4.0)), 0)
+    assert (found.value, found.low, found.why) == (4.0, None, "All 36 scores are 4.")
+
+
+def dataset(table: np.ndarray) -> SimpleNamespace:
+    """Scores as sureal takes them."""
+    stimuli = [{"content_id": 0, "asset_id": j, "os": column.tolist(), "path": f"p{j}"} for j, column in enumerate(table.T)]
+    return SimpleNamespace(dataset_name="made up", ref_videos=[{"content_id": 0, "content_name": "c", "path": "p"}], dis_videos=stimuli)
+
+
+def test_the_likelihood_is_that_of_the_reference_implementation(capsys):
+    rng = np.random.default_rng(1)
+    psi, bias, spread = rng.uniform(2, 4, 24), rng.normal(0, 0.3, 14), rng.uniform(0.3, 0.9, 14)
+    table = np.clip(np.round(psi[None] + bias[:, None] + spread[:, None] * rng.standard_normal((14, 24))), 1, 5)
+    theirs = SubjectMLEModelProjectionSolver2(RawDatasetReader(dataset(table))).run_modeling()
+    ours = mos.likelihood(scores(table, entries=4))
+    # It stops at a step of 1e-8, where each step is 0.7 of the one before.
+    assert ours.psi == pytest.approx(np.array(theirs["quality_scores"]), abs=2e-7)
+    assert ours.bias == pytest.approx(np.array(theirs["observer_bias"]), abs=2e-7)
+    assert ours.inconsistency == pytest.approx(np.array(theirs["observer_inconsistency"]), abs=2e-7)
+
+
+def test_a_rater_who_answers_at_random_is_screened_by_each_rule():
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(1.5, 4.5, 40)
+    table = np.clip(np.round(truth[None] + rng.normal(0, 0.3, (12, 40))), 1, 5)
+    table[5] = rng.integers(0, 2, 40) * 4 + 1
+    found = scores(table, entries=4)
+    assert mos.screened_by_spread(found.by_rater()) == [5]
+    assert mos.screened_by_inconsistency(mos.likelihood(found)) == [5]
+    assert mos.screened_by_spread(np.delete(table, 5, axis=0)) == []
+    theirs = SubjrejMosModel(RawDatasetReader(dataset(table))).run_modeling()["quality_scores"]
+    assert np.delete(table, 5, axis=0).mean(axis=0) == pytest.approx(np.array(theirs))
+
+
+def test_biases_are_found_and_sum_to_nothing():
+    rng = np.random.default_rng(3)
+    bias = np.linspace(-0.5, 0.5, 14)
+    table = rng.uniform(2, 4, 30)[None] + bias[:, None] + rng.normal(0, 0.2, (14, 30))
+    found = mos.likelihood(scores(np.clip(table, 1, 5), entries=5))
+    assert found.bias == pytest.approx(bias, abs=0.15) and found.bias.sum() == pytest.approx(0, abs=1e-9)
+    figure = mos.likelihood_of(scores(np.clip(table, 1, 5), entries=5), found, 0)
+    assert figure.low < figure.value < figure.high
+
+
+def test_a_metric_that_bends_is_fitted_by_a_logistic_and_a_flat_one_is_not():
+    x = np.linspace(0, 1, 40)
+    y = 1 + 4 / (1 + np.exp(-12 * (x - 0.5)))
+    found = mos.fitted(x, y)
+    assert found.r == pytest.approx(1, abs=1e-6) and found.rmse < 1e-3 and found.raw < 0.99
+    assert mos.fitted(np.ones(40), y) is None and mos.fitted(x[:20], y[:20]) is None
+    turned = mos.fitted(-x, y)
+    assert turned.raw < -0.9, "a metric that is turned round has its raw correlation beside the fitted one"

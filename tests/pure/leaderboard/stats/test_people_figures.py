@@ -1,0 +1,146 @@
+"""What a difference means, judges beside people, planning, several studies: the worked examples and what must hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from leaderboard.stats import alternative, planning, pooled, with_people
+from leaderboard.stats.crossed import Variance
+from leaderboard.stats.seen import Seen, seen
+from tests.pure.leaderboard.stats.test_with_people import simulated
+
+# --- what a difference means
+
+
+def test_the_share_that_sees_a_difference():
+    found = Seen(1.0, 0.1, (0.5, 0.3, 0.7), 1.0)
+    assert found.share(0.08) == pytest.approx((0.5986877, 0.5597136, 0.6364525), abs=1e-6)
+    assert found.delta75[0] == pytest.approx(0.2197225, abs=1e-6) and found.share(found.delta75[0])[0] == pytest.approx(0.75)
+    assert found.share(0.0) == (0.5, 0.5, 0.5) and found.share(7.0) == found.share(1.0)
+    assert Seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.2).delta75 is None
+
+
+def test_noise_tells_nothing_of_differences_and_what_people_go_by_does():
+    said, worth = simulated(1, raters=20, each=60)
+    rng = np.random.default_rng(0)
+    shape = len(said.samples), len(worth)
+    assert seen(with_people.differences(said, rng.normal(size=shape))) is None
+    found = seen(with_people.differences(said, np.tile(worth, (shape[0], 1))))
+    assert found is not None and found.share(0.3)[0] < found.share(0.6)[0] < found.share(1.2)[0]
+    doubled = seen(with_people.differences(said, np.tile(2 * worth, (shape[0], 1))))
+    assert doubled.unit == pytest.approx(2 * found.unit) and doubled.share(1.2) == pytest.approx(found.share(0.6))
+
+
+# --- judges
+
+
+def test_people_and_a_judge_together():
+    y, f = np.array([1, 0, 1, 1, 0, 1.0]), np.array([1, 0, 0, 1, 0, 1.0])
+    more = np.array([1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0.0])
+    found = alternative.together(
+        alternative.Asked(y, np.arange(6), np.arange(6)), f, alternative.Asked(more, np.arange(12), np.arange(12) % 6)
+    )
+    assert (found.trust, found.value) == pytest.approx((0.5298701, 0.7549784), abs=1e-6) and found.worth > 6
+
+
+def test_a_judge_that_is_no_help_leaves_peoples_own_figure():
+    rng = np.random.default_rng(0)
+    y, f = rng.integers(0, 2, 400).astype(float), rng.integers(0, 2, 400).astype(float)
+    people = alternative.Asked(y, np.arange(400) % 20, np.arange(400) // 20)
+    more = alternative.Asked(rng.integers(0, 2, 2000).astype(float), np.arange(2000), np.arange(2000) % 20)
+    found = alternative.together(people, f, more)
+    assert found.trust < 0.1 and found.value == pytest.approx(y.mean(), abs=0.02) and found.worth == pytest.approx(400, rel=0.1)
+    alike = alternative.together(people, y, more)
+    assert alike.trust == pytest.approx(1 / (1 + 400 / 2000), abs=0.05) and alike.worth > 800
+
+
+def panel(agree: float, seed: int = 0) -> np.ndarray:
+    """Five raters on 200 questions who say what is true in such a share of cases."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice([-1.0, 1.0], 200)
+    return np.where(rng.random((5, 200)) < agree, truth, -truth)
+
+
+def test_a_judge_as_good_as_people_passes_and_a_coin_does_not():
+    people = panel(0.8)
+    assert alternative.gate(people, panel(0.8, seed=0)[0], 0.15).passed
+    coin = np.random.default_rng(5).choice([-1.0, 0.0, 1.0], 200)
+    found = alternative.gate(people, coin, 0.15)
+    assert not found.passed and found.winning == 0.0 and found.chance < 0.6 and "less than most raters" in found.why
+
+
+def test_a_judge_is_not_let_in_on_too_few_raters():
+    people = panel(0.8)
+    people[:, 20:] = np.nan
+    found = alternative.gate(people, np.ones(200), 0.15)
+    assert not found.passed and found.winning is None
+    assert found.why == "Too few raters answered 30 of its questions with another rater: 3 are needed, there are 0."
+
+
+def test_rejections_hold_whatever_the_dependence():
+    assert alternative.benjamini_yekutieli(np.array([0.001, 0.5, 0.002])).tolist() == [True, False, True]
+    assert alternative.benjamini_yekutieli(np.array([0.03, 0.04, 0.05])).tolist() == [False, False, False]
+
+
+# --- planning
+
+
+def test_how_many_answers_show_a_preference():
+    assert planning.answers_needed(0.6, 0.3, design=1) == 138 and planning.answers_needed(0.6, 0.3) == 275
+    with pytest.raises(ValueError, match="one half"):
+        planning.answers_needed(0.5, 0.0)
+
+
+def test_the_forecast_names_what_helps_most():
+    variance = Variance(np.array(2.6e-4), np.array(6.6e-4), np.array(1.4e-4), (124, 13, 1612))
+    found = planning.forecast(variance, 8931)
+    assert found.now == pytest.approx(2 * math.sqrt(1.2e-4 + 5.2e-4 + 1.4e-4)) and found.helps == "samples"
+    assert found.samples[1] < found.raters[1] and found.answers[1] <= found.now
+    few = Variance(variance.rater, variance.sample, variance.cell, (124, 8, 900))
+    assert planning.forecast(few, 8931).now == pytest.approx(1.1 * found.now)
+
+
+def test_most_new_questions_are_about_first_place():
+    theta, p = np.array([1.0, 0.8, 0.0, -1.0]), np.full((4, 4), 0.5)
+    p[0, 3] = 0.01
+    asked = planning.pairs_to_ask(theta, p, 2000, seed=1)
+    of_first = sum(pair in ((0, 1), (0, 2)) for pair in asked)
+    assert 0.85 <= of_first / 2000 <= 0.97 and all(a < b for a, b in asked)
+
+
+def test_first_place_is_settled_at_a_planned_look():
+    theta, p = np.array([1.0, 0.2, 0.0]), np.full((3, 3), 0.02)
+    assert planning.look(theta, p, 2, 6, 6).settled and not planning.look(theta, p, 5, 6, 6).settled
+    assert planning.look(theta, p, 5, 6, 6).open == (1, 2)
+    assert planning.look(theta, p, 1, 4, 9).why == "Too early: 5 raters and 5 samples are needed."
+    with pytest.raises(ValueError, match="planned looks"):
+        planning.look(theta, p, 11, 6, 6)
+
+
+def test_places_are_settled_where_no_interval_below_overlaps():
+    assert planning.settled_places(np.array([1, 2, 2, 4]), np.array([1, 3, 3, 4])) == 1
+    assert planning.settled_places(np.array([1, 1, 3, 3]), np.array([2, 2, 4, 4])) == 2
+    assert planning.settled_places(np.array([1, 1, 1]), np.array([3, 3, 3])) == 0
+    assert planning.more_for(0.5, 0.125, 100) == 100 and planning.more_for(2.0, 0.01, 100) == 0
+
+
+# --- several studies
+
+
+def test_the_mean_over_studies():
+    found = pooled.pool([0.9, 0.5, 1.2], [0.2, 0.15, 0.3])
+    assert (found.value, found.low, found.high) == pytest.approx((0.8080626, -0.0472002, 1.6633255), abs=1e-6)
+    assert (found.tau2, found.i2) == pytest.approx((0.0736547, 0.6377516), abs=1e-6) and found.prediction is None
+    share = found.as_share()
+    assert (round(share.value, 3), round(share.low, 3), round(share.high, 3)) == (0.692, 0.488, 0.841)
+
+
+def test_studies_that_say_the_same_differ_by_nothing_and_two_are_not_pooled():
+    found = pooled.pool([0.5, 0.5, 0.5, 0.5], [0.2, 0.1, 0.3, 0.2])
+    assert (found.value, found.tau2, found.i2) == pytest.approx((0.5, 0.0, 0.0)) and found.prediction[0] < found.low
+    assert pooled.pool([0.5, 0.7], [0.1, 0.1]) is None
+    assert pooled.combined([0.5, 0.9], [0.1, 0.1]) == pytest.approx((0.7, 0.1 / math.sqrt(2)))
+    assert pooled.on_logit(1.0, 0.0) is None and pooled.on_logit(0.5, 0.05) == pytest.approx((0.0, 0.2))

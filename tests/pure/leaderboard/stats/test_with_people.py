@@ -1,0 +1,226 @@
+"""A metric against people's answers: the worked example, peers, and what must hold of every metric and every guard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu
+
+from leaderboard.stats import with_people
+from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.ratings import Rating
+from leaderboard.stats.ratings import canonical as canonical_ratings
+from leaderboard.stats.votes import Vote, canonical
+from tests.support.examples import examples
+
+SAID = {-1: "left", 0: "tie", 1: "right"}
+EXAMPLE = [
+    (0, 0, "AB", -1),
+    (1, 0, "AB", -1),
+    (2, 0, "AB", 0),
+    (0, 1, "AB", 1),
+    (0, 0, "AC", -1),
+    (1, 1, "AC", 1),
+    (1, 0, "BC", -1),
+    (2, 1, "BC", 0),
+]
+X = np.array([[3, 2, 2], [1, 2, 0]], dtype=float)
+
+
+def made(rows, **more) -> Answers:
+    return answers(canonical([Vote(f"r{r:03}", pair[0], pair[1], SAID[v], f"s{s:03}", **more) for r, s, pair, v in rows]))
+
+
+def simulated(
+    seed: int, raters: int = 12, samples: int = 12, entries: int = 6, each: int = 40, ties: float = 0.3
+) -> tuple[Answers, np.ndarray]:
+    """Answers of people with tastes of their own, on samples with their own; and what people in general think of each entry."""
+    rng = np.random.default_rng(seed)
+    worth = np.linspace(-0.75, 0.75, entries)
+    tastes, scenes = rng.normal(0, 0.35, (raters, entries)), rng.normal(0, 0.35, (samples, entries))
+    rows = []
+    for rater in range(raters):
+        asked = set()
+        while len(asked) < each:
+            a, b = sorted(rng.choice(entries, 2, replace=False).tolist())
+            asked.add((int(rng.integers(samples)), a, b))
+        for sample, a, b in sorted(asked):
+            eta = float((worth + tastes[rater] + scenes[sample])[[a, b]] @ [1, -1])
+            said = 0 if rng.random() < ties else -1 if rng.random() < 1 / (1 + np.exp(-eta)) else 1
+            rows.append((rater, sample, chr(65 + a) + chr(65 + b), said))
+    return made(rows), worth
+
+
+def test_the_worked_example():
+    found = with_people.differences(made(EXAMPLE), X)
+    assert found.answers.weight.tolist() == [0.25] * 4 + [0.5] * 4
+    headline = with_people.decided(found)
+    assert headline.value == pytest.approx(0.6666667, abs=1e-6) and (headline.n, headline.n_eff) == (6, pytest.approx(5.4))
+    assert with_people.better_worse(found).value == pytest.approx(0.7037037, abs=1e-6)
+    assert with_people.different_similar(found).value == pytest.approx(0.1296296, abs=1e-6)
+    assert with_people.three_way_at(found, 0) == pytest.approx(0.4166667, abs=1e-6)
+    assert with_people.three_way_at(found, 1) == pytest.approx(0.0833333, abs=1e-6)
+
+
+@pytest.mark.parametrize("ties", [0.0, 0.3, 0.7])
+def test_guards_stand_at_chance_whatever_the_share_of_ties(ties):
+    said, _ = simulated(5, ties=ties)
+    shape = len(said.samples), len(said.entries)
+    constant = with_people.decided(with_people.differences(said, with_people.constant(*shape)))
+    assert (constant.value, constant.low, constant.why) == (0.5, None, "All answers are alike.")
+    inside = 0
+    for seed in range(20):
+        coin = with_people.decided(with_people.differences(said, with_people.coin(seed, *shape)))
+        inside += coin.low <= 0.5 <= coin.high
+    assert inside >= 17
+
+
+@pytest.mark.parametrize("d", [0.6, 0.7, 0.75, 0.8, 0.9])
+def test_the_best_possible_of_how_often_two_people_agree(d):
+    likely = {0.6: 0.6875, 0.7: 0.7782089, 0.75: 0.8183099, 0.8: 0.8565871, 0.9: 0.9297037}[d]
+    high = {0.6: 0.7236068, 0.7: 0.8162278, 0.75: 0.8535534, 0.8: 0.8872983, 0.9: 0.9472136}[d]
+    assert with_people.band(d) == pytest.approx((d, likely, high), abs=1e-6)
+
+
+def test_the_band_at_its_ends():
+    assert (
+        with_people.band(0.5) == (0.5, 0.5, 0.5) and with_people.band(0.2) == (0.2, 0.5, 0.5) and with_people.band(1.0) == (1.0, 1.0, 1.0)
+    )
+    low, likely, high = with_people.band(0.6, 0.9)
+    assert low == likely == high  # never above what is possible
+    near = [with_people.band(0.5 + step)[1] for step in (0.9e-3, 1.1e-3)]  # two formulas meet
+    assert near[0] < near[1] < near[0] + 0.005
+
+
+def test_the_best_possible_needs_sixty_answers_on_questions_that_two_decided():
+    fifty_nine = [(r, q, "AB", -1) for q in range(29) for r in range(2)] + [(0, 29, "AB", 1)]
+    assert with_people.ceiling(made(fifty_nine)) is None
+    sixty = [(r, q, "AB", 1 if (q + r) % 3 else -1) for q in range(30) for r in range(2)]
+    found = with_people.ceiling(made(sixty))
+    assert found.n == 60 and found.two_people.value == pytest.approx(1 / 3) and found.two_people.why.startswith("Too few raters")
+
+
+def test_areas_are_those_of_mann_and_whitney():
+    said, worth = simulated(2)
+    rng = np.random.default_rng(0)
+    x = np.round(worth + rng.normal(0, 0.7, (len(said.samples), len(worth))), 1)
+    found = with_people.differences(said, x)
+    ones = replace(found, answers=replace(found.answers, weight=np.ones(len(found.answers))))
+    split = found.answers.verdict != 0
+    d = np.round(np.abs(found.d), 6)
+    theirs = mannwhitneyu(d[split], d[~split]).statistic / (split.sum() * (~split).sum())
+    assert with_people.different_similar(ones).value == pytest.approx(theirs)
+    sided = np.round(found.d[split] * found.answers.verdict[split], 6)
+    assert with_people.better_worse(ones).value == pytest.approx(mannwhitneyu(sided, -sided).statistic / len(sided) ** 2)
+
+
+@given(st.integers(0, 200))
+@examples(30)
+def test_nothing_changes_with_names_sides_or_a_metric_turned_with_its_direction(seed):
+    rng = np.random.default_rng(seed)
+    pairs = rng.choice(["AB", "AC", "BC"], 80).tolist()
+    rows = list(zip(rng.integers(0, 6, 80).tolist(), rng.integers(0, 7, 80).tolist(), pairs, rng.integers(-1, 2, 80).tolist(), strict=True))
+    x = rng.normal(size=(7, 3)).round(1)
+    x = x[np.unique([row[1] for row in rows])]
+
+    def figures(rows, x, turn=lambda name: name):
+        found = with_people.differences(made([(r, s, turn(pair), v) for r, s, pair, v in rows]), x)
+        return [with_people.decided(found), with_people.better_worse(found), with_people.three_way(found).figure]
+
+    plain = figures(rows, x)
+    swapped = figures([(r, s, pair[::-1], -v) for r, s, pair, v in rows], x)
+    renamed = figures([(5 - r, s, pair, v) for r, s, pair, v in rows], x)
+    names = str.maketrans("ABC", "CBA")
+    mirrored = figures([(r, s, pair.translate(names), v) for r, s, pair, v in rows], x[:, ::-1])
+    for other in (swapped, renamed, mirrored):
+        for ours, theirs in zip(plain, other, strict=True):
+            assert (theirs.value, theirs.low, theirs.high) == pytest.approx((ours.value, ours.low, ours.high), abs=1e-9)
+
+
+def test_repeats_and_gold_questions_count_in_no_figure():
+    plain = made(EXAMPLE)
+    rows = [Vote(f"r{r:03}", pair[0], pair[1], SAID[v], f"s{s:03}") for r, s, pair, v in EXAMPLE]
+    rows += [Vote("r000", "A", "B", "right", "s000", repeat_of="1")] * 5 + [Vote("r009", "A", "C", "right", "s001", gold="1")] * 3
+    more = answers(canonical(rows))
+    assert len(more) == len(plain) and more.weight.tolist() == plain.weight.tolist()
+
+
+def test_a_pair_that_is_asked_ten_times_as_often_moves_the_headline_no_further_than_its_interval():
+    said, worth = simulated(8)
+    x = np.tile(worth, (len(said.samples), 1)) * np.where(np.arange(len(worth)) == 2, -1, 1)
+    before = with_people.decided(with_people.differences(said, x))
+    often = np.flatnonzero((said.a == 0) & (said.b == 1))
+    rows = [
+        (int(said.rater[n]), int(said.sample[n]), chr(65 + said.a[n]) + chr(65 + said.b[n]), int(said.verdict[n])) for n in range(len(said))
+    ]
+    rows += [(100 + k, int(said.sample[n]), "AB", int(said.verdict[n])) for k in range(9) for n in often]
+    after = with_people.decided(with_people.differences(made(rows), x))
+    assert before.low <= after.value <= before.high
+
+
+def test_one_metric_against_another():
+    said, worth = simulated(4, raters=20, each=60)
+    rng = np.random.default_rng(1)
+    shape = len(said.samples), len(worth)
+    good = np.tile(worth, (shape[0], 1))
+    metrics = {"good": good, "noise": rng.normal(size=shape), "bad": -good}
+    found = [(key, with_people.differences(said, x)) for key, x in metrics.items()]
+    pairs = with_people.pairs(found)
+    assert [(pair.first, pair.second) for pair in pairs] == [("good", "noise"), ("good", "bad"), ("noise", "bad")]
+    assert pairs[1].p_holm < 0.05 and pairs[1].value == pytest.approx(with_people.decided(found[0][1]).value * 2 - 1)
+    same = with_people.compared(found[0][1], found[0][1], ("good", "good"))
+    assert (same.value, same.p) == (0.0, 1.0)
+    values = {key: with_people.decided(one).value for key, one in found}
+    p = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs}
+    assert with_people.tiers(values, p)["good"] == 1 < with_people.tiers(values, p)["bad"]
+
+
+def test_tiers_run_on_while_the_next_is_not_worse_than_the_first():
+    p = {frozenset(pair): 0.01 if pair in ("ac", "ad", "bd") else 0.5 for pair in ("ab", "ac", "ad", "bc", "bd", "cd")}
+    assert with_people.tiers({"a": 0.8, "b": 0.7, "c": 0.6, "d": 0.5}, p) == {"a": 1, "b": 1, "c": 2, "d": 2}
+    assert with_people.tiers({"b": 0.5, "a": 0.5}, {}) == {"a": 1, "b": 1}
+
+
+def test_certainty_by_sign_flips_and_by_t():
+    assert with_people.one_sided(np.array([1, 2, -1, 3.0])) == 0.125
+    assert with_people.one_sided(np.zeros(4)) == 0.5 and np.isnan(with_people.one_sided(np.zeros(0)))
+    rng = np.random.default_rng(0)
+    d = rng.normal(0.3, 1, 16)
+    assert with_people.one_sided(d) == pytest.approx(with_people.one_sided(np.concatenate([d, [d.mean()]])), abs=0.02)
+    assert with_people.one_sided(d) + with_people.one_sided(-d) == pytest.approx(1)
+
+
+def test_correlations_have_intervals_that_speak_of_other_entries():
+    found = with_people.correlations(np.arange(1.0, 9), np.array([2, 1, 4, 3, 6, 5, 8, 7.0]))
+    expected = {"rho": (0.9047619, 0.4278916, 0.9875982), "tau": (0.7142857, 0.2430877, 0.9127411), "r": (0.9047619, 0.5520628, 0.9828242)}
+    for name, values in expected.items():
+        assert (found[name].value, found[name].low, found[name].high) == pytest.approx(values, abs=1e-6)
+    seven = with_people.correlations(np.arange(7.0), np.array([1, 0, 2, 3, 4, 6, 5.0]))["rho"]
+    assert seven.low is None and seven.why == "Fewer than 8 entries: no interval."
+    assert with_people.correlations(np.ones(9), np.arange(9.0))["tau"].value is None
+
+
+def test_opinion_scores_are_answers_on_each_two_entries_of_one_sample():
+    rows = [
+        Rating("r", "A", 5, "s"),
+        Rating("r", "B", 3, "s"),
+        Rating("r", "C", 3, "s"),
+        Rating("q", "A", 2, "s"),
+        Rating("q", "B", 4, "t"),
+    ]
+    said = of_opinions(canonical_ratings(rows))
+    found = {(said.entries[a], said.entries[b]): int(v) for a, b, v in zip(said.a, said.b, said.verdict, strict=True)}
+    assert found == {("A", "B"): -1, ("A", "C"): -1, ("B", "C"): 0} and said.weight.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_missing_value_is_left_out_and_counted():
+    x = X.copy()
+    x[1, 2] = np.nan
+    found = with_people.differences(made(EXAMPLE), x)
+    assert found.coverage == 6 / 8 and with_people.decided(found).n == 5
+    nothing = with_people.differences(made(EXAMPLE), np.full((2, 3), np.nan))
+    assert with_people.decided(nothing).value is None and with_people.three_way(nothing).figure.value is None
