@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import Status
 
+CI_PERCENTILES = (2.5, 97.5)
 LEAST = 6  # groups below which there is no interval, and no test can reject at 5 %
 ALIKE = 1e-12  # of the mean, or of 1: a spread up to this is rounding
 BLOCK_CELLS = 1_000_000  # float64 cells of one working array: 8 MB
@@ -23,13 +24,13 @@ class Summary:
     """A metric over a whole submission.
 
     `value` is the unweighted mean over groups of the mean within each group; items without a
-    value are left out and counted in `n_null`. The 95 % interval is that of `mean_interval` over `n`
-    units: groups, or items where all items share one group (`resampled` says which).
+    value are left out and counted in `n_null`. `n` units were resampled for the 95 % percentile
+    bootstrap interval: groups, or items where all items share one group (`resampled` says which).
     `median`, `minimum`, `maximum` and `sd` (ddof=1, None for one unit) are over the same units.
     `n_ok` counts the items whose file was scored, empty ones included; one of another size than
     the reference counts as missing. `extra` holds figures over the summed parts, such as
-    `corner_offset_micro`. A metric of groups has groups as units only, and one of the whole
-    set is one: where there are fewer than six units, there is no interval.
+    `corner_offset_micro`. A metric of groups is resampled over groups only, and one of the whole
+    set not at all: where there is one unit, there is no interval.
     """
 
     value: float | None
@@ -68,6 +69,25 @@ def group_means(values: Sequence[float | None], groups: Sequence[str]) -> dict[s
         if value is not None:
             kept.append(value)
     return {group: float(np.mean(kept)) if kept else None for group, kept in members.items()}
+
+
+def bootstrap_indices(n: int, resamples: int = 1000, seed: int = 0) -> np.ndarray:
+    """int64[resamples, n]: rows of n indices below n drawn with replacement (PCG64, `seed`).
+
+    The same arguments always give the same rows, so that two entries resampled with them are
+    resampled on the same items.
+    """
+    if n < 1:
+        raise ValueError("nothing to resample: n must be at least 1")
+    return np.random.Generator(np.random.PCG64(seed)).integers(0, n, size=(resamples, n))
+
+
+def bootstrap_interval(values: Sequence[float], resamples: int = 1000, seed: int = 0) -> tuple[float, float]:
+    """The 95 % percentile interval of the mean of `values` (at least one)."""
+    array = np.asarray(values, dtype=np.float64)
+    means = array[bootstrap_indices(len(array), resamples, seed)].mean(axis=1)
+    low, high = np.percentile(means, CI_PERCENTILES)
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +158,8 @@ def summarise(
     statuses: Sequence[str],
     parts: Sequence[Mapping[str, float]],
     groups: Sequence[str],
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Summary:
     """Summarise one metric over all items, given in the reference's order.
 
@@ -160,8 +182,8 @@ def summarise(
     }
     if not units:
         return Summary(None, None, None, 0, None, None, None, None, **counted)
-    found = mean_interval(np.array([units]), spec.bounds)
-    low, high = (None if np.isnan(end[0]) else float(end[0]) for end in (found.low, found.high))
+    whole = spec.level != "item" and len(units) == 1
+    low, high = (None, None) if whole else bootstrap_interval(units, resamples, seed)
     return Summary(
         value=float(np.mean(units)),
         ci_low=low,
@@ -176,7 +198,7 @@ def summarise(
 
 
 def _units(spec: MetricSpec, present: Sequence[float], means: Mapping[str, float | None]) -> list[float]:
-    """What is averaged: the groups, the items of the one group there is, or the set as one."""
+    """What is averaged and resampled: the groups, the items of the one group there is, or the set as one."""
     if spec.level == "set":
         return list(present[:1])
     if spec.level == "item" and len(means) == 1:

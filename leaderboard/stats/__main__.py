@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import opinion_study
+from leaderboard.stats import opinion_study, summaries
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.ratings import Ratings
@@ -61,10 +61,10 @@ def _pairs(options: argparse.Namespace) -> dict[str, Any]:
     for criterion, chosen in rows:
         # A file that does not say which questions were gold has all of these pairs as such.
         votes = voting.canonical(replace(row, gold="yes") if {row.left, row.right} in known else row for row in chosen)
-        found[criterion] = analyse(
-            votes, _metrics(options, votes), options.gold, options.anchor, options.seed, damaged=_damaged(options, votes),
-            fragility=not options.no_fragility,
-        )  # fmt: skip
+        metrics = _metrics(options, votes)
+        analysis = analyse(votes, metrics, options.gold, options.anchor, options.seed)
+        damaged = _damaged(options, votes)
+        found[criterion] = summaries.of_pairs(analysis, votes, metrics, damaged, options.seed, not options.no_fragility)
     return found
 
 
@@ -73,11 +73,12 @@ def _opinions(options: argparse.Namespace) -> dict[str, Any]:
     _refuse(options, ("gold", "anchor"), "opinion scores")
     rows = _by_criterion(options, rating.read(options.votes, dict(options.column)), "scores")
     counted = {criterion: rating.canonical(chosen) for criterion, chosen in rows}
-    more = (options.screen, options.left_out, options.seed)
-    return {
-        it: opinion_study.analyse(scores, _metrics(options, scores), *more, damaged=_damaged(options, scores))
-        for it, scores in counted.items()
-    }
+    found = {}
+    for criterion, scores in counted.items():
+        metrics = _metrics(options, scores)
+        analysis = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed)
+        found[criterion] = summaries.of_scores(analysis, scores, metrics, _damaged(options, scores), options.seed)
+    return found
 
 
 def _damaged(options: argparse.Namespace, counted: Votes | Ratings) -> set[str] | None:
@@ -279,7 +280,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--no-fragility", action="store_true", help="do not search for the answers that first place hangs on")
     parser.add_argument("--gold", type=_order, action="append", default=[], metavar="BETTER:WORSE", help="a pair of methods of known order")
     parser.add_argument("--anchor", metavar="METHOD", help="the method whose judges' Elo is 1000; default: the first by name")
-    parser.add_argument("--screen", choices=opinion_study.SCREENS, default="", help="leave out raters of opinion scores by this rule")
+    parser.add_argument(
+        "--screen",
+        choices=opinion_study.SCREENS,
+        nargs="?",
+        const="others",
+        default="",
+        help="leave out raters of opinion scores by a rule",
+    )
     parser.add_argument(
         "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that takes no part in correlations with opinion scores"
     )

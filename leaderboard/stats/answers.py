@@ -76,6 +76,7 @@ def answers(votes: Votes, entries: Collection[str] | None = None) -> Answers:
     if entries is not None:
         kept = np.isin(np.array(votes.methods, dtype=object).astype(str), list(entries))
         counted = counted.take(kept[counted.a] & kept[counted.b])
+    counted = counted.take(np.lexsort((counted.b, counted.a, counted.sample, counted.rater)))  # sums do not depend on the order given
     return _weighted(
         Answers(
             votes.raters, votes.samples, votes.methods, counted.rater, counted.sample, counted.a, counted.b, counted.verdict,

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from leaderboard.stats import answers, judges, mos, opinions
+from leaderboard.stats import judges, mos, opinions
 from leaderboard.stats.judges import Judge
-from leaderboard.stats.people import Opinions
 from leaderboard.stats.preference import RESAMPLES
 from leaderboard.stats.ratings import LOWEST, Ratings
-from leaderboard.stats.study import VERSION, MetricScores, plain, with_summaries
+from leaderboard.stats.study import VERSION, MetricScores, plain
 from leaderboard.stats.votes import Floats
 
 # Rules by which raters may be left out, one at a time, fixed before a study opens.
@@ -48,28 +47,23 @@ class Means:
 def analyse(
     ratings: Ratings,
     metrics: Sequence[MetricScores] = (),
-    screen: str = "",
+    screen: bool | str = False,
     left_out: Collection[str] = (),
     seed: int = 0,
     step: Callable[[], None] = lambda: None,
     models: Sequence[Judge] = (),
-    damaged: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """The analysis of the scores on one criterion; `step` is called every few seconds of it. `models` are judges that compared
     the methods.
 
-    `metrics` hold values float64[samples, methods] in the order of the ratings'. `screen` names one of SCREENS, by which raters
-    are left out; `damaged` as in `study.analyse`. Methods `left_out` keep their means and take no part in correlations.
+    `metrics` hold values float64[samples, methods] in the order of the ratings'. `screen` names one of SCREENS, the first
+    of them where it is True, by which raters are left out. Methods `left_out` keep their means and take no part in correlations.
     """
-    out = SCREENS[screen](ratings) if screen else []
+    out = SCREENS["others" if screen is True else screen](ratings) if screen else []
     counted = ratings.take(~np.isin(ratings.rater, out))
-    likelihood = mos.likelihood(counted)
-    unshown = mos.unshown(counted, likelihood)
     scales = [_scale(counted, n) for n in range(len(counted.methods))]
-    for n, row in enumerate(scales):
-        row["mos_mle"], row["mos_mle_why"] = _by_likelihood(counted, likelihood, n, unshown)
     found = _head("ratings", ratings.methods, scales) | {
-        "ratings": len(ratings), "counted": len(counted), "raters": [], "groups": list(ratings.groups),
+        "ratings": len(ratings), "counted": len(counted), "raters": list(ratings.raters), "groups": list(ratings.groups),
         "n_raters": len(ratings.raters), "samples": list(ratings.samples), "screening": screen,
         "screened": [ratings.raters[k] for k in out], "left_out": sorted(set(left_out) & set(ratings.methods)),
     }  # fmt: skip
@@ -89,19 +83,7 @@ def analyse(
     found["reliability"] = {"raters": _reliability(ratings, out)}
     like = [row["agreement"] for row in found["reliability"]["raters"] if row["agreement"] is not None]
     found["like_others"] = float(np.mean(like)) if like else None
-    biases = zip(counted.raters, likelihood.bias.tolist(), likelihood.inconsistency.tolist(), strict=True)
-    found["raters"] = [{"rater": name, "bias": bias, "inconsistency": spread} for name, bias, spread in biases]
-    step()
-    table = Opinions(means[""][-1], means[""][:-1])
-    return plain(with_summaries(found, counted, answers.of_opinions, metrics, damaged, seed=seed, opinions=table, step=step))
-
-
-def _by_likelihood(counted: Ratings, found: mos.Likelihood, n: int, unshown: str) -> tuple[list[float | None] | None, str]:
-    """The likelihood's score of a method with its interval; None, and why, where it is not shown."""
-    if unshown:
-        return None, unshown
-    figure = mos.likelihood_of(counted, found, n)
-    return (None, figure.why) if figure.value is None else ([figure.value, figure.low, figure.high], figure.why)
+    return plain(found)
 
 
 def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = (), seed: int = 0) -> dict[str, Any]:
@@ -148,9 +130,8 @@ def _scale(counted: Ratings, method: int) -> dict[str, Any]:
     row: dict[str, Any] = {"method": counted.methods[method], "scenes": scenes if len(counted.samples) > 1 else {}}
     if not own.any():  # all its raters were screened
         return row | {"mos": [math.nan] * 3, "sd": None, "n": 0, "normalised": None}
-    plain_mean, found = opinions.mean_opinion(counted.score[own]), mos.mean_opinion(counted, method)
-    row |= {"mos": [found.value, found.low, found.high], "why": found.why, "sd": plain_mean.sd, "n": plain_mean.n}
-    return row | {"raters": found.raters, "normalised": (plain_mean.mean - LOWEST) / 4}
+    found = opinions.mean_opinion(counted.score[own])
+    return row | {"mos": [found.mean, found.low, found.high], "sd": found.sd, "n": found.n, "normalised": (found.mean - LOWEST) / 4}
 
 
 def _by_scene(part: Ratings) -> Floats:

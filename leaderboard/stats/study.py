@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from leaderboard.stats import adequacy, answers, judges, opinions, preference, raters
+from leaderboard.stats import adequacy, judges, opinions, preference, raters
 from leaderboard.stats.judges import Judge
-from leaderboard.stats.people import Scored, as_json, people
+from leaderboard.stats.people import Scored
 from leaderboard.stats.votes import Floats, Votes
 
-VERSION = 9  # raised whenever any number can change
+VERSION = 8  # raised whenever any number can change
 FEW_SAMPLES = 2
 
 
@@ -38,7 +38,6 @@ class MetricScores:
     tie: float = 0.0
     whole: Floats | None = field(default=None, repr=False)
     trained: str = ""
-    guard: bool = False
 
     @cached_property
     def of_methods(self) -> Floats:
@@ -51,7 +50,7 @@ class MetricScores:
     def scored(self) -> Scored:
         """The same, turned so that higher is better."""
         sign = 1.0 if self.higher_is_better else -1.0
-        return Scored(self.key, sign * self.values, None if self.whole is None else sign * self.whole, self.trained, self.guard)
+        return Scored(self.key, sign * self.values, None if self.whole is None else sign * self.whole, self.trained)
 
 
 def analyse(
@@ -62,13 +61,8 @@ def analyse(
     seed: int = 0,
     step: Callable[[], None] = lambda: None,
     models: Sequence[Judge] = (),
-    damaged: Collection[str] | None = None,
-    fragility: bool = True,
 ) -> dict[str, Any]:
     """The analysis of the votes of one criterion; `step` is called every few seconds of it. `models` are judges that answered too.
-
-    `damaged` names the methods that are no entries of teams or baselines: corruptions, the empty entry, the reference. Where it is
-    given (it may be empty), the figures that come from people are of the others, and `all` has the same of every method.
 
     ValueError if `anchor` names no method.
     """
@@ -106,36 +100,7 @@ def analyse(
     for resource in adequacy.RESOURCES:
         step()
         found["adequacy"].append(asdict(adequacy.curve(counted, resource, seed=seed)))
-    step()
-    more = {"seed": seed, "fragility": fragility, "step": step}
-    return plain(with_summaries(found, votes, answers.answers, metrics, damaged, **more))
-
-
-def with_summaries(
-    found: dict[str, Any],
-    given: Any,
-    make: Callable[..., answers.Answers],
-    metrics: Sequence[MetricScores],
-    damaged: Collection[str] | None,
-    **more: Any,
-) -> dict[str, Any]:
-    """`found` with what the answers that `make` makes of votes or scores say, row by row, of the entries and (as `all`) of everything."""
-    entries = None if damaged is None else [name for name in given.methods if name not in damaged]
-    scored = [metric.scored for metric in metrics]
-    summary = as_json(people(make(given, entries), scored, **more))
-    found |= {key: value for key, value in summary.items() if key not in ("metrics", "scales")}
-    found["metrics"] = _joined(found["metrics"], summary["metrics"], "key")
-    found["scales"] = _joined(found["scales"], summary["scales"], "method")
-    if damaged is not None:
-        found["all"] = as_json(people(make(given), scored, **more))
-    return found
-
-
-def _joined(rows: list[dict[str, Any]], more: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    """The rows of both by their key, in the order of the second; what only the first has comes last."""
-    known = {row[key]: row for row in rows}
-    joined = [known.pop(row[key], {}) | row for row in more]
-    return joined + list(known.values())
+    return plain(found)
 
 
 def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:

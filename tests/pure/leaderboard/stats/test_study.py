@@ -11,6 +11,7 @@ import pytest
 
 from leaderboard.stats import __main__ as command
 from leaderboard.stats.study import MetricScores, analyse, contradictions
+from leaderboard.stats.summaries import of_pairs
 from leaderboard.stats.votes import canonical, write
 from tests.support.leaderboard.stats.ballots import made_up, vote
 
@@ -81,7 +82,10 @@ def test_the_command_prints_json_and_never_loads_django(file):
     )
     done = subprocess.run([sys.executable, "-c", code, str(file), "--json"], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)["criteria"][""]
-    assert found == analyse(canonical(made_up(4, 2, 4)))
+    votes = canonical(made_up(4, 2, 4))
+    assert found == of_pairs(analyse(votes), votes)
+    assert [row["key"] for row in found["metrics"]] == ["constant", "coin"] and found["metrics"][0]["decided"]["value"] == 0.5
+    assert found["why"] == "Too few raters: 5 are needed, there are 4."
 
 
 def test_the_command_reads_scores_with_their_direction(file, tmp_path, capsys):
@@ -90,9 +94,10 @@ def test_the_command_reads_scores_with_their_direction(file, tmp_path, capsys):
     scores.write_text("\n".join(["sample,method,error:lower,fit:higher", *lines, "elsewhere,m0,1,1", ""]))
     assert command.main([str(file), "--scores", str(scores), "--tie", "error=0.5"]) == 0
     printed = capsys.readouterr().out
-    error, fit = (next(line for line in printed.splitlines() if line.startswith(key)) for key in ("error", "fit"))
-    assert error.split()[1:] == fit.split()[1:]
-    assert "Two raters of one pair agree on" in printed and "raters: " in printed
+    assert "Too few raters: 5 are needed, there are 4." in printed and "raters: " in printed
+    assert command.main([str(file), "--scores", str(scores), "--json"]) == 0
+    error, fit = json.loads(capsys.readouterr().out)["criteria"][""]["metrics"][:2]
+    assert error["decided"] == fit["decided"] and error["decided"]["value"] > 0.5
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.metrics.aggregation import bootstrap_indices, bootstrap_interval, group_means
+from evaluation.metrics.aggregation import bootstrap_indices, group_means
 from leaderboard.stats import uncertainty
 from leaderboard.stats.overall import overall_intervals
 from leaderboard.stats.ranking import RULES, Column, overall, rank
 from leaderboard.stats.uncertainty import (
+    adjusted,
+    alone,
+    brackets,
+    leads,
+    mean_interval,
     paired,
     rank_intervals,
     resample_counts,
-    sign_flip_p,
     tie_groups,
     unit_matrix,
 )
 from tests.support.examples import examples
 
 NAN = math.nan
+WORKED = {  # eight groups, higher is better
+    "A": [0.92, 0.88, 0.95, 0.40, 0.90, 0.93, 0.85, 0.91],
+    "B": [0.86, 0.84, 0.90, 0.38, 0.83, 0.90, 0.80, 0.84],
+    "C": [0.87, 0.70, 0.93, 0.20, 0.91, 0.75, 0.88, 0.60],
+    "D": [0.50, 0.42, 0.61, 0.10, 0.55, 0.48, 0.52, 0.44],
+}
+SECOND = {  # the same entries, lower is better
+    "A": [0.10, 0.14, 0.08, 0.30, 0.11, 0.09, 0.15, 0.10],
+    "B": [0.08, 0.09, 0.07, 0.25, 0.09, 0.08, 0.10, 0.08],
+    "C": [0.12, 0.20, 0.09, 0.60, 0.10, 0.22, 0.11, 0.30],
+    "D": [0.40, 0.51, 0.33, 0.90, 0.41, 0.47, 0.42, 0.50],
+}
 
 
 def board(entries=8, groups=20, seed=0, spread=0.15):
@@ -325,111 +341,194 @@ class TestTieGroups:
 
 class TestPaired:
     def test_hand_worked(self):
-        # Differences 1, 1, -1, 0: the sums of the 16 sign patterns reach |1| in 12 of them.
-        result = paired([3.0, 2.0, 1.0, 5.0, None], [2.0, 1.0, 2.0, 5.0, 4.0])
-        assert (result.n, result.dropped) == (4, 1)
-        assert (result.better, result.worse, result.equal) == (2, 1, 1)
-        assert result.mean_difference == 0.25
-        assert result.p_value == 1.0
-        assert result.ci_low <= 0.25 <= result.ci_high
+        expected = {
+            "AB": (0.04875, 0.0078125, 0.033333, 0.065),
+            "AC": (0.1125, 0.046875, 0.003333, 0.23),
+            "BC": (0.06375, 0.203125, -0.055, 0.186667),
+        }
+        for pair, values in expected.items():
+            found = paired(WORKED[pair[0]], WORKED[pair[1]])
+            assert (found.mean_difference, found.p_value, found.ci_low, found.ci_high) == pytest.approx(values, abs=1e-6)
+        found = paired(WORKED["A"], WORKED["C"])
+        assert (found.n, found.better, found.worse, found.equal, found.dropped) == (8, 6, 2, 0, 0)
+
+    @given(st.lists(st.integers(-20, 20), min_size=6, max_size=12))
+    @examples(60)
+    def test_the_interval_leaves_nothing_out_exactly_where_p_is_at_most_five_percent(self, values):
+        found = paired([float(v) for v in values], [0.0] * len(values))
+        assert (found.p_value <= 0.05) == (found.ci_low > 0 or found.ci_high < 0)
+        if any(values):
+            assert found.ci_low <= found.mean_difference <= found.ci_high
 
     def test_all_in_one_direction_has_the_smallest_p_there_is(self):
-        assert paired([2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 1.0, 1.0, 1.0, 1.0]).p_value == 2 / 32
+        assert paired([1.0] * 6, [0.0] * 6).p_value == 2 / 2**6 and paired([1.0] * 5, [0.0] * 5).p_value is None
 
     def test_lower_is_better_swaps_better_and_worse_and_nothing_else(self):
-        a, b = [0.1, 0.2, 0.9, 0.4], [0.2, 0.3, 0.5, 0.4]
-        up, down = paired(a, b, higher_is_better=True), paired(a, b, higher_is_better=False)
-        assert (up.better, up.worse, up.equal) == (1, 2, 1) == (down.worse, down.better, down.equal)
-        assert (up.mean_difference, up.ci_low, up.p_value) == (down.mean_difference, down.ci_low, down.p_value)
+        matrix = board(2)
+        a, b = paired(*matrix), paired(*matrix, higher_is_better=False)
+        assert (a.better, a.worse) == (b.worse, b.better)
+        assert (a.mean_difference, a.p_value, a.ci_low) == (b.mean_difference, b.p_value, b.ci_low)
 
-    @examples(30)
-    @given(st.lists(st.tuples(*[st.integers(-500, 500).map(lambda k: k / 64)] * 2), min_size=2, max_size=10))
-    def test_exact_p_same_as_scipy_permutation_test(self, pairs):
-        a, b = np.array(pairs).T  # 64ths, so that sums are exact and equal ones are equal on both sides
-        peer = stats.permutation_test(
-            (a, b),
-            lambda x, y, axis: (x - y).mean(axis=axis),
-            permutation_type="samples",
-            n_resamples=2**10,
-            vectorized=True,
-        )
-        assert paired(a, b).p_value == pytest.approx(min(peer.pvalue, 1.0), abs=1e-12)
-
-    def test_sampled_p_close_to_the_exact_one(self, monkeypatch):
-        difference = np.random.default_rng(3).standard_normal(16) + 0.4
-        exact = sign_flip_p(difference)
-        assert 0.1 < exact < 0.9
-        monkeypatch.setattr(uncertainty, "EXACT_UP_TO", 0)
-        assert sign_flip_p(difference) == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 10_000))
+    @pytest.mark.parametrize("n", [6, 9, 16])
+    def test_exact_p_same_as_scipy_permutation_test(self, n):
+        a, b = board(2, n, seed=n, spread=0.1)
+        theirs = stats.permutation_test((a, b), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf)
+        assert paired(a, b).p_value == pytest.approx(theirs.pvalue)
 
     def test_sampled_p_same_as_scipy_within_chance(self):
-        a, b = np.random.default_rng(5).standard_normal((2, 43))
-        peer = stats.permutation_test(
-            (a, b),
-            lambda x, y, axis: (x - y).mean(axis=axis),
-            permutation_type="samples",
-            n_resamples=20_000,
-            vectorized=True,
-            rng=np.random.default_rng(0),
-        ).pvalue
-        assert 0.1 < peer < 0.9
-        assert paired(a, b).p_value == pytest.approx(peer, abs=5 * math.sqrt(peer * (1 - peer) / 10_000))
+        a, b = board(2, 40, spread=0.05)
+        theirs = stats.permutation_test((a, b), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=9999)
+        assert paired(a, b).p_value == pytest.approx(theirs.pvalue, abs=0.02)
 
-    def test_so_few_that_none_could_be_significant_are_known_before(self):
-        for n in range(1, 9):
-            assert uncertainty.can_tell(n) == (sign_flip_p(np.linspace(1, 2, n)) <= 0.05), n
-
-    def test_sampled_p_is_never_zero(self):
-        assert sign_flip_p(np.full(60, 0.5)) == 1 / 10_001
-
-    @pytest.mark.parametrize("n", [12, 30])
-    def test_patterns_that_tie_with_the_observed_one_count_whatever_the_rounding(self, n):
-        # Tenths do not add up exactly, whole numbers do: the p values must still be the same.
-        for seed in range(20):
-            whole = np.random.default_rng(seed).integers(-4, 5, n).astype(float)
-            assert sign_flip_p(whole / 10) == sign_flip_p(whole)
-
-    def test_interval_is_the_submissions_bootstrap_of_the_differences(self):
-        a, b = board(2, 43)
-        result = paired(a, b)
-        assert (result.ci_low, result.ci_high) == pytest.approx(bootstrap_interval(a - b), rel=1e-12)
-
-    def test_interval_same_as_scipy_bootstrap_within_chance(self):
-        a, b = board(2, 43)
-        peer = stats.bootstrap((a - b,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(0)).confidence_interval
-        result, width = paired(a, b, resamples=20_000), peer.high - peer.low
-        assert (result.ci_low, result.ci_high) == pytest.approx((peer.low, peer.high), abs=0.03 * width)
+    def test_patterns_that_tie_with_the_observed_one_count_whatever_the_rounding(self):
+        assert paired([0.1, 0.2, 0.3, 0.1, 0.2, 0.3], [0.0] * 6).p_value == 2 / 64
+        assert paired([0.1, -0.1] * 4, [0.0] * 8).p_value == 1.0
 
     def test_swapping_sides_mirrors_everything(self):
-        a, b = board(2, 43)
-        one, other = paired(a, b), paired(b, a)
-        assert (one.better, one.worse, one.p_value) == (other.worse, other.better, other.p_value)
-        assert (one.ci_low, one.ci_high) == pytest.approx((-other.ci_high, -other.ci_low), rel=1e-9)
+        a, b = paired(*board(2)), paired(*board(2)[::-1])
+        assert (a.mean_difference, a.ci_low, a.ci_high, a.p_value) == pytest.approx((-b.mean_difference, -b.ci_high, -b.ci_low, b.p_value))
 
     def test_scaling_both_sides_keeps_p_and_scales_the_interval(self):
-        a, b = board(2, 30)
-        one, scaled = paired(a, b), paired(1000 * a, 1000 * b)
-        assert scaled.p_value == one.p_value
-        assert (scaled.ci_low, scaled.ci_high) == pytest.approx((1000 * one.ci_low, 1000 * one.ci_high))
+        matrix = board(2)
+        a, b = paired(*matrix), paired(*(8 * matrix))
+        assert b.p_value == a.p_value and (b.ci_low, b.ci_high) == pytest.approx((8 * a.ci_low, 8 * a.ci_high))
 
     def test_an_entry_against_itself_is_no_evidence_at_all(self):
-        result = paired(board(1, 30)[0], board(1, 30)[0])
-        assert (result.mean_difference, result.ci_low, result.ci_high, result.p_value) == (0, 0, 0, 1)
-        assert (result.better, result.worse, result.equal) == (0, 0, 30)
+        row = board(1)[0]
+        found = paired(row, row)
+        assert (found.mean_difference, found.p_value, found.ci_low, found.ci_high, found.equal) == (0, 1, 0, 0, 20)
 
     def test_null_pairs_are_dropped_and_counted_never_zero(self):
-        a, b = [0.5, None, 0.7, NAN, 0.2], [0.4, 0.9, None, 0.1, 0.1]
-        result = paired(a, b)
-        assert (result.n, result.dropped) == (2, 3)
-        assert result == paired([0.5, 0.2, None, None, None], [0.4, 0.1, None, None, None])
-
-    @pytest.mark.parametrize(("a", "b", "n"), [([], [], 0), ([None], [1.0], 0), ([2.0], [1.0], 1)])
-    def test_too_few_pairs_have_no_interval(self, a, b, n):
-        result = paired(a, b)
-        assert result.n == n
-        assert (result.ci_low, result.ci_high) == (None, None)
-        assert result.p_value == (None if n == 0 else 1.0)
+        found = paired([1.0, None, 3.0], [0.5, 1.0, math.nan])
+        assert (found.n, found.dropped, found.mean_difference, found.p_value) == (1, 2, 0.5, None)
+        assert paired([None], [1.0]).mean_difference is None
 
     def test_different_lengths_are_refused(self):
-        with pytest.raises(ValueError, match="same groups on both sides, not 2 and 1"):
-            paired([1.0, 2.0], [1.0])
+        with pytest.raises(ValueError, match="same groups"):
+            paired([1.0], [1.0, 2.0])
+
+    @pytest.mark.parametrize("n", [6, 8, 24])
+    def test_equal_entries_are_told_apart_in_no_more_than_five_percent(self, n):
+        rng = np.random.default_rng(n)
+        wrong = sum(paired(*rng.normal(size=(2, n))).p_value <= 0.05 for _ in range(120))
+        assert wrong <= 13  # 120 draws of 5 %: 99 % are at most 12
+
+
+class TestMeanInterval:
+    def test_hand_worked(self):
+        found = mean_interval(np.array(list(WORKED.values())), (0, 1))
+        assert found.value == pytest.approx([0.8425, 0.79375, 0.73, 0.4525])
+        assert found.low == pytest.approx([0.539186, 0.508460, 0.323568, 0.193970], abs=1e-6)
+        assert found.high == pytest.approx([0.942007, 0.888057, 0.879404, 0.544497], abs=1e-6)
+
+    def test_values_that_lie_even_have_students_interval(self):
+        row = np.array([1.0, 2, 3, 4, 5, 6, 7])
+        found = mean_interval(row[None])
+        assert (found.low[0], found.high[0]) == pytest.approx(stats.t.interval(0.95, 6, row.mean(), stats.sem(row)))
+
+    def test_below_six_groups_and_where_all_are_alike_there_is_none(self):
+        found = mean_interval(np.array([[1.0, 2, 3, 4, 5, NAN], [0.5] * 6, [NAN] * 6]))
+        assert np.isnan(found.low).all() and found.n.tolist() == [5, 6, 0] and found.value[1] == 0.5 and np.isnan(found.value[2])
+
+    @given(st.lists(st.floats(0, 1, allow_subnormal=False), min_size=6, max_size=30))
+    @examples(100)
+    def test_it_holds_the_mean_stays_in_the_bounds_and_is_at_most_twice_as_wide_as_students(self, values):
+        found = mean_interval(np.array([values]), (0.0, 1.0))
+        if not np.isnan(found.low[0]):
+            half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
+            assert 0 <= found.low[0] <= found.value[0] <= found.high[0] <= 1
+            assert found.value[0] - found.low[0] <= 2 * half + 1e-9 and found.high[0] - found.value[0] <= 2 * half + 1e-9
+
+    def test_one_failure_among_good_ones_pulls_it_down_and_not_up(self):
+        found = mean_interval(np.array([[0.9, 0.92, 0.88, 0.91, 0.93, 0.9, 0.1, 0.9]]), (0, 1))
+        assert found.value[0] - found.low[0] > 2 * (found.high[0] - found.value[0])
+
+    @pytest.mark.parametrize("n", [6, 12, 24])
+    def test_it_covers_what_it_says(self, n):
+        rng = np.random.default_rng(n)
+        found = mean_interval(rng.beta(8, 1.2, (4000, n)), (0, 1))
+        covered = ((found.low <= 8 / 9.2) & (found.high >= 8 / 9.2)).mean()
+        assert 0.92 <= covered <= 0.97
+
+
+class TestBrackets:
+    def test_hand_worked(self):
+        found = brackets(np.array(list(WORKED.values())))
+        assert found.p[0, 1:] == pytest.approx([0.0078125, 0.0625, 0.0078125]) and found.p[1, 2] == pytest.approx(0.203125)
+        assert (found.bracket, found.loose) == ((1, 2, 2, 3), (False, False, True, False))
+        assert found.rank_interval == ((1, 2), (2, 3), (1, 3), (4, 4)) and found.rank == (1, 2, 3, 4)
+        assert alone(np.array(list(WORKED.values())), 0) == (1, 1)
+        assert leads(np.array(list(WORKED.values()))).tolist() == [1, 0, 0, 0]
+
+    def test_two_entries_have_the_p_of_the_pair_to_the_last_digit(self):
+        for seed in range(5):
+            matrix = board(2, 9, seed=seed, spread=0.1)
+            assert adjusted(matrix)[0, 1] == paired(*matrix).p_value
+
+    def test_two_metrics_as_one_family(self):
+        found = adjusted(np.array([list(WORKED.values()), list(SECOND.values())]))
+        assert found[1][0, 1:3] == pytest.approx([0.0078125, 0.1015625]) and found[1][1, 2] == pytest.approx(0.0625)
+
+    def test_relabelling_scaling_and_turning_changes_nothing(self):
+        matrix = board(8, 14, seed=3)
+        found, turn = brackets(matrix), np.random.default_rng(0).permutation(8)
+        moved = brackets(matrix[turn])
+        assert [moved.rank_interval[k] for k in range(8)] == [found.rank_interval[n] for n in turn]
+        assert moved.p == pytest.approx(found.p[np.ix_(turn, turn)])
+        turned = brackets(-3 * matrix, higher_is_better=False)
+        assert (turned.bracket, turned.loose, turned.rank_interval) == (found.bracket, found.loose, found.rank_interval)
+
+    @pytest.mark.parametrize("matrix", [board(3, 5), board(1, 9), np.full((3, 9), NAN), np.zeros((0, 9))])
+    def test_too_little_says_nothing(self, matrix):
+        found = brackets(matrix)
+        assert not any(found.bracket) and not any(found.rank_interval) and np.isnan(found.p).all()
+
+    def test_equal_entries_share_a_bracket_and_every_rank(self):
+        found = brackets(np.tile(board(1, 9), (4, 1)))
+        assert found.bracket == (1,) * 4 and found.rank == (1,) * 4 and found.rank_interval == ((1, 4),) * 4
+
+    def test_an_entry_that_lacks_a_group_is_not_tested_and_stands_where_it_is(self):
+        matrix = board(5, 12, spread=1.0)
+        matrix[2, 4] = NAN
+        found = brackets(matrix)
+        assert found.bracket[2] is None and found.rank_interval[2] is None and 2 not in found.tested
+        assert all(low <= rank <= high for rank, ends in zip(found.rank, found.rank_interval, strict=True) if ends for low, high in [ends])
+        imported = brackets(np.vstack([matrix, np.full(12, NAN)]), scores=[*np.nanmean(matrix, axis=1), 0.7])
+        assert imported.rank[5] is not None and imported.bracket[5] is None
+
+    def test_only_the_first_are_tested_and_the_last_of_them_are_open_below(self, monkeypatch):
+        monkeypatch.setattr(uncertainty, "FIRST", 5)
+        monkeypatch.setattr(uncertainty.tested_of, "__defaults__", (5,))
+        found = brackets(board(9, 12, seed=1))
+        assert len(found.tested) == 5 and found.rank_interval[found.tested[-1]][1] == 9
+        assert [found.bracket[n] for n in found.order[5:]] == [None] * 4
+
+    @given(st.integers(0, 500))
+    @examples(30)
+    def test_what_a_bracket_claims(self, seed):
+        """The firsts of two brackets are told apart; a solid entry is told apart from the first of every bracket above its own."""
+        found = brackets(board(7, 10, seed=seed, spread=0.4))
+        lined_up = [n for n in found.order if found.bracket[n]]
+        firsts = {found.bracket[n]: n for n in reversed(lined_up)}
+        assert [found.bracket[n] for n in lined_up] == sorted(found.bracket[n] for n in lined_up)
+        for a in firsts.values():
+            assert all(found.p[a, b] <= 0.05 for b in firsts.values() if a != b)
+        for n in lined_up:
+            above = [firsts[k] for k in range(1, found.bracket[n])]
+            assert found.loose[n] == any(found.p[first, n] > 0.05 for first in above)
+            low, high = found.rank_interval[n]
+            assert low <= found.rank[n] <= high
+
+    @pytest.mark.parametrize("n", [6, 12])
+    def test_boards_of_equal_entries_are_seldom_split(self, n):
+        rng = np.random.default_rng(n)
+        split = sum(max(brackets(rng.normal(size=(6, n))).bracket) > 1 for _ in range(60))
+        assert split <= 8  # 60 boards at 5 %: 99.6 % are at most 8
+
+
+class TestLeads:
+    def test_shares_add_up_and_equal_firsts_split(self):
+        assert leads(board(6, 12)).sum() == pytest.approx(1)
+        twice = np.tile(board(1, 12), (2, 1))
+        assert leads(twice).tolist() == [0.5, 0.5]
+        assert np.isnan(leads(board(3, 5))).all()
