@@ -233,7 +233,7 @@ def _compared(rows: list[MetricRow], found: list[Differences], few: bool) -> tup
     placed.sort(
         key=lambda row: (False, 0.0 if few or row.decided.value is None else -row.decided.value, row.key) if not row.guard else (True,)
     )
-    return tuple(placed), tuple(pairs)
+    return (*found_rows, *(row for row in placed if row.guard)), tuple(pairs)
 
 
 def _counts(row: MetricRow) -> bool:

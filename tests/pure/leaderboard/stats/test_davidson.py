@@ -98,17 +98,16 @@ def test_sides_are_found_where_they_matter_and_left_out_where_they_cannot_be_tol
 
 def test_a_covariate_is_found_and_one_that_is_a_combination_of_entries_refused_by_name():
     rng = np.random.default_rng(4)
-    rows, z = [], []
-    textured = rng.integers(0, 2, (10, 5))
+    rows, textured = [], rng.integers(0, 2, (10, 5))
     for n in range(3000):
         i, j = sorted(rng.choice(5, 2, replace=False).tolist())
         sample = int(rng.integers(10))
-        gap = float(textured[sample, i] - textured[sample, j])
+        gap = textured[sample, i] - textured[sample, j]
         first = rng.random() < 1 / (1 + math.exp(-(0.2 * (i - j) + 0.8 * gap)))
         rows.append(Vote(f"r{n % 20}-{n}", f"m{i}", f"m{j}", "left" if first else "right", f"s{sample}"))
-        z.append(gap)
     said = answers(canonical(rows))
-    model = davidson.fit(said, {"textured": np.array(z), "number": (said.a - said.b).astype(float)})
+    gaps = textured[said.sample, said.a] - textured[said.sample, said.b]
+    model = davidson.fit(said, {"textured": gaps.astype(float), "number": (said.a - said.b).astype(float)})
     assert model.covariates == ("textured",) and abs(float(model.beta[0]) - 0.8) < 0.2
     assert davidson.NO_COVARIATE.format("number") in model.notes
 

@@ -193,7 +193,7 @@ def test_the_command_knows_opinion_scores_by_their_columns(file, tmp_path, capsy
     table.write_text("\n".join(["sample,method,psnr:higher,error:lower", *lines]))
     assert main([str(file), "--scores", str(table), "--screen", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["criteria"]["overall"]
-    assert found["screened"] == ["r6"] and [line["order"]["srocc"] for line in found["metrics"]] == pytest.approx([1, 1])
+    assert found["screened"] == ["r6"] and [line["rho"]["value"] for line in found["metrics"][:2]] == pytest.approx([1, 1])
     assert main([str(file), "--scores", str(table)]) == 0
     shown = capsys.readouterr().out
     assert "84 scores of 7 raters on 3 samples." in shown and "psnr" in shown and "MOS" in shown
