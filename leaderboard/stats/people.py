@@ -230,10 +230,9 @@ def _compared(rows: list[MetricRow], found: list[Differences], few: bool) -> tup
             above = not with_people.not_above(with_people.compared(one, size, (row.key, "size")))
         placed.append(replace(row, tier=tiers.get(row.key), above_size=above))
     # Where nothing could be tested there is no order of metrics.
-    placed.sort(
-        key=lambda row: (False, 0.0 if few or row.decided.value is None else -row.decided.value, row.key) if not row.guard else (True,)
-    )
-    return (*found_rows, *(row for row in placed if row.guard)), tuple(pairs)
+    ranked = [row for row in placed if not row.guard]
+    ranked.sort(key=lambda row: (0.0 if few or row.decided.value is None else -row.decided.value, row.key))
+    return (*ranked, *(row for row in placed if row.guard)), tuple(pairs)
 
 
 def _counts(row: MetricRow) -> bool:
