@@ -35,8 +35,19 @@ class Stage:
     env: dict[str, str] = field(default_factory=dict)
 
 
+# Tests of the usual run, with real workers and services that are killed, stopped or lack something. test_kills.py goes on for
+# hours and has stages of its own.
+REAL_PROCESSES = (
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "nightly" / "evaluation").glob("test_*.py"))),
+    "tests/nightly/leaderboard/judge",
+    "tests/nightly/leaderboard/test_ready.py",
+    "tests/nightly/leaderboard/test_run.py",
+)
+
 STAGES = (
-    Stage("trainings and networks", ("tests/nightly/evaluation",)),
+    Stage("trainings and networks", tuple(f"tests/nightly/evaluation/{name}" for name in ("metrics", "networks", "training"))),
+    Stage("real processes, embedded profile", REAL_PROCESSES),
+    Stage("real processes, cluster profile", REAL_PROCESSES, env={"PLUMBLINE_PROFILE": "cluster"}),
     Stage("statistics", ("tests/nightly/leaderboard/stats",)),
     Stage("properties on many examples", ("-n", "2", "-m", "hypothesis", "tests/pure"), env={"PLUMBLINE_EXAMPLES": "5"}),
     Stage("large hostile files", ("tests/nightly/submissions",)),

@@ -17,11 +17,10 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
 from evaluation.networks import yolox
 from evaluation.sandbox import sandbox
-from evaluation.sweeper import sweep
 from submissions.models import Status, Submission
 from tests.support.evaluation.networks import random_weights
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
-from tests.support.processes import Worker, end_leases, wait_until
+from tests.support.processes import end_leases
 from tests.support.scenes import archive, noisy, views
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,21 +63,6 @@ def entry(shelf) -> Submission:
 def state(entry: Submission) -> str:
     entry.refresh_from_db()
     return entry.status
-
-
-def test_a_worker_without_the_weights_leaves_the_part_to_one_that_has_them(entry, shelf, tmp_path):
-    part = Part.objects.get()
-    with Worker(PLUMBLINE_WEIGHTS=str(tmp_path / "empty")):
-        wait_until(lambda: bool(sweep()) and Part.objects.exclude(failure="").exists(), what="the worker's no")
-    part.refresh_from_db()
-    assert (part.state, part.attempts, part.result, state(entry)) == (Part.State.WAITING, 0, None, Status.SCORING)
-    assert (
-        "The weights “yolox-nano” of OSIM are not on this server; get them with: python manage.py fetch_weights yolox-nano" in part.failure
-    )
-    with Worker(PLUMBLINE_WEIGHTS=str(shelf)):
-        wait_until(lambda: bool(sweep()) and state(entry) == Status.SCORED, what="the score")
-    part.refresh_from_db()
-    assert part.attempts == 1 and Evaluation.objects.get().scores.get().key == "osim"
 
 
 def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf, monkeypatch):
