@@ -13,12 +13,10 @@ from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
-from django.contrib.auth.models import AnonymousUser
 from playwright.sync_api import expect
 
 from tests import environment
 from tests.alone import FAILED_KEY
-from tests.support.people import People
 from tests.support.redis_server import RedisServer
 from tests.support.small_disk import mounted
 
@@ -219,19 +217,11 @@ def phase(challenge):
 
 
 @pytest.fixture
-def people(challenge) -> People:
-    from tests.support.factories import ChallengeFactory, TeamFactory, UserFactory, join
+def people(challenge):
+    """Who stands where in the challenge."""
+    from tests.support.people import People
 
-    team, other_team = TeamFactory(challenge=challenge, name="Ridge"), TeamFactory(challenge=challenge, name="Valley")
-    names = ("stranger", "owner", "mate", "other", "organizer", "other_organizer")
-    users = {name: UserFactory(username=name) for name in names}
-    join(users["owner"], team, leader=True)
-    join(users["mate"], team)
-    join(users["other"], other_team, leader=True)
-    challenge.organizers.add(users["organizer"])
-    ChallengeFactory().organizers.add(users["other_organizer"])
-    staff = UserFactory(username="staff", is_staff=True, is_superuser=True)
-    return People(anonymous=AnonymousUser(), staff=staff, team=team, other_team=other_team, **users)
+    return People.around(challenge)
 
 
 @pytest.fixture
