@@ -10,10 +10,12 @@ from evaluation.models.cutting import by_device
 from evaluation.sweeper import sweep
 from submissions.models import Phase, Status, Submission
 from tests.support import pictures
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
 from tests.support.scenes import archive
 
-pytestmark = pytest.mark.django_db(transaction=True)
+__all__ = ["warm_child"]  # the fixture
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("warm_child")]
 OURS = {"weights": "plumbline-small"}
 METRICS = (
     {"slug": "psnr", "key": "psnr", "is_primary": True},

@@ -15,29 +15,29 @@ from evaluation import background, lacking, weights, worker
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
 from evaluation.models.runs import Run
-from evaluation.sandbox import sandbox
 from submissions.models import Submission
 from tests.support import pictures
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry, with_files
 
+__all__ = ["warm_child"]  # the fixture
 pytestmark = pytest.mark.django_db(transaction=True)
 MAP = {"slug": "map", "key": "puzzlesim", "params": {"weights": "mine"}, "is_primary": True}
 KINDS = {PictureRun: "making these pictures", PropertyRun: "measuring this metric"}
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch, settings) -> Path:
-    """A folder with a backbone called "mine", that this process and its child look for weights in."""
-    settings.WEIGHTS = tmp_path / "weights"
+def shelf(warm_child, monkeypatch, settings) -> Path:
+    """A folder with a backbone called "mine" alone, that this process and its child look for weights in."""
+    settings.WEIGHTS = warm_child / "weights"
+    shutil.rmtree(settings.WEIGHTS, ignore_errors=True)
     monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
     monkeypatch.setattr(lacking, "_left", {})
     monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
     monkeypatch.setattr(background, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
     put("mine", like="plumbline-small")
-    sandbox.stop()  # the next child looks in this folder
-    yield settings.WEIGHTS
-    sandbox.stop()
+    return settings.WEIGHTS
 
 
 def put(name: str, like: str) -> None:

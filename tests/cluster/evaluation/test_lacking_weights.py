@@ -16,29 +16,28 @@ from evaluation import lacking, weights, worker
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
 from evaluation.networks import yolox
-from evaluation.sandbox import sandbox
 from submissions.models import Status, Submission
 from tests.support.evaluation.networks import random_weights
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
 from tests.support.processes import end_leases
 from tests.support.scenes import archive, noisy, views
 
+__all__ = ["warm_child"]  # the fixture
 pytestmark = pytest.mark.django_db(transaction=True)
 VIEWS = views({"garden": 2})
 OSIM = {"slug": "osim", "key": "osim", "params": {"weights": "yolox-nano"}, "is_primary": True}
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch, settings) -> Path:
-    """A folder with yolox-nano, of random weights, that this process and its child look for weights in."""
-    settings.WEIGHTS = random_weights.shelf(monkeypatch, tmp_path / "weights")
-    settings.WEIGHTS.mkdir()
+def shelf(warm_child, monkeypatch, settings) -> Path:
+    """A folder with yolox-nano alone, of random weights, that this process and its child look for weights in."""
+    settings.WEIGHTS = random_weights.shelf(monkeypatch, warm_child / "weights")
+    settings.WEIGHTS.mkdir(exist_ok=True)
     put()
     monkeypatch.setattr(lacking, "_left", {})
     monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
-    sandbox.stop()  # the next child looks in this folder
-    yield settings.WEIGHTS
-    sandbox.stop()
+    return settings.WEIGHTS
 
 
 def put(seed: int = 0) -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from evaluation.sweeper import sweep
 from tests.cluster.evaluation.test_lacking import KINDS, got_on, run, shelf, state
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.processes import Worker, wait_until
 
-__all__ = ["run", "shelf"]  # the fixtures
+__all__ = ["run", "shelf", "warm_child"]  # the fixtures
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

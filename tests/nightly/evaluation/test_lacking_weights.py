@@ -8,9 +8,10 @@ from evaluation.models import Evaluation, Part
 from evaluation.sweeper import sweep
 from submissions.models import Status
 from tests.cluster.evaluation.test_lacking_weights import entry, shelf, state
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.processes import Worker, wait_until
 
-__all__ = ["entry", "shelf"]  # the fixtures
+__all__ = ["entry", "shelf", "warm_child"]  # the fixtures
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
