@@ -160,7 +160,8 @@ def _outcome(cases: Made, number: int, folder: Path) -> tuple[str, str, float, i
     except Exception:
         end, text = "fault", traceback.format_exc(limit=-8)
     seconds = time.process_time() - start
-    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    for limit in (resource.RLIMIT_AS, resource.RLIMIT_CPU):  # the next case is made without them
+        resource.setrlimit(limit, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     if seconds > SECONDS:
         end, text = "fault", f"took {seconds:.1f} s of the processor"
     return end, text[:4000], round(seconds, 4), max(0, _status("VmHWM") - before)
