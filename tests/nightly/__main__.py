@@ -36,8 +36,8 @@ class Stage:
     env: dict[str, str] = field(default_factory=dict)
 
 
-# Tests of the usual run, with real workers and services that are killed, stopped or lack something. test_kills.py goes on for
-# hours and has stages of its own.
+# What the usual run tries once, for other kinds of work: real processes that are killed, stopped or lack something. test_kills.py
+# goes on for hours and has stages of its own.
 REAL_PROCESSES = (
     *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "nightly" / "evaluation").glob("test_*.py"))),
     "tests/nightly/leaderboard/judge",
