@@ -16,7 +16,7 @@ import hypothesis
 import pytest
 from playwright.sync_api import expect
 
-from tests import environment
+from tests import ROOT, environment
 from tests.alone import FAILED_KEY
 from tests.support.redis_server import RedisServer
 from tests.support.small_disk import mounted
@@ -48,8 +48,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-# What the profiles do not differ in runs on one of them: code alone, and pages in a browser.
-collect_ignore = ["pure", "browser"] if environment.CLUSTER else []
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """What the profiles do not differ in runs on one of them: code alone, and pages in a browser."""
+    below = set(collection_path.relative_to(ROOT / "tests").parts[:1]) if collection_path.is_relative_to(ROOT / "tests") else set()
+    return True if environment.CLUSTER and below & {"pure", "browser"} else None
+
+
 PROFILE_FIXTURES = {"db", "transactional_db", "live_server", "s3_files", "s3_server", "redis"}
 
 
