@@ -16,6 +16,7 @@ _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.B
 _BLANK = re.compile(rb"\s*")
 _COMMENT = re.compile(rb"#[^\n]*")
 _IN_NUMBERS, _IN_WHOLE = b"0123456789+-.eE \t\n\f\v", b"0123456789+- \t\n\f\v"
+_NO_WORD = bytes(range(33))  # what stands between words
 _LONE_SIGN = re.compile(rb"[+-](?![0-9])")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan(?:\(.*\))?|inf|infinity)", re.IGNORECASE)
@@ -178,8 +179,13 @@ class Piece:
         """All numbers of the lines in a row. Raises, by line, what is none."""
         values = numbers(self.text)
         if values is None or len(values) != self.words.sum():
-            rows = [line.split() for line in self.text.split(b"\n")]
-            note_number_faults(self.places.tolist(), [row for row in rows if row], findings)
+            lines = self.text.split(b"\n")
+            note_number_faults(self.places.tolist(), [line.split() for line in lines if line.translate(None, _NO_WORD)], findings)
+            # All words are numbers: what is left are control characters in lines that have no word.
+            for line, text in enumerate(lines, int(self.places[0])):
+                if text.strip() and not text.translate(None, _NO_WORD):
+                    findings.add(f"line {line}", f'"{word_text(text.strip())}" is not a number')
+            findings.raise_if_any()
         assert values is not None
         return values
 
