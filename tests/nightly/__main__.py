@@ -87,7 +87,7 @@ def run(stage: Stage) -> Result:
         minutes = (time.monotonic() - begun) / 60
         said = words.read_text().strip() if words.exists() else ""
         if not stage.pytest:
-            return Result(stage.name, status == 0, status != 0, 0, minutes, said)
+            return Result(stage.name, int(status == 0), int(status != 0), 0, minutes, said)
         suites = list(ElementTree.parse(counts).getroot().iter("testsuite")) if counts.exists() else []
         total = {key: sum(int(suite.get(key, 0)) for suite in suites) for key in ("tests", "failures", "errors", "skipped")}
     failed = total["failures"] + total["errors"]
