@@ -166,7 +166,9 @@ def _code() -> str:
     return found.hexdigest()
 
 
+@cache
 def _versions() -> list[str]:
+    """Of the libraries that compute; each is a search of the installed packages' folder."""
     found = []
     for name in _LIBRARIES:
         try:

@@ -70,8 +70,10 @@ def drop(key: str) -> None:
 
 def forget(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch] = ()) -> None:
     """Delete what was prepared for `batches`, but for what the `needed` ones use too, when the transaction is done."""
-    kept = {key for batch in needed for key in keys_of(batch)}
-    keys = sorted({key for batch in batches for key in keys_of(batch)} - kept)
+    unused = {key for batch in batches for key in keys_of(batch)}
+    if not unused:
+        return
+    keys = sorted(unused - {key for batch in needed for key in keys_of(batch)})
 
     def delete() -> None:
         for key in keys:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socket
@@ -13,12 +14,10 @@ from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
-from django.contrib.auth.models import AnonymousUser
 from playwright.sync_api import expect
 
-from tests import environment
+from tests import ROOT, environment
 from tests.alone import FAILED_KEY
-from tests.support.people import People
 from tests.support.redis_server import RedisServer
 from tests.support.small_disk import mounted
 
@@ -40,10 +39,21 @@ def pytest_configure() -> None:
     hypothesis.settings.register_profile("plumbline", deadline=None, derandomize=bool(REQUIRED), suppress_health_check=too_slow)
     hypothesis.settings.load_profile("plumbline")
     expect.set_options(timeout=60_000)
+    gc.disable()
 
 
-# What the profiles do not differ in runs on one of them: code alone, and pages in a browser.
-collect_ignore = ["pure", "browser"] if environment.CLUSTER else []
+def pytest_collection_finish() -> None:
+    """What has been loaded by now is no garbage: looking for some among it took a quarter of the time that collecting did."""
+    gc.enable()
+    gc.freeze()
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """What the profiles do not differ in runs on one of them: code alone, and pages in a browser."""
+    below = set(collection_path.relative_to(ROOT / "tests").parts[:1]) if collection_path.is_relative_to(ROOT / "tests") else set()
+    return True if environment.CLUSTER and below & {"pure", "browser"} else None
+
+
 PROFILE_FIXTURES = {"db", "transactional_db", "live_server", "s3_files", "s3_server", "redis"}
 
 
@@ -219,19 +229,11 @@ def phase(challenge):
 
 
 @pytest.fixture
-def people(challenge) -> People:
-    from tests.support.factories import ChallengeFactory, TeamFactory, UserFactory, join
+def people(challenge):
+    """Who stands where in the challenge."""
+    from tests.support.people import People
 
-    team, other_team = TeamFactory(challenge=challenge, name="Ridge"), TeamFactory(challenge=challenge, name="Valley")
-    names = ("stranger", "owner", "mate", "other", "organizer", "other_organizer")
-    users = {name: UserFactory(username=name) for name in names}
-    join(users["owner"], team, leader=True)
-    join(users["mate"], team)
-    join(users["other"], other_team, leader=True)
-    challenge.organizers.add(users["organizer"])
-    ChallengeFactory().organizers.add(users["other_organizer"])
-    staff = UserFactory(username="staff", is_staff=True, is_superuser=True)
-    return People(anonymous=AnonymousUser(), staff=staff, team=team, other_team=other_team, **users)
+    return People.around(challenge)
 
 
 @pytest.fixture

@@ -58,6 +58,9 @@ os.environ.update(
     }
 )
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+# Threads of several test processes wait for one another in loops, which takes three times the processor for the same work.
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
 if CLUSTER:
     number = int(WORKER.removeprefix("gw") or 0) if WORKER else 0
     os.environ.update(

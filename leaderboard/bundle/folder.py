@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -36,8 +37,8 @@ class Folder:
         path = (self.root / given).resolve()
         if not path.is_relative_to(self.root):
             reader.fault(key, f'expected a path inside the bundle; "{given}" is a link that leads out of it')
-        elif not path.exists():
-            reader.fault(key, f'expected a file or folder; there is no "{given}" in the bundle')
+        elif not os.path.exists(path):  # nor is there one whose name is longer than names can be, at which Path.exists raises
+            reader.fault(key, f'expected a file or folder; there is no "{given[:120]}" in the bundle')
         else:
             return path
         return None

@@ -203,7 +203,8 @@ def _instance(
 def _geometry(document: Document, instance: _Instance) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Points in the scene's coordinates and faces as rows of them, all within range."""
     primitive, where = instance.primitive, instance.where
-    points = read(document, primitive["attributes"]["POSITION"], where, ("VEC3",)).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # of what is no number, which is refused where points are checked
+        points = read(document, primitive["attributes"]["POSITION"], where, ("VEC3",)).astype(np.float64)
     corners = np.arange(instance.n_corners)
     if "indices" in primitive:
         corners = _indices(document, primitive["indices"], where, len(points))

@@ -16,6 +16,8 @@ _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.B
 _BLANK = re.compile(rb"\s*")
 _COMMENT = re.compile(rb"#[^\n]*")
 _IN_NUMBERS, _IN_WHOLE = b"0123456789+-.eE \t\n\f\v", b"0123456789+- \t\n\f\v"
+_NO_WORD = bytes(range(33))  # what stands between words
+_LONE_SIGN = re.compile(rb"[+-](?![0-9])")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan(?:\(.*\))?|inf|infinity)", re.IGNORECASE)
 _NEWLINE, _SPACE = 10, 32
@@ -98,7 +100,8 @@ def numbers(text: bytes) -> NDArray[np.float64] | None:
 
 def whole_numbers(text: bytes) -> NDArray[np.int64] | None:
     """Whole numbers between white space, those past 64 bits as the largest of them; None where there is anything else."""
-    return None if text.translate(None, _IN_WHOLE) else _parsed(text, np.dtype(np.int64))
+    # A sign that stands alone would be taken for that of the next number, or for 0.
+    return None if text.translate(None, _IN_WHOLE) or _LONE_SIGN.search(text) else _parsed(text, np.dtype(np.int64))
 
 
 def _parsed(text: bytes, kind: np.dtype) -> NDArray | None:
@@ -176,8 +179,13 @@ class Piece:
         """All numbers of the lines in a row. Raises, by line, what is none."""
         values = numbers(self.text)
         if values is None or len(values) != self.words.sum():
-            rows = [line.split() for line in self.text.split(b"\n")]
-            note_number_faults(self.places.tolist(), [row for row in rows if row], findings)
+            lines = self.text.split(b"\n")
+            note_number_faults(self.places.tolist(), [line.split() for line in lines if line.translate(None, _NO_WORD)], findings)
+            # All words are numbers: what is left are control characters in lines that have no word.
+            for line, text in enumerate(lines, int(self.places[0])):
+                if text.strip() and not text.translate(None, _NO_WORD):
+                    findings.add(f"line {line}", f'"{word_text(text.strip())}" is not a number')
+            findings.raise_if_any()
         assert values is not None
         return values
 

@@ -76,7 +76,8 @@ def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
         raise FormatError(file, "", 'has no element "vertex"')
     if not set("xyz") <= vertex.columns.keys():
         raise FormatError(file, "", "has lists of different lengths among the properties of its vertices; export plain vertices")
-    points = np.stack([vertex.columns[axis].astype(np.float64) for axis in "xyz"], axis=1)
+    with np.errstate(invalid="ignore"):  # of what is no number, which is refused below
+        points = np.stack([vertex.columns[axis].astype(np.float64) for axis in "xyz"], axis=1)
     if face is None:
         return mesh(points, np.zeros((0, 3), np.int64), None, _naming(vertex, None, np.zeros(0, np.int64)), findings)
     if int((face.sizes - 2).sum()) > max_faces:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zoneinfo
+from functools import cache
 
 from django import forms
 from django.contrib import messages
@@ -16,8 +17,9 @@ from submissions.models import Membership, Participation, Submission, User
 ENTRIES_SHOWN = 10
 
 
+@cache
 def zone_choices() -> list[tuple[str, str]]:
-    """Zones of places people live in, and UTC."""
+    """Zones of places people live in, and UTC; found by a walk through the files of zones."""
     names = sorted(name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/", "posix/")))
     return [("", "As my browser says"), ("UTC", "UTC"), *((name, name.replace("_", " ")) for name in names)]
 

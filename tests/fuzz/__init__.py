@@ -3,3 +3,17 @@
 `edits` damages bytes, by a seed; `formats` is the table of what is read: sound files, the damage that suits them, and the
 reader; `runner` reads each case in a forked process under the kernel's limits and says how it ended.
 """
+
+from __future__ import annotations
+
+import os
+
+
+def load() -> None:
+    """What readers need, in this process."""
+    from tests import environment  # noqa: F401 - before Django reads its settings
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+    import django
+
+    django.setup()

@@ -272,7 +272,10 @@ def json_values(*keys: str) -> Edit:
         tree = json.loads(data)
         for _ in range(dice.choice((1, 1, 2, 4))):
             tree = change_tree(dice, tree, keys)
-        return json.dumps(tree).encode()
+            text = json.dumps(tree).encode()
+            if len(text) > MAX_BYTES:  # what is repeated again and again would fill the memory
+                break
+        return text
 
     return edit
 

@@ -3,8 +3,8 @@
     python -m tests.nightly [--only NAME ...] [--record]
 
 Each stage runs by itself, so that one that fails or breaks down keeps none of the others from running. With
-`--record` the table is written to deploy/nightly.md, with the commit, the day and the counts. Ends with status 1
-where a stage failed.
+`--record` each is written to the table in deploy/nightly.md when it ends, with the counts, the commit and the day;
+stages that do not run keep the rows they had. Ends with status 1 where a stage failed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 from tests import ROOT
 
 RECORD = ROOT / "deploy" / "nightly.md"
+SAID = "PLUMBLINE_SAID"  # names the file in which a stage says in one line what it found
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,19 @@ class Stage:
     env: dict[str, str] = field(default_factory=dict)
 
 
+# What the usual run tries once, for other kinds of work: real processes that are killed, stopped or lack something. test_kills.py
+# goes on for hours and has stages of its own.
+REAL_PROCESSES = (
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "nightly" / "evaluation").glob("test_*.py"))),
+    "tests/nightly/leaderboard/judge",
+    "tests/nightly/leaderboard/test_ready.py",
+    "tests/nightly/leaderboard/test_run.py",
+)
+
 STAGES = (
-    Stage("trainings and networks", ("tests/nightly/evaluation",)),
+    Stage("trainings and networks", tuple(f"tests/nightly/evaluation/{name}" for name in ("metrics", "networks", "training"))),
+    Stage("real processes, embedded profile", REAL_PROCESSES),
+    Stage("real processes, cluster profile", REAL_PROCESSES, env={"PLUMBLINE_PROFILE": "cluster"}),
     Stage("statistics", ("tests/nightly/leaderboard/stats",)),
     Stage("properties on many examples", ("-n", "2", "-m", "hypothesis", "tests/pure"), env={"PLUMBLINE_EXAMPLES": "5"}),
     Stage("large hostile files", ("tests/nightly/submissions",)),
@@ -52,13 +64,14 @@ STAGES = (
 
 @dataclass(frozen=True)
 class Result:
-    """How a stage ended: numbers of tests (a command counts as one), and minutes."""
+    """How a stage ended: numbers of tests (a command counts as one), minutes, and what it says in numbers, if it does."""
 
     stage: str
     passed: int
     failed: int
     skipped: int
     minutes: float
+    said: str = ""
 
 
 def run(stage: Stage) -> Result:
@@ -68,22 +81,42 @@ def run(stage: Stage) -> Result:
         counts = Path(folder) / "counts.xml"
         arguments = ("-m", "pytest", "-q", "--timeout=5400", f"--junitxml={counts}", *stage.pytest) if stage.pytest else stage.command
         print(f"\n=== {stage.name}", flush=True)
-        status = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=os.environ | stage.env).returncode
+        words = Path(folder) / "said"
+        env = os.environ | stage.env | {SAID: str(words)}
+        status = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env).returncode
         minutes = (time.monotonic() - begun) / 60
+        said = words.read_text().strip() if words.exists() else ""
         if not stage.pytest:
-            return Result(stage.name, status == 0, status != 0, 0, minutes)
+            return Result(stage.name, int(status == 0), int(status != 0), 0, minutes, said)
         suites = list(ElementTree.parse(counts).getroot().iter("testsuite")) if counts.exists() else []
         total = {key: sum(int(suite.get(key, 0)) for suite in suites) for key in ("tests", "failures", "errors", "skipped")}
     failed = total["failures"] + total["errors"]
     # A run that breaks down before its first test has counted none.
-    return Result(stage.name, total["tests"] - failed - total["skipped"], failed or int(status not in (0, 5)), total["skipped"], minutes)
+    failed_or_broken = failed or int(status not in (0, 5))
+    return Result(stage.name, total["tests"] - failed - total["skipped"], failed_or_broken, total["skipped"], minutes, said)
 
 
-def table(results: list[Result]) -> str:
-    """The results as a table in Markdown."""
-    lines = ["| what | passed | failed | skipped | minutes |", "| --- | ---: | ---: | ---: | ---: |"]
-    lines += [f"| {r.stage} | {r.passed} | {r.failed} | {r.skipped} | {r.minutes:.1f} |" for r in results]
-    return "\n".join(lines)
+HEAD = [
+    "| what | passed | failed | skipped | minutes | commit | day | in numbers |",
+    "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |",
+]
+
+
+def row(result: Result, commit: str) -> str:
+    """A line of the table in Markdown."""
+    counts = f"{result.passed} | {result.failed} | {result.skipped} | {result.minutes:.1f}"
+    return f"| {result.stage} | {counts} | {commit} | {datetime.now(UTC):%Y-%m-%d} | {result.said} |"
+
+
+def record(rows: dict[str, str]) -> None:
+    """Write these rows, by stage, over those of before, in the order of the stages."""
+    before = RECORD.read_text().splitlines() if RECORD.exists() else []
+    kept = {line.split("|")[1].strip(): line for line in before if line.startswith("| ") and line not in HEAD} | rows
+    lines = [kept[stage.name] for stage in STAGES if stage.name in kept]
+    RECORD.write_text(
+        "# The last nightly run of each stage\n\n`make nightly`. A command or a benchmark counts as one test: a benchmark fails "
+        "where a ratio to its peer is worse than it states.\n\n" + "\n".join([*HEAD, *lines]) + "\n"
+    )
 
 
 def main() -> int:
@@ -92,16 +125,14 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help=f"write the table to {RECORD.relative_to(ROOT)}")
     options = parser.parse_args()
     wanted = [stage for stage in STAGES if not options.only or any(word in stage.name for word in options.only)]
-    results = [run(stage) for stage in wanted]
-    print("\n" + table(results))
-    if options.record:
-        commit = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout.strip()
-        RECORD.write_text(
-            f"# The last nightly run\n\n`make nightly`, commit {commit.strip()}, {datetime.now(UTC):%Y-%m-%d}.\n"
-            f"A benchmark counts as one test: it fails where a ratio to its peer is worse than it states.\n\n{table(results)}\n"
-        )
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    results, rows = [], {}
+    for stage in wanted:
+        results.append(run(stage))
+        rows[stage.name] = row(results[-1], commit)
+        if options.record:
+            record(rows)
+    print("\n" + "\n".join([*HEAD, *rows.values()]))
     return 1 if any(result.failed for result in results) else 0
 
 

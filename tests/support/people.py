@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
 
-from submissions.models import Team, User
+from submissions.models import Challenge, Team, User
+from tests.support.factories import ChallengeFactory, TeamFactory, UserFactory, join
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,16 @@ class People:
     def users(self) -> dict[str, User | AnonymousUser]:
         names = ("anonymous", "stranger", "owner", "mate", "other", "organizer", "other_organizer", "staff")
         return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def around(cls, challenge: Challenge) -> People:
+        team, other_team = TeamFactory(challenge=challenge, name="Ridge"), TeamFactory(challenge=challenge, name="Valley")
+        names = ("stranger", "owner", "mate", "other", "organizer", "other_organizer")
+        users = {name: UserFactory(username=name) for name in names}
+        join(users["owner"], team, leader=True)
+        join(users["mate"], team)
+        join(users["other"], other_team, leader=True)
+        challenge.organizers.add(users["organizer"])
+        ChallengeFactory().organizers.add(users["other_organizer"])
+        staff = UserFactory(username="staff", is_staff=True, is_superuser=True)
+        return cls(anonymous=AnonymousUser(), staff=staff, team=team, other_team=other_team, **users)

@@ -60,7 +60,7 @@ export class RatePage {
     bar.max = Math.max(1, total ?? answered + 1);
     bar.value = answered;
     this.part("done").textContent = total === null || total === undefined ? `${answered.toLocaleString("en")} answered` : `${answered.toLocaleString("en")} of ${total.toLocaleString("en")} answered`;
-    this.part("rate").textContent = [rate ? `${Math.round(rate).toLocaleString("en")} an hour` : "", answered < (total ?? Infinity) ? left(seconds) : ""].filter(Boolean).join(" · ");
+    this.part("rate").textContent = [rate && answered ? `${Math.round(rate).toLocaleString("en")} an hour` : "", answered < (total ?? Infinity) ? left(seconds) : ""].filter(Boolean).join(" · ");
   }
 
   troubled(trouble) {

@@ -210,15 +210,6 @@ def _result_of(part: Part) -> dict:
         return sandbox.run(folder, worker._scoring_job(part, evaluation), lambda: True)["scores"]
 
 
-def test_a_lost_nudge_loses_nothing(phase, people, references, monkeypatch):
-    monkeypatch.setattr("submissions.wake.send", lambda *a, **k: False)
-    entry = received(phase, people.team, archive(references))
-    monkeypatch.undo()
-    with Worker():
-        wait_until(lambda: bool(sweep()) and Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")
-    one_set_of_scores(entry, 3)
-
-
 def test_work_that_never_ends_well_fails_with_a_reason_and_gives_the_quota_back(phase, people, references, monkeypatch):
     phase.limit_total = 1
     phase.save()

@@ -10,7 +10,6 @@ from django.utils import timezone
 from evaluation import worker
 from evaluation.ladder import attempt
 from evaluation.models import Part
-from evaluation.sandbox import sandbox
 from leaderboard.health import probe_disk
 from submissions.models import Status, Submission
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
@@ -25,9 +24,7 @@ def phase(small_disk, settings, challenge):
     settings.HOME = small_disk
     phase = PhaseFactory(challenge=challenge)
     give_reference(phase, gables(8))
-    sandbox.stop()
-    yield phase
-    sandbox.stop()
+    return phase
 
 
 def sent(phase, people, n: int = 2) -> list[Submission]:

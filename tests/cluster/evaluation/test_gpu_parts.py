@@ -10,11 +10,12 @@ from evaluation.models.cutting import by_device
 from evaluation.sweeper import sweep
 from submissions.models import Phase, Status, Submission
 from tests.support import pictures
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
-from tests.support.processes import Worker, wait_until
 from tests.support.scenes import archive
 
-pytestmark = pytest.mark.django_db(transaction=True)
+__all__ = ["warm_child"]  # the fixture
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("warm_child")]
 OURS = {"weights": "plumbline-small"}
 METRICS = (
     {"slug": "psnr", "key": "psnr", "is_primary": True},
@@ -85,18 +86,3 @@ def test_pictures_take_what_was_prepared_for_their_maps(entry):
     worker.drain("cpu")
     run.refresh_from_db()
     assert run.state == PictureRun.State.DONE and "map.map" in run.made["garden/view_2"]
-
-
-def test_a_worker_with_a_card_that_is_killed_in_the_middle_of_a_part_loses_nothing(entry):
-    worker.drain("cpu")
-    at_work = Part.objects.filter(device="gpu", started_at__isnull=False, state=Part.State.WAITING)
-    with Worker("gpu") as first:
-        sweep()
-        first.catch(at_work)
-        part = at_work.get()
-        first.kill()
-    with Worker("gpu"):
-        wait_until(lambda: bool(sweep()) and state(entry) == Status.SCORED, what="the score")
-    part.refresh_from_db()
-    assert (part.attempts, part.losses) == (1, 1) and part.state == Part.State.DONE
-    assert Evaluation.objects.count() == 1 and Score.objects.count() == len(METRICS)

@@ -15,31 +15,29 @@ from evaluation import background, lacking, weights, worker
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
 from evaluation.models.runs import Run
-from evaluation.sandbox import sandbox
-from evaluation.sweeper import sweep
 from submissions.models import Submission
 from tests.support import pictures
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry, with_files
-from tests.support.processes import Worker, wait_until
 
+__all__ = ["warm_child"]  # the fixture
 pytestmark = pytest.mark.django_db(transaction=True)
 MAP = {"slug": "map", "key": "puzzlesim", "params": {"weights": "mine"}, "is_primary": True}
 KINDS = {PictureRun: "making these pictures", PropertyRun: "measuring this metric"}
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch, settings) -> Path:
-    """A folder with a backbone called "mine", that this process and its child look for weights in."""
-    settings.WEIGHTS = tmp_path / "weights"
+def shelf(warm_child, monkeypatch, settings) -> Path:
+    """A folder with a backbone called "mine" alone, that this process and its child look for weights in."""
+    settings.WEIGHTS = warm_child / "weights"
+    shutil.rmtree(settings.WEIGHTS, ignore_errors=True)
     monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
     monkeypatch.setattr(lacking, "_left", {})
     monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
     monkeypatch.setattr(background, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
     put("mine", like="plumbline-small")
-    sandbox.stop()  # the next child looks in this folder
-    yield settings.WEIGHTS
-    sandbox.stop()
+    return settings.WEIGHTS
 
 
 def put(name: str, like: str) -> None:
@@ -72,18 +70,6 @@ def got_on(run: Run) -> bool:
     """Whether a slice of it was done."""
     run.refresh_from_db()
     return bool(run.n_made if isinstance(run, PictureRun) else run.pending)
-
-
-def test_a_worker_without_the_weights_leaves_the_run_to_one_that_has_them(run, shelf, tmp_path):
-    with Worker(PLUMBLINE_WEIGHTS=str(tmp_path / "empty")):
-        wait_until(lambda: bool(sweep()) and type(run).objects.exclude(failure="").exists(), what="the worker's no")
-    assert state(run) == ("waiting", 0)
-    assert (
-        run.failure.startswith(f"No worker could begin {KINDS[type(run)]}. There are no weights 'mine' of backbone") and run.lacking_since
-    )
-    with Worker(PLUMBLINE_WEIGHTS=str(shelf)):
-        wait_until(lambda: bool(sweep()) and got_on(run), what="a slice")
-    assert (run.failure, run.lacking_since) == ("", None)
 
 
 def test_it_is_asked_once_and_goes_on_with_other_work(run, shelf):

@@ -16,30 +16,28 @@ from evaluation import lacking, weights, worker
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
 from evaluation.networks import yolox
-from evaluation.sandbox import sandbox
-from evaluation.sweeper import sweep
 from submissions.models import Status, Submission
 from tests.support.evaluation.networks import random_weights
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
-from tests.support.processes import Worker, end_leases, wait_until
+from tests.support.processes import end_leases
 from tests.support.scenes import archive, noisy, views
 
+__all__ = ["warm_child"]  # the fixture
 pytestmark = pytest.mark.django_db(transaction=True)
 VIEWS = views({"garden": 2})
 OSIM = {"slug": "osim", "key": "osim", "params": {"weights": "yolox-nano"}, "is_primary": True}
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch, settings) -> Path:
-    """A folder with yolox-nano, of random weights, that this process and its child look for weights in."""
-    settings.WEIGHTS = random_weights.shelf(monkeypatch, tmp_path / "weights")
-    settings.WEIGHTS.mkdir()
+def shelf(warm_child, monkeypatch, settings) -> Path:
+    """A folder with yolox-nano alone, of random weights, that this process and its child look for weights in."""
+    settings.WEIGHTS = random_weights.shelf(monkeypatch, warm_child / "weights")
+    settings.WEIGHTS.mkdir(exist_ok=True)
     put()
     monkeypatch.setattr(lacking, "_left", {})
     monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
-    sandbox.stop()  # the next child looks in this folder
-    yield settings.WEIGHTS
-    sandbox.stop()
+    return settings.WEIGHTS
 
 
 def put(seed: int = 0) -> None:
@@ -64,21 +62,6 @@ def entry(shelf) -> Submission:
 def state(entry: Submission) -> str:
     entry.refresh_from_db()
     return entry.status
-
-
-def test_a_worker_without_the_weights_leaves_the_part_to_one_that_has_them(entry, shelf, tmp_path):
-    part = Part.objects.get()
-    with Worker(PLUMBLINE_WEIGHTS=str(tmp_path / "empty")):
-        wait_until(lambda: bool(sweep()) and Part.objects.exclude(failure="").exists(), what="the worker's no")
-    part.refresh_from_db()
-    assert (part.state, part.attempts, part.result, state(entry)) == (Part.State.WAITING, 0, None, Status.SCORING)
-    assert (
-        "The weights “yolox-nano” of OSIM are not on this server; get them with: python manage.py fetch_weights yolox-nano" in part.failure
-    )
-    with Worker(PLUMBLINE_WEIGHTS=str(shelf)):
-        wait_until(lambda: bool(sweep()) and state(entry) == Status.SCORED, what="the score")
-    part.refresh_from_db()
-    assert part.attempts == 1 and Evaluation.objects.get().scores.get().key == "osim"
 
 
 def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from evaluation import worker
-from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
+from evaluation.models import EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
 from evaluation.queue import standing
 from evaluation.sandbox import JobFailed, sandbox
 from evaluation.sweeper import sweep
@@ -22,7 +22,7 @@ from leaderboard.models import JudgeRun, Study, StudyAnalysis
 from submissions import leases
 from submissions.leases import Leased, on_two_machines, pause_after
 from submissions.models import Phase, Status, Submission
-from tests.support.factories import archive, gables, perturbed, received
+from tests.support.factories import archive, gables, received
 from tests.support.leaderboard.judge.studies import study_of_objects
 from tests.support.processes import Worker, end_leases, wait_until
 
@@ -178,24 +178,6 @@ def slow_phase(phase):
     EvaluationBatch.start(phase, reference=phase.references.get())
     phase.refresh_from_db()
     return phase
-
-
-@with_workers
-def test_four_kills_of_its_worker_in_a_row_fail_no_entry(slow_phase, people, references):
-    """What three kills did: the entry failed, though nothing was wrong with it."""
-    entry = received(slow_phase, people.team, archive(perturbed(references, 0.1)))
-    at_work = Part.objects.filter(evaluation__submission=entry, lease_token__isnull=False, started_at__isnull=False)
-    for _ in range(4):
-        with Worker() as killed:
-            wait_until(lambda: bool(sweep()) and at_work.exists(), what="a part at work")
-            killed.catch(at_work)
-            killed.kill()
-        assert end_leases(Part.objects.all()) == 1
-    assert max(Part.objects.values_list("losses", flat=True)) >= 2
-    with Worker():
-        wait_until(lambda: bool(sweep()) and Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")
-    assert set(Part.objects.values_list("attempts", flat=True)) == {1}
-    assert Evaluation.objects.filter(submission=entry).count() == 1
 
 
 @with_workers

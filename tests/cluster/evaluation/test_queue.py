@@ -10,11 +10,10 @@ from django.utils import timezone
 
 from evaluation import worker
 from evaluation.child import SCORED
-from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
+from evaluation.models import Evaluation, Part
 from evaluation.queue import standing
 from submissions.models import Phase, Status, Submission
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
-from tests.support.processes import Worker, end_leases, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -72,28 +71,6 @@ def test_before_the_first_item_is_done_the_limit_is_told(phase, people, client, 
     page = client.get(f"/entries/{entry.pk}/progress/").content.decode()
     assert re.search(r"What is being scored now takes at most (30|29) min more; what takes longer is stopped\.", page)
     assert standing(entry, now + timedelta(hours=1)).most_left == 0
-
-
-def test_a_worker_says_how_far_it_is_within_a_part_and_begins_again_where_it_was_killed(phase, people):
-    """Promise: long work shows progress, and shows none that was lost."""
-    params = {"n_samples": 1_000_000, "primitive": "capsule"}  # about a second an item
-    PhaseMetric.objects.create(phase=phase, slug="slow", key="jaccard_distance", position=9, params=params)
-    EvaluationBatch.start(phase, reference=phase.references.get())
-    entry = checked(phase, people)
-    halfway = Part.objects.filter(evaluation__submission=entry, state=Part.State.WAITING, scored=1)
-    with Worker(PLUMBLINE_HEARTBEAT_SECONDS="0.1") as first:
-        first.catch(halfway)
-        part = halfway.get()
-        done = Part.objects.filter(state=Part.State.DONE).count()
-        assert standing(entry).done == 2 * done + 1
-        first.kill()
-    assert end_leases(Part.objects.filter(pk=part.pk)) == 1
-    part = Part.objects.filter(pk=part.pk).claim("another")
-    part.begin(scored=0)
-    assert standing(entry).done == 2 * done
-    part.put_off(0.0)
-    with Worker():
-        wait_until(lambda: Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")
 
 
 @pytest.mark.parametrize(("said", "scored"), [(None, 0), (b"", 0), (b"7", 7), (b"80", 8), (b"-3", 0), (b"1e9", 0), (b"9" * 4000, 8)])

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-import time
+from queue import Empty
 
 import pytest
+from celery import Celery
 from django.core.cache import cache
 from redis import Redis
 from redis.exceptions import ConnectionError
 
-from evaluation.models import Process
+from evaluation.celery import _redis_broker
 from leaderboard.cache import SteadyRedisCache
 from leaderboard.management.commands.doctor import Command
-from submissions.models import Status, Submission
 from tests.cluster.leaderboard.test_cache import use
-from tests.support.factories import archive, received
-from tests.support.processes import Worker, sweeping, wait_until
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_worker_of_another_installation_is_not_woken(phase, people, references, redis, settings):
-    """Both look at the same database here, so that only the prefix keeps the other from the entry."""
-    settings.LEASE_SECONDS = 60
-    shared = {"PLUMBLINE_BROKER_URL": redis.url}
-    with Worker(**shared, PLUMBLINE_REDIS_PREFIX="other") as other, sweeping(**shared):
-        wait_until(lambda: Process.objects.filter(name__endswith=f":{other.process.pid}").exists(), what="the other's worker")
-        entry = received(phase, people.team, archive(references))
-        server = Redis.from_url(redis.url)
-        wait_until(lambda: server.llen(f"{settings.REDIS_PREFIX}:cpu") > 2, what="nudges")
-        time.sleep(1)
-        assert Submission.objects.get(pk=entry.pk).status == Status.RECEIVED
-        with Worker(**shared):
-            wait_until(lambda: Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")
-    assert {key.split(b":")[0] for key in server.scan_iter()} == {settings.REDIS_PREFIX.encode(), b"other"}
+def test_a_nudge_wakes_nobody_of_another_installation(redis, settings):
+    """Both read the queue of the same name; with real workers it is tried at night."""
+    settings.BROKER_URL = redis.url
+    wait_until(lambda: _answers(Redis.from_url(redis.url)), what="Redis")
+    nudges = {}
+    for settings.REDIS_PREFIX in ("one", "two"):
+        app = Celery(settings.REDIS_PREFIX, set_as_current=False)
+        app.conf.update(_redis_broker())
+        nudges[settings.REDIS_PREFIX] = app.connection_for_write().SimpleQueue("cpu")
+    nudges["one"].put("nudge")
+    with pytest.raises(Empty):
+        nudges["two"].get(timeout=1)
+    assert nudges["one"].get(timeout=10).payload == "nudge"
+    for queue in nudges.values():
+        queue.channel.connection.client.close()
 
 
 def test_caches_of_two_installations_hold_apart_and_are_emptied_apart(redis, settings, monkeypatch):

@@ -37,15 +37,7 @@ class Before:
     home: Path
     env: dict[str, str]
 
-    def manage(self, *command: str) -> None:
-        self._run("manage.py", *command)
-
-    def ask(self, what: str) -> Any:
-        answer = self.home / f"{what}.json"
-        self._run("-m", "tests.support.databases.stored", what, str(answer))
-        return json.loads(answer.read_text())
-
-    def _run(self, *command: str) -> None:
+    def run(self, *command: str) -> None:
         run = subprocess.run([sys.executable, *command], cwd=settings.BASE_DIR, env=self.env, capture_output=True, text=True, timeout=300)
         assert run.returncode == 0, run.stderr
 
@@ -73,13 +65,16 @@ def before(request, tmp_path_factory) -> Iterator[Before]:
 
 
 @pytest.fixture(scope="module")
-def migrated(before) -> Before:
-    before.manage("migrate", "--verbosity", "0")
-    return before
+def told(before) -> dict[str, Any]:
+    """What the code of now says of it once it has migrated it."""
+    before.run("manage.py", "migrate", "--verbosity", "0")
+    answer = before.home / "told.json"
+    before.run("-m", "tests.support.databases.stored", "tell", str(answer))
+    return json.loads(answer.read_text())
 
 
-def test_boards_digests_and_votes_stay_as_they_were(migrated):
-    old, new = stored.stored_said(migrated.folder), migrated.ask("said")
+def test_boards_digests_and_votes_stay_as_they_were(before, told):
+    old, new = stored.stored_said(before.folder), told["said"]
     assert old["boards"] and old["votes"]
     assert list(changes(old, new)) == []
     for board in new["boards"].values():
@@ -87,17 +82,17 @@ def test_boards_digests_and_votes_stay_as_they_were(migrated):
         assert board["shown"], "the page names the ranking that it shows"
 
 
-def test_the_version_of_each_of_its_values_is_known(migrated):
+def test_the_version_of_each_of_its_values_is_known(told):
     """Whatever version the metric has by now, and though that code kept the fingerprint alone: else nobody could say that a board
     is outdated, or keep newer values out of its columns."""
-    found = migrated.ask("versions")
+    found = told["versions"]
     assert sum(map(len, found.values())) > 20
     assert not [(batch, slug) for batch, columns in found.items() for slug, version in columns.items() if version is None]
 
 
-def test_its_tables_are_those_of_a_fresh_database(migrated):
+def test_its_tables_are_those_of_a_fresh_database(told):
     fresh = {repr(line) for line in stored.schema_of(connection)}
-    assert fresh ^ set(migrated.ask("schema")) == set()
+    assert fresh ^ set(told["schema"]) == set()
 
 
 def test_the_migrations_make_what_the_models_say():

@@ -1,34 +1,38 @@
-"""`/-/ready` with real processes. The promise: it is ready while somebody works, and says who is missing."""
+"""`/-/ready` by the rows of processes. The promise: it is ready while somebody works, and says who is missing; with real
+processes it is tried at night, and that they write these rows in `tests/cluster/evaluation/test_heartbeat.py`."""
 
 from __future__ import annotations
 
-import os
-import signal
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
-from tests.support.processes import Worker, sweeping, wait_until
+from evaluation.models import Process
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_it_is_ready_while_somebody_works_and_says_who_is_missing(client, settings):
-    settings.LEASE_SECONDS = 8
+    settings.LEASE_SECONDS = 60
+    now = timezone.now()
 
     def failed() -> set[str]:
         return set(client.get("/-/ready").json()["failed"])
 
     assert failed() == {"workers", "sweeper"}, "nothing runs"
-    with Worker("cpu,gpu"), sweeping() as sweeper:
-        wait_until(lambda: not failed(), what="worker and sweeper")
-        answer = client.get("/-/ready")
-        assert answer.status_code == 200 and answer.json() == {"status": "ok", "failed": {}}
-        os.kill(sweeper.pid, signal.SIGSTOP)
-        try:
-            wait_until(lambda: failed() == {"sweeper"}, what="the stopped sweeper being missed")
-            answer = client.get("/-/ready")
-            assert answer.status_code == 503 and "the last round ended" in answer.json()["failed"]["sweeper"]
-        finally:
-            os.kill(sweeper.pid, signal.SIGCONT)
-        wait_until(lambda: not failed(), what="the sweeper again")
+    Process.beat(Process.Kind.WORKER, "here:1", now, queues=["cpu", "gpu"])
+    assert failed() == {"sweeper"}
+    Process.beat(Process.Kind.SWEEPER, "here:2", now, worked_at=now)
+    answer = client.get("/-/ready")
+    assert answer.status_code == 200 and answer.json() == {"status": "ok", "failed": {}}
+    missed = now - timedelta(seconds=61)
+    Process.objects.filter(name="here:2").update(seen_at=missed, worked_at=missed)
+    answer = client.get("/-/ready")
+    assert answer.status_code == 503 and set(answer.json()["failed"]) == {"sweeper"}
+    assert "the last round ended" in answer.json()["failed"]["sweeper"]
+    Process.beat(Process.Kind.SWEEPER, "here:2", now, worked_at=now)
+    assert not failed(), "the sweeper again"
+    Process.objects.filter(name="here:1").delete()  # as one that ends in order does
+    Process.objects.filter(name="here:2").delete()
     assert failed() == {"workers", "sweeper"}, "both have ended"

@@ -51,7 +51,11 @@ def test_pictures_come_from_this_site_only():
         assert "src=" not in render(f"![roof]({elsewhere})")
 
 
-@pytest.mark.parametrize("text", ["[" * 10_000, "![" * 5_000, "[a](" * 2_500, "[" * 5_000 + "]" * 5_000, "<a " * 3_333])
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 10_000, "![" * 5_000, "[a](" * 2_500, "[" * 5_000 + "]" * 5_000, "<a " * 3_333],
+    ids=["brackets", "pictures", "links", "nested", "elements"],
+)
 def test_brackets_that_are_never_closed_do_not_keep_the_server_busy(text):
     start = time.process_time()
     html = render(text)
@@ -87,7 +91,11 @@ class TestConvert:
     def test_what_goes_beyond_a_bound_is_told_by_its_name(self, text, fault):
         assert convert(text) == markdown.Converted(fault=fault) and fault in markdown.FAULTS
 
-    @pytest.mark.parametrize("text", ["a\n: b\n" * 1666, "a\n=\n" * 2500, "| a " * 20_000, "`" * 9_999, "*a " * 5_000, "&" * 10_000])
+    @pytest.mark.parametrize(
+        "text",
+        ["a\n: b\n" * 1666, "a\n=\n" * 2500, "| a " * 20_000, "`" * 9_999, "*a " * 5_000, "&" * 10_000],
+        ids=["definitions", "headings", "columns", "ticks", "stars", "ampersands"],
+    )
     def test_no_text_makes_it_fail(self, text):
         found = convert(text)
         assert bool(found.html) != bool(found.fault) and not found.detail

@@ -13,13 +13,13 @@ from tests.support.factories import archive, gables, received
 OURS = [model for app in ("submissions", "evaluation", "leaderboard") for model in apps.get_app_config(app).get_models()]
 
 
-@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
-def test_every_model_can_be_listed_and_searched(client, people, phase, model):
+def test_every_model_can_be_listed_and_searched(client, people, phase):
     client.force_login(people.staff)
-    assert model in admin.site._registry
-    address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-    assert client.get(address).status_code == 200
-    assert client.get(address, {"q": "12"}).status_code == 200
+    for model in OURS:
+        assert model in admin.site._registry
+        address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        assert client.get(address).status_code == 200, model
+        assert client.get(address, {"q": "12"}).status_code == 200, model
 
 
 def test_the_traceback_of_a_failed_entry_is_there_and_cannot_be_edited(client, people, phase):

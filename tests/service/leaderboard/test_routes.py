@@ -16,10 +16,13 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
 
+from evaluation.worker import drain
 from submissions.models import ApiToken
+from tests.support.factories import ChallengeFactory, PhaseFactory, give_reference
 from tests.support.leaderboard import routes_console as console
 from tests.support.leaderboard import routes_table as table
 from tests.support.leaderboard.routes_scene import set_scene
+from tests.support.people import People
 
 pytestmark = pytest.mark.django_db
 REFUSED = "lnxm"  # what a method that stands in no line must meet
@@ -44,14 +47,30 @@ BODIES = table.BODIES | console.BODIES
 ALL = lines(table.PAGES + table.ENTRIES + console.CONSOLE + table.RATING + table.ACCOUNTS) + API
 
 
-@pytest.fixture
-def names(phase, people, settings) -> dict:
-    from evaluation.worker import drain
+@pytest.fixture(scope="module")
+def scene(django_db_setup, django_db_blocker) -> Iterator[tuple[People, dict]]:
+    """The people and what they walk through, made once: each test undoes what it does, as each request does."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        phase = PhaseFactory(challenge=ChallengeFactory())
+        give_reference(phase)
+        people = People.around(phase.challenge)
+        yield people, set_scene(phase, people, drain)
+        transaction.set_rollback(True)
 
+
+@pytest.fixture
+def people(scene) -> People:
+    return scene[0]
+
+
+@pytest.fixture
+def names(scene, settings, monkeypatch) -> Iterator[dict]:
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     settings.ACCOUNT_RATE_LIMITS = False
+    # A client keeps a copy of the context of every template and of all that it includes.
+    monkeypatch.setattr("django.test.client.store_rendered_templates", lambda *args, **values: None)
     logging.getLogger("django.request").setLevel(logging.CRITICAL)
-    yield set_scene(phase, people, drain)
+    yield scene[1]
     logging.getLogger("django.request").setLevel(logging.NOTSET)
 
 

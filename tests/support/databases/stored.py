@@ -262,13 +262,10 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["store", path]:
             store(Path(path))
-        case ["said", path]:
-            Path(path).write_text(json.dumps(said()))
-        case ["versions", path]:
-            Path(path).write_text(json.dumps(versions()))
-        case ["schema", path]:
+        case ["tell", path]:
             from django.db import connection
 
-            Path(path).write_text(json.dumps(sorted(map(repr, schema_of(connection)))))
+            told = {"said": said(), "versions": versions(), "schema": sorted(map(repr, schema_of(connection)))}
+            Path(path).write_text(json.dumps(told))
         case _:
-            sys.exit("Give `store FOLDER`, `said FILE`, `versions FILE` or `schema FILE`.")
+            sys.exit("Give `store FOLDER` or `tell FILE`.")

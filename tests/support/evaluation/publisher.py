@@ -74,7 +74,7 @@ def published(data: bytes) -> Iterator[Publisher]:
             """Silent."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     it.url = f"http://127.0.0.1:{server.server_port}/weights.pth"
     try:
         yield it

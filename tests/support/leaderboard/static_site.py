@@ -107,7 +107,7 @@ def serve() -> Iterator[Site]:
                 super().handle_error(request, client_address)
 
     server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     site.url = f"http://127.0.0.1:{server.server_address[1]}"
     try:
         yield site

@@ -10,14 +10,14 @@ from evaluation import weights
 from evaluation.__main__ import main
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import put_weights
 
-HEIGHT, WIDTH = 200, 280
-BOX = (slice(70, 130), slice(100, 190))
+HEIGHT, WIDTH = 130, 180
+BOX = (slice(45, 85), slice(65, 125))
 
 
 def smooth(seed):
     """uint8[H, W, 3]: slow waves, which diffusion can carry on."""
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
-    return np.stack([128 + 60 * np.sin(x / 60 + seed + n) * np.cos(y / 50 + n) for n in range(3)], -1).astype(np.uint8)
+    return np.stack([128 + 60 * np.sin(x / 40 + seed + n) * np.cos(y / 33 + n) for n in range(3)], -1).astype(np.uint8)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def scene(tmp_path, monkeypatch):
     for seed in range(3):
         Image.fromarray(smooth(seed)).save(tmp_path / "clean" / f"{seed}.png")
     spoilt = smooth(1)
-    spoilt[BOX] = (np.arange(90) // 6 % 2 * 255)[None, :, None]
+    spoilt[BOX] = (np.arange(60) // 6 % 2 * 255)[None, :, None]
     Image.fromarray(spoilt).save(tmp_path / "render.png")
     return tmp_path
 

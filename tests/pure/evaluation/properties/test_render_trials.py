@@ -10,43 +10,60 @@ from evaluation.properties import measure, render_trials, suite
 from evaluation.properties.suite import Dataset
 from submissions.formats.render import encoded
 
-MODELS = render_trials.models(3)
-TRIALS = render_trials.all_trials("room_000", MODELS)
-X = MODELS["room_000"]
+
+@pytest.fixture(scope="module")
+def models():
+    return render_trials.models(3)
 
 
-def found(test):
-    (trial,) = [trial for trial in TRIALS if test in trial.tests]
-    return trial
+@pytest.fixture(scope="module")
+def trials(models):
+    return render_trials.all_trials("room_000", models)
 
 
-def test_the_trials_answer_the_tests_of_renders_in_their_order():
-    assert [test for trial in TRIALS for test in trial.tests] == [test.id for test in suite.tests_of("render")]
+@pytest.fixture
+def x(models):
+    return models["room_000"]
 
 
-def test_a_model_is_a_view_that_is_one_of_its_clean_views_with_a_mask_and_objects():
-    view = X.view
-    assert view.clean.images[0].png == view.image.png == encoded(X.image) and len(view.clean.images) == 4
-    assert 0.4 < view.mask_pixels().mean() < 0.6 and len(view.rois) == len(X.boxes) > 0
-    other = X.with_image(255 - X.image).view
+@pytest.fixture
+def found(trials):
+    """The pairs of one test's trial."""
+
+    def pairs(test):
+        (trial,) = [trial for trial in trials if test in trial.tests]
+        return trial.pairs
+
+    return pairs
+
+
+def test_the_trials_answer_the_tests_of_renders_in_their_order(trials):
+    assert [test for trial in trials for test in trial.tests] == [test.id for test in suite.tests_of("render")]
+
+
+def test_a_model_is_a_view_that_is_one_of_its_clean_views_with_a_mask_and_objects(x):
+    view = x.view
+    assert view.clean.images[0].png == view.image.png == encoded(x.image) and len(view.clean.images) == 4
+    assert 0.4 < view.mask_pixels().mean() < 0.6 and len(view.rois) == len(x.boxes) > 0
+    other = x.with_image(255 - x.image).view
     assert other.clean.images[0].png == other.image.png != view.image.png and other.clean.images[1:] == view.clean.images[1:]
 
 
 @pytest.mark.parametrize("test", [test.id for test in suite.tests_of("render") if test.id.startswith("mono")])
-def test_each_step_is_further_from_the_original(test):
-    pairs = found(test).pairs
-    assert pairs[0] == (X, X) and all(reference is X for _, reference in pairs) and len(pairs) == 6
-    off = [((model.image.astype(float) - X.image) ** 2).mean() for model, _ in pairs]
+def test_each_step_is_further_from_the_original(found, x, test):
+    pairs = found(test)
+    assert pairs[0] == (x, x) and all(reference is x for _, reference in pairs) and len(pairs) == 6
+    off = [((model.image.astype(float) - x.image) ** 2).mean() for model, _ in pairs]
     assert off[0] == 0 and all(after > before for before, after in pairwise(off))
 
 
-def test_symmetry_and_triangles_use_noise_of_eight_levels_and_a_shift_by_a_tenth_of_the_diagonal():
-    noisy, shifted = found("symmetry_0mean").pairs[0][0], found("symmetry_shift").pairs[0][0]
-    offset = noisy.image.astype(float) - X.image
+def test_symmetry_and_triangles_use_noise_of_eight_levels_and_a_shift_by_a_tenth_of_the_diagonal(found, x):
+    noisy, shifted = found("symmetry_0mean")[0][0], found("symmetry_shift")[0][0]
+    offset = noisy.image.astype(float) - x.image
     assert abs(offset.mean()) < 0.3 and 3 < offset.std() < 6
     assert (shifted.image[17:, 17:] == noisy.image[:-17, :-17]).all(), "17 px each way are 24 of the diagonal's 240"
-    (twice, x), (twice_again, once), (once_again, x_again) = found("triangle_add_noise").pairs
-    assert x is x_again is X and twice is twice_again and once is once_again
+    (twice, one), (twice_again, once), (once_again, one_again) = found("triangle_add_noise")
+    assert one is one_again is x and twice is twice_again and once is once_again
 
 
 @pytest.mark.parametrize(
@@ -58,8 +75,8 @@ def test_symmetry_and_triangles_use_noise_of_eight_levels_and_a_shift_by_a_tenth
         ("osim", {"weights": "plumbline-small"}, {"symmetry_0mean", "symmetry_shift"}),
     ],
 )
-def test_metrics_of_renders_are_measured(key, params, fails):
-    table = suite.run(key, params, {"room_000": X}, Dataset("one", "one view", 1, True))
+def test_metrics_of_renders_are_measured(x, key, params, fails):
+    table = suite.run(key, params, {"room_000": x}, Dataset("one", "one view", 1, True))
     assert list(table.tests) == [test.id for test in suite.tests_of("render")] and table.ms_per_sample > 0
     rates = {name: rate.rate for name, rate in table.tests.items()}
     assert rates["near_identity"] == 1.0 and rates["triangle_rand_other"] is None

@@ -126,8 +126,8 @@ def test_a_metric_without_a_value_is_skipped(monkeypatch):
 def test_the_mean_of_damage_does_not_depend_on_which_metrics_look(fast):
     alone = suite.run("edge_f1", {}, HOUSES, DATASET)
     assert alone.tests == fast["edge_f1"].tests
-    backwards = suite.run("edge_f1", {}, dict(reversed(HOUSES.items())), DATASET)
-    assert backwards.tests == alone.tests
+    few = dict(list(HOUSES.items())[:3])
+    assert suite.run("edge_f1", {}, dict(reversed(few.items())), DATASET).tests == suite.run("edge_f1", {}, few, DATASET).tests
 
 
 def test_processes_that_share_the_houses_find_the_same():
@@ -144,7 +144,7 @@ def test_processes_that_share_the_houses_find_the_same():
 def test_what_is_left_out_and_shared_changes_no_verdict(key, params):
     """Against every pair of every trial, each measured on its own."""
     column = measure.column_of((key, params, None))
-    ready = wireframe_trials.prepared(dict(list(HOUSES.items())[:4]))
+    ready = wireframe_trials.prepared(dict(list(HOUSES.items())[:2]))
     for name, model in ready.items():
         size, expected, left_out = wireframe_trials.size(model), {}, 0
         for trial in wireframe_trials.all_trials(name, ready):
@@ -228,7 +228,7 @@ def test_what_every_correct_implementation_satisfies(fast):
 @pytest.mark.parametrize("key", ["jaccard_distance", "ecd_chamfer", "wf_hausdorff"])
 def test_sampled_metrics_are_exact_where_they_must_be(key):
     column = measure.column_of((key, {"n_samples": 2000} if key == "jaccard_distance" else {"n": 500}, None))
-    ready = wireframe_trials.prepared(HOUSES)
+    ready = wireframe_trials.prepared(dict(list(HOUSES.items())[:4]))
     for name in ready:
         for trial in wireframe_trials.all_trials(name, ready):
             if trial.question in (Question.IDENTITY, Question.SYMMETRY):

@@ -34,13 +34,13 @@ def test_together_they_have_at_most_ten_megabytes():
 @pytest.fixture(scope="module")
 def unseen(tmp_path_factory):
     torch.set_num_threads(1)
-    return scenes(tmp_path_factory.mktemp("unseen"), "never seen", 8, 3, 320)
+    return scenes(tmp_path_factory.mktemp("unseen"), "never seen", 5, 3, 320)
 
 
 def test_the_backbone_names_objects_of_other_rooms_as_well_as_its_card_says(unseen):
     stated = stored.get("backbone", "plumbline-small").card["held_out"][0]
     measured = accuracy(load("backbone", "plumbline-small"), crops(unseen), stated["size"])
-    assert measured["crops"] > 80 and measured["accuracy"] > max(stated["accuracy"] - 0.12, 2 / len(KINDS))
+    assert measured["crops"] > 50 and measured["accuracy"] > max(stated["accuracy"] - 0.12, 2 / len(KINDS))
 
 
 def test_the_detector_finds_objects_of_other_rooms_as_well_as_its_card_says(unseen):

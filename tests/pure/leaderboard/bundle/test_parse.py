@@ -116,6 +116,7 @@ WRONG = {
     ),
     "a group of no item": ("path: reference", "path: reference\n      groups: {shed: north}", "groups.shed: expected an item"),
     "a reference that is not there": ("path: reference", "path: refs", 'there is no "refs" in the bundle'),
+    "a name longer than names can be": ("path: reference", f"path: {'r' * 300}", 'there is no "' + "r" * 120 + '" in the bundle'),
     "a reference of texts": ("path: reference", "path: texts", "found none"),
     "an input that is a folder": ("title: Roofs", "title: Roofs\ninputs: [{path: texts}]", "expected one file, found a folder"),
     "a file name with a slash": ("title: Roofs", "title: Roofs\ninputs: [{path: inputs/points.zip, name: a/b}]", "a plain file name"),

@@ -82,8 +82,15 @@ def test_a_fault_far_down_is_found_in_its_own_line() -> None:
         read(text)
 
 
+@pytest.mark.parametrize("face", [b"f 1 - 2 3", b"f -4 - 2 3-1", b"f 1 2 3 +", b"f 1/1 -/1 3/1"])
+def test_a_sign_that_stands_alone_is_no_number(face: bytes) -> None:
+    """It would be taken for that of the next number."""
+    with pytest.raises(FormatError, match=r'line 5: "[+-](/1)?" is not a vertex number'):
+        read(SQUARE + face + b"\n")
+
+
 RECORDS = ["v", "f", "vn", "vt", "l", "#", "usemtl", "mtllib", "g", "o"]
-NUMBERS = ["1", "2", "3", "-1", "-2", "0.5", "1e2", "1/2", "1//2", "3/1/1", "x", "1.5.2", "1-2", "nan"]
+NUMBERS = ["1", "2", "3", "-1", "-2", "0.5", "1e2", "1/2", "1//2", "3/1/1", "x", "1.5.2", "1-2", "nan", "-", "+/1"]
 WORDS = st.sampled_from(RECORDS + NUMBERS)
 LINES = st.lists(
     st.lists(WORDS, max_size=6).map(" ".join)

@@ -44,3 +44,15 @@ def test_colours_of_vertices_are_averaged(head: str) -> None:
 def test_a_fault_is_named_by_its_line_in_the_file() -> None:
     with pytest.raises(FormatError, match=r"^a\.off: line 9: face names vertex 8, there are 4, counted from 0$"):
         read(f"# one\n\nOFF\n4 2 0\n{BODY}".replace("4 0 1 2 3", "4 0 1 2 8"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\x1a\n\x1f\n", 6),
+        ("OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n\x1f\n3 0 1 2\n", 7),
+    ],
+)
+def test_a_control_character_is_no_number_with_words_beside_it_or_alone(text: str, line: int) -> None:
+    with pytest.raises(FormatError, match=f"a.off: line {line}: "):
+        read(text)

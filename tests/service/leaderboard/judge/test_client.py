@@ -84,8 +84,8 @@ def test_what_is_no_answer_is_asked_again(server, client, bad):
 
 
 def test_what_comes_too_late_is_asked_again(server):
-    server.answers = [says("too late", wait=4)]
-    with client_of(server, timeout=2) as client:
+    server.answers = [says("too late", wait=1.5)]
+    with client_of(server, timeout=0.7) as client:
         assert client.ask(question("?")).texts[0].text == "Final answer:\n1 2"
     assert len(server.requests) > 1
 

@@ -6,7 +6,7 @@ from PIL import Image
 from evaluation.metrics.render import clip_sim as module
 from evaluation.metrics.render.clip_sim import clip_sim, cosine, embedding, prepared_for_clip
 from evaluation.metrics.result import Status
-from evaluation.networks import load
+from evaluation.networks import clip_vit, load
 from evaluation.networks.clip_vit import ClipImageTower
 from tests.support.evaluation import official
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair
@@ -14,13 +14,14 @@ from tests.support.evaluation.metrics.render.pictures import blobs
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import full_card
 
-WEIGHTS = "openai-vit-b-32"
+WEIGHTS, LAYERS = "openai-vit-b-32", 2  # test_load.py has all twelve
 PICTURE = blobs(120, 160)
 
 
 @pytest.fixture(scope="module")
 def tower(tmp_path_factory):
     monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(clip_vit, "LAYERS", LAYERS)
     random_weights.shelf(monkeypatch, tmp_path_factory.mktemp("clip"))
     load.forget()
     with torch.device("meta"):
@@ -52,7 +53,7 @@ def test_agrees_with_open_clip_from_file_to_cosine(tower):
     from safetensors.torch import load_file
 
     theirs = transformer.VisionTransformer(
-        image_size=224, patch_size=32, width=768, layers=12, heads=12, mlp_ratio=4, output_dim=512, act_layer=QuickGELU
+        image_size=224, patch_size=32, width=768, layers=LAYERS, heads=12, mlp_ratio=4, output_dim=512, act_layer=QuickGELU
     ).eval()
     theirs.load_state_dict({name.removeprefix("visual."): value for name, value in load_file(tower).items()})
     prepare = transform.image_transform(224, is_train=False)

@@ -34,6 +34,12 @@ def finished(detector):
     return runner.finish([REQUEST], [scores], list(IMAGES), GROUPS)["osim"]
 
 
+@pytest.fixture(scope="module")
+def kept(detector):
+    """What is known of the references before an entry comes."""
+    return prepared.unpack(prepared.pack(prepared.prepare(REFERENCES, [REQUEST], 1.0, list(IMAGES))))
+
+
 def test_each_view_gets_its_scenes_value_and_the_score_is_their_mean(finished):
     scores, summary = finished
     assert scores.values[0] == scores.values[1] and scores.values[2] == scores.values[3]
@@ -54,14 +60,14 @@ def test_the_value_follows_from_the_objects_kept_as_parts(finished):
     assert sum(weights.values()) == pytest.approx(1)
 
 
-def test_slices_give_the_same_as_one_pass(finished, detector):
-    slices = [through_json(runner.score_items(ENTRY, REFERENCES, [REQUEST], item_ids=ids)) for ids in (["b/1", "b/2"], ["a/1", "a/2"])]
+def test_slices_give_the_same_as_one_pass(finished, kept):
+    one, other = (runner.score_items(ENTRY, REFERENCES, [REQUEST], item_ids=ids, prepared=kept) for ids in (["b/1", "b/2"], ["a/1", "a/2"]))
+    slices = [through_json(one), through_json(other)]
     scores, summary = runner.finish([REQUEST], slices, list(IMAGES), GROUPS)["osim"]
     assert (scores, summary) == finished
 
 
-def test_what_was_prepared_changes_nothing(finished, detector):
-    kept = prepared.unpack(prepared.pack(prepared.prepare(REFERENCES, [REQUEST], 1.0, list(IMAGES))))
+def test_what_was_prepared_changes_nothing(finished, kept):
     assert all(len(arrays) == 2 for arrays in kept.values()), "the objects, and what OSIM needs of them"
     scores = runner.score_items(ENTRY, REFERENCES, [REQUEST], prepared=kept)
     assert runner.finish([REQUEST], [scores], list(IMAGES), GROUPS)["osim"] == finished

@@ -165,15 +165,18 @@ def test_damaged_houses_score_as_by_the_official_scorer(kind):
         assert three(damaged, frame) == pytest.approx(official(damaged, frame), abs=1e-6)
 
 
-def test_real_roofs_score_as_by_the_official_scorer_centred_and_as_they_are(data_folder):
-    roofs = load_folder(data_folder / "building3d")
-    assert len(roofs) == 43
-    for number, roof in enumerate(roofs.values()):
+def compare_with_official(roofs):
+    """As they are, and centred."""
+    for number, roof in enumerate(roofs):
         centre = (roof.vertices.max(axis=0) + roof.vertices.min(axis=0)) / 2
         prediction = noisy(roof, 0.1 + 0.1 * (number % 4), number)
         expected = official(prediction, roof)
         assert three(prediction, roof) == pytest.approx(expected, abs=1e-6)
         assert three(moved(prediction, -centre), moved(roof, -centre)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_real_roofs_score_as_by_the_official_scorer_centred_and_as_they_are(data_folder):
+    compare_with_official(list(load_folder(data_folder / "building3d").values())[::5])
 
 
 @pytest.mark.parametrize("degrees", [0, 36.87, 45])

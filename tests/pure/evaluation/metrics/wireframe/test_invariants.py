@@ -131,7 +131,7 @@ def test_generic_pairs_score_the_same_at_projected_coordinates(seed, by):
 
 
 # The same pairs every time: the engine gets about one such tangle in 3,000 wrong (2627 is one), which is stated where hss is.
-@examples(40, derandomize=True)
+@examples(20, derandomize=True)
 @given(SEEDS)
 @example(68)  # a repeated edge, on which the union was once smaller than one of its parts
 @example(257)

@@ -103,7 +103,7 @@ def test_sides_without_edges(method, prediction, reference, expected, status):
 @pytest.mark.parametrize("primitive", ["cylinder", "capsule"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_equal_geometry_is_exactly_zero_whatever_the_order_of_the_file(primitive, seed):
-    frame = moved(random_wireframe(seed, 30, 40), (538_000.123, 6_584_000.456, 40.7))
+    frame = moved(random_wireframe(seed, 8, 10), (538_000.123, 6_584_000.456, 40.7))
     assert value(jaccard_distance, frame, shuffled(frame, seed), n_samples=20_000, primitive=primitive) == 0.0
     assert value(jaccard_distance, frame, shuffled(frame, seed), method="exact", primitive=primitive) == 0.0
 
