@@ -34,14 +34,14 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """What the interval of the difference says, in words; nothing where so few groups could not say anything else."""
+        """What the test says, in words."""
         it = self.paired
         if it is None or it.mean_difference is None:
             return ""
         if not can_tell(it.n):
             return f"too few to tell ({it.n})"
         if it.ci_low is None or it.ci_low <= 0 <= it.ci_high:
-            return "not separable"
+            return "cannot be told apart"
         return "A is better" if (it.mean_difference > 0) == self.a.spec.higher_is_better else "B is better"
 
     @property

@@ -20,7 +20,7 @@ from leaderboard.plots import (
     progress,
     rank_intervals,
 )
-from leaderboard.stats.uncertainty import paired
+from leaderboard.stats.uncertainty import Paired, paired
 
 HSS = Metric("HSS", True)
 OFFSET = Metric("Corner offset", False, "m")
@@ -182,6 +182,9 @@ class TestProgress:
             progress(HSS, [Point(datetime(2026, 11, 1), 0.5, "a")])
 
 
+TESTED = Paired(0.03, -0.1, 0.2, 0.44, 3, 1, 1, 1, 1)
+
+
 class TestDifferences:
     def test_sides_signs_and_order_where_higher_is_better(self):
         figure = differences(HSS, A, B, ITEMS)
@@ -203,14 +206,14 @@ class TestDifferences:
         assert trace(figure, "pc-to-edges better")["marker"]["pattern"]["shape"] == "/"
 
     def test_counts_and_test_are_in_the_summary_with_what_was_left_out(self):
-        result = paired(A.values, B.values)
+        result = TESTED
         figure = differences(HSS, A, B, ITEMS, result)
         assert "gable-net is better on 1, pc-to-edges on 1, equal on 1 of 3 items" in figure.summary
         assert f"p = {result.p_value:.2g}" in figure.summary
         assert figure.summary.endswith("1 item without a value on both sides left out.")
 
     def test_mean_and_interval_are_drawn_when_given(self):
-        result = paired(A.values, B.values)
+        result = TESTED
         band, mean = differences(HSS, A, B, ITEMS, result).layout["shapes"]
         assert (band["y0"], band["y1"]) == (result.ci_low, result.ci_high)
         assert mean["y0"] == mean["y1"] == result.mean_difference

@@ -59,10 +59,10 @@ class TestCompare:
         assert "0.300" in page and set(verdicts(page).values()) == {"too few to tell (4)"}
 
     def test_of_eight_houses_it_says_which_is_better(self, client, eight):
-        assert verdicts(text(client.get(compared(eight)))) == {"Corner F1": "A is better", "HSS": "not separable"}
+        assert verdicts(text(client.get(compared(eight)))) == {"Corner F1": "A is better", "HSS": "cannot be told apart"}
 
     def test_swapped_it_says_the_opposite(self, client, eight):
-        assert verdicts(text(client.get(compared(eight[::-1])))) == {"Corner F1": "B is better", "HSS": "not separable"}
+        assert verdicts(text(client.get(compared(eight[::-1])))) == {"Corner F1": "B is better", "HSS": "cannot be told apart"}
 
     def test_the_chart_comes_with_its_numbers_as_text(self, client, two):
         page = text(client.get(compared(two, metric="hss")))

@@ -196,7 +196,8 @@ def test_the_command_knows_opinion_scores_by_their_columns(file, tmp_path, capsy
     assert found["screened"] == ["r6"] and [line["rho"]["value"] for line in found["metrics"][:2]] == pytest.approx([1, 1])
     assert main([str(file), "--scores", str(table)]) == 0
     shown = capsys.readouterr().out
-    assert "84 scores of 7 raters on 3 samples." in shown and "psnr" in shown and "MOS" in shown
+    assert "84 scores of 7 raters on 3 samples." in shown and "MOS" in shown
+    assert "Too few samples: 5 are needed, there are 3." in shown and "psnr" not in shown
 
 
 def test_what_the_command_cannot_do_with_opinion_scores_it_says(file, capsys):
