@@ -15,6 +15,7 @@ from leaderboard.stats.answers import Answers, answers, of_opinions
 from leaderboard.stats.ratings import Rating
 from leaderboard.stats.ratings import canonical as canonical_ratings
 from leaderboard.stats.votes import Vote, canonical
+from tests.benchmarks.bench_coverage import cell
 from tests.support.examples import examples
 
 SAID = {-1: "left", 0: "tie", 1: "right"}
@@ -224,3 +225,10 @@ def test_a_missing_value_is_left_out_and_counted():
     assert found.coverage == 6 / 8 and with_people.decided(found).n == 5
     nothing = with_people.differences(made(EXAMPLE), np.full((2, 3), np.nan))
     assert with_people.decided(nothing).value is None and with_people.three_way(nothing).figure.value is None
+
+
+def test_intervals_hold_the_truth_and_equal_metrics_are_seldom_told_apart():
+    """Forty studies in a cell; tests/benchmarks/bench_coverage.py has the grid."""
+    found = cell(12, 24, 0.5, studies=40)
+    assert min(found["decided"], found["implied"], found["coin"]) >= 0.85  # of 95 %, less three simulation errors
+    assert found["apart"] <= 0.15
