@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from submissions.formats.errors import MOST_PROBLEMS, TableError, control_character, heads_text, more_cells
 
-COLUMNS = (
-    "study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion", "gold", "order", "at",
-)  # fmt: skip
+COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
+MORE = ("gold", "order", "at")  # are read where a file has them
 NEEDED = ("rater", "left", "right", "choice")
 NO = ("", "0", "false", "no")
 CHOICES = {"left": 0, "right": 1, "tie": 2}
@@ -151,7 +150,7 @@ def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Vote]:
 
 def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Vote]:
     """The votes in the lines of a CSV file called `name`; see `read`."""
-    return records(lines, name, columns, COLUMNS, NEEDED, _vote, "votes")
+    return records(lines, name, columns, (*COLUMNS, *MORE), NEEDED, _vote, "votes")
 
 
 def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> list[T]:

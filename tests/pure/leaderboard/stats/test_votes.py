@@ -70,7 +70,7 @@ def test_columns_of_other_names_are_mapped(tmp_path):
         (f"{HEAD}\n,,,s,x,y,left,,,,\n", "votes.csv: line 2: rater is empty"),
         (f"{HEAD}\n,r,,s,x,y,left,,nan,,\n", "votes.csv: line 2: seconds is 'nan'"),
         (f"{HEAD}\n,r,,s,x,y,left,,-1,,\n", "votes.csv: line 2: seconds is '-1'"),
-        (f"{HEAD}\n,r,,s,x,y,left,,1,5,,,,,more\n", "votes.csv: line 2: there is a cell 'more' beyond the head's last"),
+        (f"{HEAD}\n,r,,s,x,y,left,,1,5,,more\n", "votes.csv: line 2: there is a cell 'more' beyond the head's last"),
         (f"{HEAD}\n,r,,{'s' * 200_000},x,y,left,,,,\n", "votes.csv is not a CSV file in UTF-8 (field larger than field limit"),
     ],
 )
