@@ -71,9 +71,15 @@ def test_the_lease_is_kept_alive_while_the_child_begins(box, settings, tmp_path,
 def test_a_child_that_is_killed_is_a_loss_and_no_crash(box, tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     box.run(first, job(first, "a.json"), lambda: True)
-    os.kill(box._process.pid, signal.SIGKILL)
+    child = box._process.pid
+    os.kill(child, signal.SIGSTOP)  # so that it dies with the job in hand, and not before
+
+    def kill() -> bool:
+        os.kill(child, signal.SIGKILL)
+        return True
+
     with pytest.raises(JobFailed) as failed:
-        box.run(second, job(second, "b.json"), lambda: True)
+        box.run(second, job(second, "b.json"), kill)
     assert failed.value.end == "killed"
 
 
