@@ -51,7 +51,7 @@ class Comparison:
     @property
     def interval(self) -> str:
         it = self.paired
-        if it is None or it.ci_low is None:
+        if it is None or it.ci_low is None or it.ci_low == it.ci_high:  # all alike: an interval of no width would claim too much
             return "–"
         return f"{rows.number(it.ci_low, self.decimals)} to {rows.number(it.ci_high, self.decimals)}"
 
