@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from evaluation.models import Process
 from tests.support.processes import Worker, sweeping, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,6 +24,7 @@ def test_it_is_ready_while_somebody_works_and_says_who_is_missing(client, settin
         wait_until(lambda: not failed(), what="worker and sweeper")
         answer = client.get("/-/ready")
         assert answer.status_code == 200 and answer.json() == {"status": "ok", "failed": {}}
+        wait_until(Process.objects.filter(kind=Process.Kind.SWEEPER, worked_at__isnull=False).exists, what="the end of a round")
         os.kill(sweeper.pid, signal.SIGSTOP)
         try:
             wait_until(lambda: failed() == {"sweeper"}, what="the stopped sweeper being missed")
