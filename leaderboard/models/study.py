@@ -273,14 +273,11 @@ class Study(models.Model):
         if current is None or current.is_imported:
             return current
         shown = self.phase.batches.filter(state__in=[EvaluationBatch.State.CURRENT, EvaluationBatch.State.RETIRED], results=None)
-        counted = shown.annotate(n=self._n_scored()).select_related("reference").order_by("-n", "-switched_at", "-pk")
+        entries = self.entries.filter(submission__isnull=False).values("submission")
+        n_scored = Count("evaluations", filter=Q(evaluations__state="done", evaluations__submission__in=entries))
+        counted = shown.annotate(n=n_scored).select_related("reference").order_by("-n", "-switched_at", "-pk")
         most = counted.first()
         return current if most is None or counted.filter(pk=current.pk, n=most.n).exists() else most
-
-    def _n_scored(self) -> Count:
-        """How many of the study's entries a batch has scores of."""
-        entries = self.entries.filter(submission__isnull=False).values("submission")
-        return Count("evaluations", filter=Q(evaluations__state="done", evaluations__submission__in=entries))
 
     @property
     def scored_under(self) -> str:

@@ -192,14 +192,11 @@ def _metric_report(found: dict[str, Any]) -> list[str]:
     lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'tier':>5} {'winner':>7} {'ties':>7} {'rho':>7}"]
     for row in found["metrics"]:
         decided = row["decided"]
-        cells = f"{_number(decided['value']):>8} {_interval(decided):>17} {decided['n']:>8} {row['tier'] or '–':>5}"
+        ends = "–" if decided["low"] is None else f"[{_number(decided['low'])}, {_number(decided['high'])}]"
+        cells = f"{_number(decided['value']):>8} {ends:>17} {decided['n']:>8} {row['tier'] or '–':>5}"
         more = (row[name]["value"] for name in ("auc_better_worse", "auc_different_similar", "rho"))
         lines.append(f"{row['key'][:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}")
     return lines
-
-
-def _interval(figure: dict[str, Any]) -> str:
-    return "–" if figure["low"] is None else f"[{_number(figure['low'])}, {_number(figure['high'])}]"
 
 
 def _report(criterion: str, found: dict[str, Any]) -> list[str]:

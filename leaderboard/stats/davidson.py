@@ -223,7 +223,9 @@ def _newton(a: Ints, b: Ints, verdict: Ints, m: int, z: Floats, prior: bool) -> 
     loss = loss_of(at, eta)
     for _ in range(STEPS):
         first, tie, second = chances(eta, math.exp(at[m]) if ties else 0.0)
-        slope = _slope(a, b, half - (first - second) / 2, tied - tie, z, m, ties)
+        by_eta = half - (first - second) / 2
+        theta = np.bincount(a, by_eta, m) - np.bincount(b, by_eta, m)
+        slope = np.concatenate([theta, [(tied - tie).sum()] if ties else [], by_eta @ z])
         information = _information(a, b, first, tie, second, z, m, ties)
         if prior:
             slope[:m] -= at[:m]
@@ -250,11 +252,6 @@ def _newton(a: Ints, b: Ints, verdict: Ints, m: int, z: Floats, prior: bool) -> 
     if prior:
         information[np.arange(m), np.arange(m)] += 1.0
     return _Fitted(at[:m], math.exp(at[m]) if ties else 0.0, at[m + ties :], eta, information)
-
-
-def _slope(a: Ints, b: Ints, by_eta: Floats, by_nu: Floats, z: Floats, m: int, ties: bool) -> Floats:
-    theta = np.bincount(a, by_eta, m) - np.bincount(b, by_eta, m)
-    return np.concatenate([theta, [by_nu.sum()] if ties else [], by_eta @ z])
 
 
 def _information(a: Ints, b: Ints, first: Floats, tie: Floats, second: Floats, z: Floats, m: int, ties: bool) -> Floats:

@@ -153,13 +153,13 @@ def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool) -> lis
 
 
 def _test(evaluation: Evaluation, a: Result, b: Result) -> Paired | None:
-    """The paired test over the reference's groups, as on the board."""
+    """The paired test over the reference's groups."""
     left, right = a.score.values, b.score.values
     if len(left) != len(right) or not len(left):
         return None
     units = unit_matrix(np.stack([left, right]), evaluation.batch.reference.groups, a.spec.level)
     if np.isnan(units).all():
-        return None  # one value of the whole set: nothing to resample
+        return None  # one value of the whole set: nothing to compare
     return _kept_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
 
 
