@@ -15,7 +15,9 @@ from evaluation.metrics import registry
 from evaluation.models import Score
 from leaderboard import evidence
 from leaderboard.models import Snapshot
+from leaderboard.people import PeopleFound
 from leaderboard.rows import interval
+from leaderboard.studies.summary import Ceiling, Figure
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -56,23 +58,21 @@ class PropertyCount(Schema):
     of: int | None = Field(description="The tests that apply to such a metric.")
 
 
-class Figure(Schema):
-    """A figure with its 95 % interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int = Field(description="What it is of: answers for pairs, entries for correlations.")
-
-
 class PeopleOut(Schema):
     """How far a column agrees with the people of the board's study."""
 
-    pairs: Figure | None = Field(description="Share of answers on pairs that the column gives too, ties included; null of opinion scores.")
+    decided: Figure | None = Field(
+        description="Decided agreement: of the answers that name a winner, how often the column puts it first, half where it ties; 0.5 is "
+        "chance. Of entries of teams and baselines, with an interval over raters and samples. Null where only means are known."
+    )
+    damaged: Figure | None = Field(description="The same with damaged, empty and reference entries.")
+    tier: int | None = Field(description="Metrics of one tier cannot be told apart by these answers; null where nothing can.")
+    of_ceiling: float | None = Field(description="How far it gets from chance to the best possible, 0 to 1.")
+    above_size: bool | None = Field(description="Whether it was shown to see more than size; null where that is not known.")
     srocc: Figure = Field(description="Spearman's rho with the people's order of the entries, or with their mean opinion scores.")
     krocc: Figure = Field(description="Kendall's tau-b.")
     plcc: Figure = Field(description="Pearson's r.")
-    groups: dict[str, Figure] = Field(description="By group of raters: pairs, or rho of opinion scores.")
+    groups: dict[str, Figure] = Field(description="By group of raters: decided agreement.")
     trained: str = Field(
         "",
         description="Of a learned metric: 'these' where it was trained on these very judgements, so that its agreement is no evidence; "
@@ -96,6 +96,9 @@ class StudyOut(Schema):
     note: str
     left_out: list[str] = Field(description="Entries that take no part in correlations.")
     withdrawn: int = Field(description="Judgements in these figures that raters have withdrawn since.")
+    rules: int = Field(description="2: today's rules; 1: earlier ones, where `decided` is the share of equal answers, ties half.")
+    why: str = Field(description="What is missing for any figure; empty where nothing is.")
+    band: Ceiling | None = Field(description="How well any metric could do: another person (low) to the best possible (high).")
 
 
 class Column(Schema):
@@ -215,6 +218,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
     content = snapshot.content
     imported = content.get("imported") or {"source": "", "url": ""}
     counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"])
+    found = PeopleFound.read(content.get("people"))
     outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
     return _brief(request, snapshot, phase) | {
@@ -223,7 +227,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
         "imported_url": imported["url"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
         "frozen_at": content["frozen_at"], "study": _study(snapshot),
         "columns": [
-            m | {"properties": counts[m["fingerprint"]], "people": _people(content, m["slug"]), "outdated": outdated.get(m["slug"], "")}
+            m | {"properties": counts[m["fingerprint"]], "people": _people(found, m["slug"]), "outdated": outdated.get(m["slug"], "")}
             for m in content["metrics"]
         ],
         "rows_url": rows,
@@ -231,23 +235,22 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
 
 
 def _study(snapshot: Snapshot) -> dict[str, Any] | None:
-    told = snapshot.content.get("people")
-    names = ("kind", "of", "raters", "judgements", "questions", "at", "note", "left_out")
-    return {name: told[name] for name in names} | told["study"] | {"withdrawn": snapshot.withdrawn} if told else None
-
-
-def _people(content: dict[str, Any], slug: str) -> dict[str, Any] | None:
-    lines = (content.get("people") or {}).get("metrics", [])
-    line = next((line for line in lines if line["slug"] == slug), None)
-    if line is None:
+    found = PeopleFound.read(snapshot.content.get("people"))
+    if found is None:
         return None
-    order = line["order"]
-    ends = {name: order.get(f"{name}_ci") or (None, None) for name in ("srocc", "krocc", "plcc")}
-    found = {name: {"value": order[name], "low": low, "high": high, "n": order["n"]} for name, (low, high) in ends.items()}
-    by = dict(line["by"])
-    whole = by.pop("")
-    pairs = whole if content["people"]["kind"] == "pairs" else None
-    return found | {"pairs": pairs, "groups": by, "trained": line.get("trained", "")}
+    names = ("kind", "of", "raters", "judgements", "questions", "at", "note", "left_out", "why", "band")
+    return (
+        {name: getattr(found, name) for name in names} | found.study.model_dump() | {"withdrawn": snapshot.withdrawn, "rules": found.people}
+    )
+
+
+def _people(found: PeopleFound | None, slug: str) -> dict[str, Any] | None:
+    line = next((line for line in found.metrics if line.slug == slug), None) if found is not None else None
+    if found is None or line is None:
+        return None
+    known = {name: getattr(line, name) for name in ("damaged", "tier", "of_ceiling", "above_size", "groups", "trained")}
+    decided = None if found.of == "means" or line.decided.value is None else line.decided
+    return known | {"decided": decided, "srocc": line.rho, "krocc": line.tau, "plcc": line.r}
 
 
 def viewer_audience(request: HttpRequest, phase: Phase) -> str:

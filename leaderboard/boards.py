@@ -24,6 +24,7 @@ from leaderboard import people
 from leaderboard.rows import WAITING
 from leaderboard.stats import overall as whole
 from leaderboard.stats import ranking, uncertainty
+from leaderboard.studies.summary import HIDDEN_NAME
 from submissions.models import Phase, Status, Submission
 
 FORMAT = 1
@@ -135,7 +136,9 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         "n_resampled": n_resampled,
         "can_tell": uncertainty.can_tell(n_resampled),
         "rank_resamples": resamples_for(len(rows)),
-        "people": people.told(phase, audience == PUBLIC, shown, {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}),
+        "people": people.found_by_people(
+            phase, audience == PUBLIC, shown, {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
+        ),
         "entries": shown,
         "metrics": metrics,
         "overall": _overall(phase.ranking, primary, metrics, matrices, counted),
@@ -340,7 +343,7 @@ def decimals(values: Values) -> int:
 
 # --- old rankings --------------------------------------------------------------------------
 
-WITHHELD_NAME = people.WITHHELD
+WITHHELD_NAME = HIDDEN_NAME
 _FIGURES = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "group")
 
 

@@ -40,10 +40,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class People:
-    """How far a column agrees with people: the share of pairs ordered as they did (None of opinion scores), and Spearman's rho."""
+    """How far a column agrees with people: shares by their name ("decided": decided agreement; "pairs" in rankings of earlier rules),
+    Spearman's rho, and its tier among the columns."""
 
-    pairs: Agreement | None
-    rho: Agreement
+    figures: dict[str, Agreement]
+    tier: int | None = None
     trained: str = ""  # "these", "entries" or "unknown", where the column may have learnt from these judgements
 
 
@@ -235,9 +236,10 @@ def _told(column: Column) -> list[tuple[str, float | str | None]]:
     if column.people is None:
         return []
     found: list[tuple[str, float | str | None]] = []
-    for name, figure in (("pairs", column.people.pairs), ("rho", column.people.rho)):
-        if figure is not None:
-            found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
+    for name, figure in column.people.figures.items():
+        found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
+    if "decided" in column.people.figures:
+        found.append(("tier", column.people.tier))
     return [*found, ("trained", column.people.trained)] if column.people.trained else found
 
 
@@ -245,17 +247,20 @@ def _column_object(column: Column) -> dict[str, Any]:
     said: dict[str, Any] = {"slug": column.slug, "title": column.title, "higher_is_better": column.higher_is_better, "unit": column.unit}
     if column.people is None:
         return said
-    figures = {"pairs": column.people.pairs, "rho": column.people.rho}
-    told: dict[str, Any] = {name: asdict(figure) for name, figure in figures.items() if figure is not None}
+    told: dict[str, Any] = {name: asdict(figure) for name, figure in column.people.figures.items()}
+    if "decided" in told:
+        told["tier"] = column.people.tier
     return said | {"people": told | ({"trained": column.people.trained} if column.people.trained else {})}
 
 
 def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
     """Lines that say how far each column agrees with people, with their cells as plain text; none where nobody judged."""
     found = []
-    for title, name in (("Pairs ordered as people did", "pairs"), ("Spearman's ρ with people", "rho")):
-        figures = [getattr(column.people, name) if column.people else None for column in table.columns]
-        if any(figure is not None and figure.value is not None for figure in figures):
+    titles = {"decided": "Agrees with people", "pairs": "Pairs ordered as people did", "rho": "Spearman's ρ with people"}
+    for name, title in titles.items():
+        figures = [column.people.figures.get(name) if column.people else None for column in table.columns]
+        # Below the smallest numbers of people and items there is no figure.
+        if any(figure is not None and figure.value is not None and (figure.low is not None or name != "decided") for figure in figures):
             found.append((title, [_agreement_text(figure) for figure in figures]))
     return found
 

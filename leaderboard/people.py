@@ -1,24 +1,26 @@
 """What boards say of people: how far each metric agrees with them, what they prefer, and where a row contradicts them.
 
-`told` is the part of a ranking's payload that says so, of the moment at which the ranking is made; everything else here
-reads that part, so a board asks nothing more for it.
+`found_by_people` is the part of a ranking's payload that says so, of the moment at which the ranking is made; everything else here
+reads that part, so a board asks nothing more for it. `Line` and `state_of` put one metric's agreement into words and onto the one scale
+that every page draws it on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from leaderboard.models.analysis import StudyAnalysis
+from leaderboard.stats.crossed import LEAST
 from leaderboard.stats.opinions import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
+from leaderboard.studies.summary import GUARD_TITLES, Agreement, Ceiling, Ends, Figure, Metric, Record, Seen, Summary
 from submissions.models import Phase
 
 COLUMN = "people"  # the slug of the people's own column
-WITHHELD = "withheld by the organizers"  # in the place of a name
-MOST_SAMPLES = 12  # that a mark names
+MAX_SAMPLES = 12  # that a mark names
 TRAINED = {  # of a metric and the judgements that it is held against, see `leaderboard.trained`; {} are votes, or scores
     "these": "trained on these {}",
     "entries": "trained on other {} about these entries",
@@ -29,17 +31,322 @@ TRAINED_MORE = {
     "entries": "It was trained on other {} about entries of this phase, so that its agreement with these is weaker evidence.",
     "unknown": "Its weights do not say enough to know whether it was trained on these {}; if it was, its agreement is no evidence.",
 }
-ALIKE = (
-    (0.7, "much as the opinion scores do"), (0.3, "somewhat as the opinion scores do"), (-0.3, "hardly as the opinion scores do"),
-    (-1.1, "against the opinion scores"),
-)  # fmt: skip
-NOTHING: dict[str, Any] = {"value": None, "low": None, "high": None, "n": 0}
+LOW_COVERAGE = 0.9  # share of duels a metric has values for, below which it is said beside its figure
+NOT_ABOVE_SIZE = "not shown to beat size alone"
+EARLIER = (
+    "These figures from people were made by an earlier rule: ties count half to whoever says equal, intervals are of these raters alone, "
+    "and nothing tells metrics apart."
+)
+
+
+# --- one metric's agreement, in words and on the scale
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a metric stands between a coin and people: a key for shape and colour, and the word that goes with it."""
+
+    key: str
+    words: str
+
+
+EARLY = State("early", "too early")
+COIN = State("coin", "as a coin")
+PERSON = State("person", "as a person")
+BELOW = State("below", "below people")
+BETTER = State("better", "better than a coin")
+AGAINST = State("below", "against people")
+
+
+def state_of(figure: Agreement, band: Ceiling | None) -> State:
+    """By the interval, never by the value alone; `band` reaches from another person to the best possible."""
+    if figure.low is None or figure.high is None:
+        return EARLY if figure.value is None or min(figure.raters, figure.samples) < LEAST else COIN
+    if figure.high < 0.5:
+        return AGAINST
+    if figure.low <= 0.5:
+        return COIN
+    if band is None:
+        return BETTER
+    return PERSON if figure.high >= band.low else BELOW
+
+
+def missing_words(figure: Agreement) -> str:
+    """What a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
+    if figure.value is None:
+        return "answers no duel"
+    n, noun = (figure.raters, "people") if figure.raters < LEAST else (figure.samples, "items")
+    return f"too early: {n} of {LEAST} {noun}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric, or guard, and how far it agrees with people, for a head, a chart or a table."""
+
+    title: str
+    figure: Agreement
+    band: Ceiling | None
+    tier: int | None = None
+    of_ceiling: float | None = None
+    guard: bool = False
+    trained: str = ""
+    above_size: bool | None = None
+    key: str = ""
+    damaged: Figure | None = None  # the same with damaged entries
+
+    @property
+    def state(self) -> State:
+        return state_of(self.figure, self.band)
+
+    @property
+    def shown(self) -> bool:
+        """Whether there is a figure to show: there is none below the smallest numbers of people and items."""
+        return self.figure.value is not None and (self.figure.low is not None or self.state is not EARLY)
+
+    @property
+    def percent(self) -> int | None:
+        return None if not self.shown or self.figure.value is None else round(100 * self.figure.value)
+
+    @property
+    def low(self) -> int | None:
+        return None if self.figure.low is None else round(100 * self.figure.low)
+
+    @property
+    def high(self) -> int | None:
+        return None if self.figure.high is None else round(100 * self.figure.high)
+
+    @property
+    def head(self) -> str:
+        """In the head of a column: `agrees 72% [66, 77] · tier 1`."""
+        if not self.shown:
+            return missing_words(self.figure)
+        ends = f" [{self.low}, {self.high}]" if self.low is not None else ""
+        return f"agrees {self.percent}%{ends}{f' · tier {self.tier}' if self.tier is not None else ''}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know before taking the figure for more than it is."""
+        found = []
+        if self.shown and not self.guard and self.state in (COIN, AGAINST):
+            found.append("not better than chance here")
+        if self.shown and self.above_size is False:
+            found.append(NOT_ABOVE_SIZE)
+        if self.figure.coverage is not None and self.figure.coverage < LOW_COVERAGE:
+            found.append(f"answers {round(100 * self.figure.coverage)} % of the duels")
+        if self.figure.rough and self.shown:
+            found.append("few raters or items: a rough interval")
+        return found
+
+    @property
+    def way(self) -> int | None:
+        """How far it gets from chance to the best possible, in percent."""
+        return None if self.of_ceiling is None else round(100 * self.of_ceiling)
+
+    @property
+    def reading(self) -> str:
+        """A sentence for a title or a popover."""
+        if not self.shown:
+            return f"{self.title}: {self.figure.why or missing_words(self.figure)}"
+        words = f"Of 100 duels that people decided, {self.title} orders {self.percent} as they did"
+        words += f" (95 % interval {self.low} to {self.high}, with other people and other items)" if self.low is not None else ""
+        if self.band is not None:
+            words += f"; another person {round(100 * self.band.low)}, the best possible {round(100 * self.band.high)}"
+        words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {self.figure.samples} items."
+        return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
+
+    @property
+    def style(self) -> str:
+        """The custom properties that the scale is drawn by, in percent: value, ends, and another person to the best possible."""
+        found = {"--v": self.percent, "--lo": self.low, "--hi": self.high}
+        if self.band is not None:
+            found |= {"--b0": round(100 * self.band.low), "--b1": round(100 * self.band.high)}
+        return ";".join(f"{name}:{value}" for name, value in found.items() if value is not None)
+
+
+def lines_of(summary: Summary, titles: Mapping[str, str] = {}) -> list[Line]:
+    """The metrics of an analysis by how far they agree with people, guards last; by name where nothing can be told apart."""
+    beside = summary.all
+    found = []
+    for metric in summary.metrics:
+        with_damaged = beside.metric(metric.key) if beside is not None else None
+        title = titles.get(metric.key, metric.title or metric.key)
+        found.append(_line(metric, title, summary.ceiling, summary.opinions, with_damaged))
+    return found
+
+
+def _line(metric: Metric, title: str, band: Ceiling | None, opinions: bool, with_damaged: Metric | None = None) -> Line:
+    beside = None if with_damaged is None or with_damaged.decided.low is None else with_damaged.decided
+    return Line(
+        title, metric.decided, band, metric.tier, metric.of_ceiling, metric.guard, trained_words(metric.trained, opinions),
+        metric.above_size, metric.key, beside,
+    )  # fmt: skip
+
+
+def trained_words(trained: str, opinions: bool = False) -> str:
+    """In a few words, whether a metric may have learnt from the judgements it is held against; empty where not."""
+    return TRAINED.get(trained, "").format("scores" if opinions else "votes")
+
+
+def trained_more(trained: str, opinions: bool = False) -> str:
+    """The same as a sentence to be put behind another."""
+    words = TRAINED_MORE.get(trained, "").format("scores" if opinions else "votes")
+    return f" {words}" if words else ""
+
+
+def order_words(title: str, rho: Figure) -> str:
+    """How alike a metric's order of entries and people's are, in words."""
+    if rho.value is None:
+        return f"{title} cannot be held against opinions: too few entries have both."
+    ends = f", 95 % interval {signed(rho.low)} to {signed(rho.high)}" if rho.low is not None and rho.high is not None else ""
+    return f"{title} and people order {rho.n} entries with Spearman's ρ {signed(rho.value, 3)}{ends}. {rho.why}".strip()
+
+
+def rho_words(rho: Figure) -> str:
+    """`ρ 0.93 [0.71, 0.98]`; empty without one."""
+    if rho.value is None:
+        return ""
+    ends = f" [{signed(rho.low)}, {signed(rho.high)}]" if rho.low is not None and rho.high is not None else ""
+    return f"ρ {signed(rho.value)}{ends}"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """With a true minus sign, and none on a rounded zero."""
+    text = f"{value:.{digits}f}"
+    return (text if float(text) else text.removeprefix("-")).replace("-", "−")
+
+
+def withdrawn_words(n: int) -> str:
+    """Judgements that are in figures but no more in the database; nothing for none."""
+    return f"{n:,} judgement{' was' if n == 1 else 's were'} withdrawn since" if n else ""
+
+
+def people_words(n: int | None) -> str:
+    return "people unknown" if n is None else f"{n:,} {'person' if n == 1 else 'people'}"
+
+
+def on_scale(score: float | None) -> float | None:
+    """An opinion score as it is shown: the interval of a few of them may reach beyond the scale, where no score can be."""
+    return None if score is None else min(max(score, LOWEST), HIGHEST)
 
 
 # --- into the payload
 
 
-def told(phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]], fingerprints: Mapping[str, str]) -> dict[str, Any] | None:
+class StudyOf(Record):
+    """Which study a board's figures are of."""
+
+    id: int
+    slug: str
+    title: str
+    question: str
+    source: str
+    made_up: bool
+
+
+class Mark(Record):
+    """An entry that people prefer to the marked one, and a metric does not; `value` is how often they do, `samples` where it shows most,
+    of `n`. An entry that is none of the phase's has no `id`."""
+
+    preferred: str
+    id: int | None
+    value: Ends
+    samples: list[str]
+    n: int
+
+
+class ColumnAgreement(Record):
+    """How far one column of the board agrees with people; by the names of `leaderboard.studies.summary`."""
+
+    slug: str
+    decided: Agreement
+    damaged: Figure | None = None
+    rho: Figure
+    tau: Figure
+    r: Figure
+    seen: Seen | None = None
+    tier: int | None = None
+    of_ceiling: float | None = None
+    guard: bool = False
+    trained: str = ""
+    above_size: bool | None = None
+    groups: dict[str, Agreement] = {}
+
+
+class Against(Record):
+    """People's first against an entry: how often they pick it, and the p of that after Holm over all duels."""
+
+    value: Ends
+    p_holm: float | None
+
+
+class PeopleFound(Record):
+    """What people found, as a ranking keeps it. `value`, `low`, `high`, `n` are the people's column, `over` what people's first
+    is to each entry; all in the order of the ranking's entries. `people` is the version of the rules: 1 are earlier ones."""
+
+    people: int = 2
+    study: StudyOf
+    kind: str
+    of: str
+    criterion: str
+    raters: int | None
+    groups: list[str]
+    judgements: int
+    questions: int
+    at: datetime
+    note: str
+    left_out: list[str]
+    why: str = ""
+    band: Ceiling | None = None
+    metrics: list[ColumnAgreement]
+    value: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    n: list[int]
+    first: int | None = None  # the index of people's first among the entries
+    over: list[Against | None] = []
+    marks: dict[str, dict[str, list[Mark]]]
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
+        """The part of a payload, of earlier rules too."""
+        if not kept:
+            return None
+        return cls.model_validate(kept if kept.get("people", 1) >= 2 else _of_earlier(kept))
+
+
+def _of_earlier(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """A part of before version 2 in today's form: the same numbers, under the names that come nearest."""
+    columns = []
+    for line in kept["metrics"]:
+        by = {name: figure | {"raters": kept["raters"] or 0} for name, figure in line["by"].items()}
+        whole = by.pop("", {"value": None, "low": None, "high": None})
+        if kept["kind"] == "opinions":
+            whole, by = {"value": None, "low": None, "high": None}, {}
+        order_of = {
+            name: {"value": line["order"][old], **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True))}
+            | {"n": line["order"]["n"]}
+            for name, old in (("rho", "srocc"), ("tau", "krocc"), ("r", "plcc"))
+        }
+        columns.append({"slug": line["slug"], "decided": whole, "groups": by, "trained": line.get("trained", ""), **order_of})
+    marks = {
+        slug: {pk: [one | {"value": (None, None, None)} for one in said] for pk, said in by_entry.items()}
+        for slug, by_entry in kept["marks"].items()
+    }
+    known = {name: kept[name] for name in kept if name in PeopleFound.model_fields}
+    n = kept.get("n") or [0] * len(kept["value"])
+    return known | {
+        "people": 1,
+        "metrics": columns,
+        "marks": marks,
+        "n": n,
+        "left_out": kept.get("left_out", []),
+        "note": kept.get("note", ""),
+    }
+
+
+def found_by_people(
+    phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]], fingerprints: Mapping[str, str]
+) -> dict[str, Any] | None:
     """What people found, for a ranking of `entries`: of the phase's studies that may be shown the one that most raters took
     part in, of equals the newest. None without a study that has been analysed.
 
@@ -48,295 +355,228 @@ def told(phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]], fi
     rows = StudyAnalysis.objects.filter(study__phase=phase, content__isnull=False).select_related("study")
     if is_public:
         rows = rows.filter(study__is_public=True)
-    of_study: dict[int, dict[str, StudyAnalysis]] = {}
+    of_study: dict[int, dict[str, tuple[StudyAnalysis, Summary]]] = {}
     for row in rows:
-        of_study.setdefault(row.study_id, {})[row.criterion] = row
+        summary = Summary.read(row.content)
+        if summary is not None:
+            of_study.setdefault(row.study_id, {})[row.criterion] = (row, summary)
     if not of_study:
         return None
-    main = [found[next(iter(found.values())).study.leading(found)] for found in of_study.values()]
-    row = max(main, key=lambda row: (n_raters(row.content) or 0, row.study.created_at, row.study_id))
-    lines = [line for line in row.content["metrics"] if fingerprints.get(line["key"], "") in ("", line.get("fingerprint", ""))]
-    return _told(row, row.content | {"metrics": lines}, entries)
-
-
-def withdrawn_words(n: int) -> str:
-    """Judgements that are in figures but no more in the database; nothing for none."""
-    return f"{n:,} judgement{' was' if n == 1 else 's were'} withdrawn since" if n else ""
-
-
-def n_raters(content: Mapping[str, Any]) -> int | None:
-    """How many people's judgements count; None where that is not known."""
-    known = content["n_raters"] if "n_raters" in content else len(content["raters"])
-    return None if known is None else known - len(content.get("screened", ()))
-
-
-def _told(row: StudyAnalysis, content: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    study = row.study
-    opinions = content.get("kind") == "opinions"
+    main = [found[next(iter(found.values()))[0].study.leading(found)] for found in of_study.values()]
+    row, summary = max(main, key=lambda one: (one[1].n_people or 0, one[0].study.created_at, one[0].study_id))
+    kept = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     shown = {entry["id"] for entry in entries}
-    scale = {line["method"]: line["mos" if opinions else "win_rate"] for line in content["scales"]}
-    count = {line["method"]: line["n" if opinions else "appearances"] for line in content["scales"]}
-    label_of = {pk: label for label, pk in content["entries"].items()}
-    preferred = [scale.get(label_of.get(entry["id"], ""), [None, None, None]) for entry in entries]
-    return {
-        "study": {name: getattr(study, name) for name in ("id", "slug", "title", "question", "source", "made_up")},
-        "kind": "opinions" if opinions else "pairs", "of": content.get("of", "votes"), "criterion": row.criterion,
-        "raters": n_raters(content), "groups": sorted({name for name in content["groups"] if name}),
-        "judgements": content["counted"], "questions": content.get("questions", 0), "at": row.finished_at.isoformat(timespec="seconds"),
-        "between": {"value": content["like_others"]} if opinions else content["people"]["pairs"],
-        "note": content.get("note", ""),
-        "left_out": [name for name in content.get("left_out", []) if content["entries"].get(name) in (None, *shown)],
-        "metrics": [_metric(line, opinions) for line in content["metrics"]],
-        "judges": [_metric(line, opinions) for line in content.get("judges", [])],
-        **{name: [ends[n] for ends in preferred] for n, name in enumerate(("value", "low", "high"))},
-        "n": [count.get(label_of.get(entry["id"], "")) or 0 for entry in entries],
-        "marks": _marks(content, shown),
-    }  # fmt: skip
+    label_of = {pk: label for label, pk in summary.entries.items()}
+    line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
+    lines = [line_of.get(label_of.get(entry["id"], "")) for entry in entries]
+    column = [summary.value_of(line) if line is not None else (None, None, None) for line in lines]
+    counted = [value[0] if entry["counted"] else None for value, entry in zip(column, entries, strict=True)]
+    first = next((n for n in order(counted, True) if counted[n] is not None), None)
+    duels = {frozenset((duel.first, duel.second)): duel for duel in summary.duels}
+    over: list[Against | None] = []
+    for line in lines:
+        duel = duels.get(frozenset((line.method, lines[first].method))) if line is not None and first is not None and lines[first] else None
+        over.append(None if duel is None else Against(value=duel.value, p_holm=duel.p_holm))
+    found = PeopleFound(
+        study=StudyOf.model_validate({name: getattr(row.study, name) for name in StudyOf.model_fields}),
+        kind=summary.kind, of=summary.of, criterion=row.criterion, raters=summary.n_people,
+        groups=sorted({name for name in summary.groups if name}), judgements=summary.counted, questions=summary.questions,
+        at=row.finished_at, note=summary.note,
+        left_out=[name for name in summary.left_out if summary.entries.get(name) in (None, *shown)],
+        why=summary.why, band=summary.ceiling, metrics=[_column(line, summary) for line in kept],
+        value=[value[0] for value in column], low=[value[1] for value in column], high=[value[2] for value in column],
+        n=[0 if line is None else line.answers for line in lines], first=first, over=over, marks=_marks(kept, summary, shown),
+    )  # fmt: skip
+    return found.model_dump(mode="json")
 
 
-def _metric(line: Mapping[str, Any], opinions: bool) -> dict[str, Any]:
-    """One metric's figures: pair by pair with all raters (empty name) and with each group, and in the order of the entries."""
-    if opinions:
-        by = {"": _rho(line["order"]) if line["order"] else NOTHING} | {name: _rho(found) for name, found in line["groups"].items()}
-    else:
-        by = {"": line["pairs"]} | {name: found for name, found in line["groups"].items() if name}
-    return {"slug": line["key"], "by": by, "order": line["order"], "trained": line.get("trained", "")}
+def _column(line: Metric, summary: Summary) -> ColumnAgreement:
+    beside = summary.all.metric(line.key) if summary.all is not None else None
+    return ColumnAgreement(
+        slug=line.key, decided=line.decided, damaged=None if beside is None else beside.decided.brief,
+        rho=line.rho, tau=line.tau, r=line.r, seen=line.seen, tier=line.tier, of_ceiling=line.of_ceiling, guard=line.guard,
+        trained=line.trained, above_size=line.above_size, groups=line.groups,
+    )  # fmt: skip
 
 
-def _rho(order: Mapping[str, Any]) -> dict[str, Any]:
-    low, high = order.get("srocc_ci") or (None, None)
-    return {"value": order["srocc"], "low": low, "high": high, "n": order["n"]}
-
-
-def _marks(content: Mapping[str, Any], shown: set[int]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+def _marks(metrics: Iterable[Metric], summary: Summary, shown: set[int]) -> dict[str, dict[str, list[Mark]]]:
     """By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first.
 
     What stands on the board, or never was an entry, is named; others are not."""
-    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for line in content["metrics"]:
-        for one in line["contradictions"]:
-            worse, better = content["entries"].get(one["other"]), content["entries"].get(one["preferred"])
+    found: dict[str, dict[str, list[Mark]]] = {}
+    for line in metrics:
+        for one in line.contradictions:
+            worse, better = summary.entries.get(one.second), summary.entries.get(one.first)
             if worse not in shown or (better is not None and better not in shown):
                 continue
-            said = {"preferred": one["preferred"], "id": better, "samples": one["samples"][:MOST_SAMPLES], "n": len(one["samples"])}
-            found.setdefault(line["key"], {}).setdefault(str(worse), []).append(said)
+            mark = Mark(preferred=one.first, id=better, value=one.value, samples=one.samples[:MAX_SAMPLES], n=len(one.samples))
+            found.setdefault(line.key, {}).setdefault(str(worse), []).append(mark)
     return found
 
 
-def withheld(told: Mapping[str, Any], at: Sequence[int], ids: frozenset[int]) -> dict[str, Any]:
+def withheld(kept: Mapping[str, Any], at: Sequence[int], ids: frozenset[int]) -> dict[str, Any]:
     """The part without what people said of the entries `ids`, which stand at `at`."""
-    blank = {name: [None if n in at else value for n, value in enumerate(told[name])] for name in ("value", "low", "high")}
+    blank = {name: [None if n in at else value for n, value in enumerate(kept[name])] for name in ("value", "low", "high")}
     marks = {
         slug: {pk: [one for one in said if one["id"] not in ids] for pk, said in by_entry.items() if int(pk) not in ids}
-        for slug, by_entry in told["marks"].items()
+        for slug, by_entry in kept["marks"].items()
     }
-    blank["n"] = [0 if n in at else count for n, count in enumerate(told.get("n", []))]
-    return {**told, **blank, "marks": marks}
-
-
-def unnamed(content: Mapping[str, Any], labels: Collection[str]) -> dict[str, Any]:
-    """An analysis without what it says of the entries called so: neither names nor figures of theirs are left in it."""
-    if not labels:
-        return dict(content)
-    at = [n for n, name in enumerate(content["methods"]) if name in labels]
-    metrics = []
-    for line in content["metrics"]:
-        said = [one for one in line["contradictions"] if one["preferred"] not in labels and one["other"] not in labels]
-        own = {"values": [None if n in at else value for n, value in enumerate(line["values"])]} if "values" in line else {}
-        metrics.append(line | {"contradictions": said} | own)
-    found = {
-        **content, "metrics": metrics, "methods": [WITHHELD if n in at else name for n, name in enumerate(content["methods"])],
-        "scales": [line for line in content["scales"] if line["method"] not in labels],
-        "entries": {name: pk for name, pk in content["entries"].items() if name not in labels},
-    }  # fmt: skip
-    if "left_out" in content:
-        found["left_out"] = [name for name in content["left_out"] if name not in labels]
-    return found | ({"anchor": WITHHELD} if content.get("anchor") in labels else {})
+    blank["n"] = [0 if n in at else count for n, count in enumerate(kept.get("n", []))]
+    if kept.get("first") in at:
+        blank |= {"first": None, "over": []}
+    elif "over" in kept:
+        blank["over"] = [None if n in at else value for n, value in enumerate(kept["over"])]
+    return {**kept, **blank, "marks": marks}
 
 
 # --- out of the payload
 
 
 @dataclass(frozen=True)
-class Trust:
-    """How far one column of a board agrees with the people of a study, in words and as a bar."""
+class Claim:
+    """The sentence over a board: whether metrics and people agree on the first. `metrics` and `people` are entries' names and ids; `ends`
+    is how often people pick theirs against the metrics', where that is beyond chance."""
 
-    share: int | None  # of the bar, in percent
     words: str
-    more: str
-    title: str
-    trained: str = ""  # in words, where it may have learnt from these judgements
+    metrics: tuple[str, int] | None = None
+    people: tuple[str, int] | None = None
+    ends: Ends | None = None
 
 
 class People:
-    """What a payload tells of people, for the page of its board."""
+    """What a payload says of people, for the page of its board."""
 
-    def __init__(self, told: Mapping[str, Any], titles: Mapping[str, str]) -> None:
-        self.told, self.titles = told, titles
-        self.study = told["study"]
-        self.opinions = told["kind"] == "opinions"
-        self.at = datetime.fromisoformat(told["at"])
-        self.lines = {line["slug"]: line for line in told["metrics"]}
-        self.judges = {line["slug"]: line for line in told.get("judges", [])}
+    def __init__(self, found: PeopleFound, titles: Mapping[str, str]) -> None:
+        self.found, self.titles = found, titles
+        self.study, self.at = found.study, found.at
+        self.opinions = found.kind == "opinions"
+        self.columns = {line.slug: line for line in found.metrics if not line.guard}
+
+    @property
+    def earlier(self) -> str:
+        """The rule that the figures were made by, where it is not today's."""
+        return EARLIER if self.found.people < 2 else ""
 
     @property
     def who(self) -> str:
         """How many people judged, in words."""
-        raters = self.told["raters"]
-        return "raters unknown" if raters is None else f"{raters} rater{'' if raters == 1 else 's'}"
-
-    @property
-    def two_agree(self) -> float | None:
-        """The share of pairs on which two raters agree, beside which metrics are seen; None of opinion scores, which have none."""
-        return None if self.opinions else self.told["between"]["value"]
+        return people_words(self.found.raters)
 
     @property
     def has_marks(self) -> bool:
-        return any(self.told["marks"].values())
+        return any(self.found.marks.values())
+
+    @property
+    def only_means(self) -> bool:
+        return self.found.of == "means"
 
     @property
     def basis(self) -> str:
         """What the figures are of, in words."""
-        if self.told["of"] == "means":
+        if self.only_means:
             return f"mean opinion scores as they were published ({self.who})"
-        what = "scores" if self.opinions else f"answers on {self.told['questions']:,} pairs"
-        return f"{self.told['judgements']:,} {what} by {self.who}"
+        what = "scores" if self.opinions else "judgements"
+        return f"{self.found.judgements:,} {what} by {self.who}"
 
-    def trust(self, slug: str) -> Trust | None:
-        """The head of a column; None where nothing is known of it."""
-        line = self.lines.get(slug)
-        if line is None:
+    def line(self, slug: str, group: str = "") -> Line | None:
+        """A column's agreement; None where nothing is known of it."""
+        column = self.columns.get(slug)
+        if column is None or (group and group not in column.groups):
             return None
-        figure, rho = line["by"][""], line["order"]["srocc"]
-        spread = line["order"].get("srocc_ci")
-        ends = f" [{signed(spread[0])}, {signed(spread[1])}]" if spread else ""
-        more = "" if rho is None else f"ρ {signed(rho)}{ends}"
-        title = f"{self.reading(slug)} {self.basis[0].upper()}{self.basis[1:]}, {self.at:%-d %B %Y}."
-        if self.opinions:
-            n = line["order"]["n"]
-            words = "people: too few entries" if rho is None else f"ρ {signed(rho, 3)}{ends}"
-            more = f"{n} entries, {self.who}"
-            return Trust(None if rho is None else max(0, round(100 * rho)), words, more, title, self.trained(slug))
-        if figure["value"] is None:
-            return Trust(None, "people: no answer" if rho is None else "answers no pair", more, title, self.trained(slug))
-        agreed = round(100 * figure["value"])
-        who = self.who.replace(" ", "\xa0")  # in one line, where the head is narrow
-        return Trust(agreed, f"{agreed} / 100 pairs, {who}", more, title, self.trained(slug))
+        return self._line(column, group)
 
-    def trained(self, slug: str) -> str:
-        """In a few words, whether a metric may have learnt from these judgements; empty where it has not."""
-        return trained_words(self.lines.get(slug, {}), self.opinions)
+    def _line(self, column: ColumnAgreement, group: str = "") -> Line:
+        trained = trained_words(column.trained, self.opinions)
+        title = GUARD_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
+        if group:
+            return Line(title, column.groups[group], self.found.band, guard=column.guard, trained=trained, key=column.slug)
+        beside = column.damaged if column.damaged is not None and column.damaged.low is not None else None
+        return Line(
+            title, column.decided, self.found.band, column.tier, column.of_ceiling, column.guard, trained, column.above_size, column.slug,
+            beside,
+        )  # fmt: skip
 
-    def reading(self, slug: str, group: str = "") -> str:
-        """A metric's agreement in plain words, beside that of two people."""
-        line, title = self.lines.get(slug) or self.judges[slug], self.titles.get(slug, slug)
-        figure = line["by"].get(group, NOTHING)
-        if self.opinions:
-            return opinion_reading(title, figure) + trained_more(line, True)
-        words = reading(title, figure, self.told["between"])
-        if group or not line["order"] or line["order"]["srocc"] is None:
-            return words + trained_more(line)
-        rho, spread = line["order"]["srocc"], line["order"].get("srocc_ci")
-        ends = f" (95 % interval {signed(spread[0])} to {signed(spread[1])})" if spread else ""
-        return f"{words} Spearman's ρ with the people's order: {signed(rho)}{ends}.{trained_more(line)}"
+    def head(self, slug: str) -> dict[str, Any] | None:
+        """What stands in the head of a column."""
+        column, line = self.columns.get(slug), self.line(slug)
+        if column is None or line is None:
+            return None
+        more = f" {trained_more(column.trained, self.opinions)}".rstrip()
+        basis = f" {self.basis[0].upper()}{self.basis[1:]}, {self.at:%-d %B %Y}."
+        if self.found.people < 2:
+            value = column.decided.value
+            words = f"{round(100 * value)} / 100 answers" if value is not None else rho_words(column.rho)
+            return {"words": words or "answers no duel", "title": f"{EARLIER}{basis}", "line": None, "trained": line.trained}
+        if self.only_means:
+            words = rho_words(column.rho) or "too few entries"
+            return {"words": words, "title": order_words(line.title, column.rho) + basis + more, "line": None, "trained": line.trained}
+        return {"words": line.head, "title": line.reading + basis + more, "line": line, "trained": line.trained}
 
     def charts(self) -> list[dict[str, Any]]:
-        """The metrics, and judge models, by how far they agree with people, most first: with all raters, then with each group of
-        them."""
-        lines = [*self.lines.values(), *self.judges.values()]
-        named = [group for group in self.told["groups"] if any(group in line["by"] for line in lines)]
-        names = ["", *(named if len(named) > 1 else [])]
-        figures = [line["by"].get(name, NOTHING) for name in names for line in lines]
-        ends = [[figure[end] for end in ("value", "low", "high")] for figure in figures]
-        if self.two_agree is not None:
-            ends.append([self.two_agree])
+        """The metrics by how far they agree with people, guards last: with all of them, then with each group of them. None where the
+        figures are too few for any, or of an earlier rule."""
+        if self.found.people < 2 or self.only_means:
+            return []
+        every = list(self.found.metrics)
+        named = [group for group in self.found.groups if any(group in line.groups for line in every)]
         found = []
-        for name in names:
-            rows = [self._bar(line, name, ends) for line in lines if line["by"].get(name, NOTHING)["value"] is not None]
-            if rows:
-                found.append({"group": name, "rows": sorted(rows, key=lambda row: -row["value"])})
+        for name in ["", *(named if len(named) > 1 else [])]:
+            lines = [self._line(column, name) for column in every if not name or name in column.groups]
+            if any(line.shown for line in lines if not line.guard):
+                found.append({"group": name, "lines": lines, "band": self.found.band if not name else None})
         return found
 
-    def _bar(self, line: Mapping[str, Any], group: str, every: Sequence[Sequence[float | None]]) -> dict[str, Any]:
-        figure = line["by"][group]
-        ends = ""
-        if figure["low"] is not None:
-            low, high = figure["low"], figure["high"]
-            ends = f"{signed(low)} to {signed(high)}" if self.opinions else f"{round(100 * low)} to {round(100 * high)}"
-        mark = spread(self.two_agree, None, None, every)
-        return {
-            "title": self.titles.get(line["slug"], line["slug"]), "value": figure["value"], "ends": ends,
-            "agreed": round(100 * figure["value"]), "bar": spread(figure["value"], figure["low"], figure["high"], every),
-            "two_agree": mark["dot"] if mark else None,
-            "is_judge": line["slug"] in self.judges, "trained": trained_words(line, self.opinions), "n": figure["n"],
-            "reading": self.reading(line["slug"], group),
-        }  # fmt: skip
+    def claim(self, content: Mapping[str, Any]) -> Claim | None:
+        """Who is first by the board's rule and who with people, where both are known."""
+        if self.found.people < 2 or self.found.first is None:
+            return None
+        leader = next((n for n in content["overall"]["order"] if content["overall"]["rank"][n] == 1), None)
+        if leader is None:
+            return None
+        entries, first = content["entries"], self.found.first
+        names = [(entries[n]["name"], entries[n]["id"]) for n in (leader, first)]
+        if self.only_means:
+            return None
+        if self.found.why:
+            return Claim(f"Too early to hold the order against people. {self.found.why}")
+        if self.found.value[leader] is None:
+            return None
+        if leader == first:
+            return Claim("Metrics and people agree on the first.", *names)
+        against = self.found.over[leader]
+        if against is None or against.p_holm is None or against.p_holm > 0.05:
+            return Claim("Too close to call: people do not put another entry first beyond chance.", *names)
+        return Claim("", *names, against.value)
+
+    def place(self, content: Mapping[str, Any], index: int) -> int | None:
+        """An entry's place with people among the counted entries of the board."""
+        return self._places(content)[index]
+
+    def _places(self, content: Mapping[str, Any]) -> list[int | None]:
+        return rank([v if e["counted"] else None for v, e in zip(self.found.value, content["entries"], strict=True)], True)
 
     def column(self, content: Mapping[str, Any]) -> dict[str, Any] | None:
         """What people prefer as a column of the board; None where they judged none of its entries."""
-        value, low, high = (on_scale(self.told[name]) if self.opinions else self.told[name] for name in ("value", "low", "high"))
+        found = self.found
+        value, low, high = ([on_scale(v) if self.opinions else v for v in ends] for ends in (found.value, found.low, found.high))
         ends = [v for v in (*value, *low, *high) if v is not None]
-        if not ends:
-            return None
-        counted = [v if entry["counted"] else None for v, entry in zip(value, content["entries"], strict=True)]
+        if not ends or (found.people >= 2 and not self.only_means and found.why):
+            return None  # below the smallest numbers there is no figure
         n = len(content["entries"])
         return {
             "slug": COLUMN, "key": COLUMN, "title": "Opinion score" if self.opinions else "People", "fingerprint": "", "params": {},
             "higher_is_better": True, "unit": "of 5" if self.opinions else "", "is_primary": False, "in_ranking": False, "weight": 0.0,
             "scale": [min(ends), max(ends)], "decimals": 2, "value": value, "ci_low": low, "ci_high": high,
             # Over how many answers the interval is: 0 says that this is not known, and is no reason to hide it.
-            "n": [0] * n, "rank": rank(counted, True), "rank_low": [None] * n, "rank_high": [None] * n, "group": [None] * n,
+            "n": [0] * n, "rank": self._places(content), "rank_low": [None] * n, "rank_high": [None] * n, "group": [None] * n,
             "order": order(value, True),
         }  # fmt: skip
 
 
-def on_scale(scores: Sequence[float | None]) -> list[float | None]:
-    """Opinion scores as they are shown: the interval of a few of them may reach beyond the scale, where no score can be."""
-    return [None if score is None else min(max(score, LOWEST), HIGHEST) for score in scores]
-
-
 def of_content(content: Mapping[str, Any]) -> People | None:
-    """What the payload tells of people; None where it tells nothing."""
-    told = content.get("people")
-    return People(told, {metric["slug"]: metric["title"] for metric in content["metrics"]}) if told else None
-
-
-def trained_words(line: Mapping[str, Any], opinions: bool = False) -> str:
-    """In a few words, whether the metric of a line may have learnt from the judgements it is held against; empty where not."""
-    return TRAINED.get(line.get("trained", ""), "").format("scores" if opinions else "votes")
-
-
-def trained_more(line: Mapping[str, Any], opinions: bool = False) -> str:
-    """The same as a sentence to be put behind another."""
-    words = TRAINED_MORE.get(line.get("trained", ""), "").format("scores" if opinions else "votes")
-    return f" {words}" if words else ""
-
-
-def reading(title: str, pairs: Mapping[str, Any], between: Mapping[str, Any]) -> str:
-    """A metric's agreement on pairs in plain words, beside that of two people."""
-    if pairs["value"] is None:
-        return f"{title} answers none of the study's questions."
-    words = f"{title} orders {round(100 * pairs['value'])} of 100 pairs as the raters did"
-    if pairs["low"] is not None:
-        words += f" (95 % interval {round(100 * pairs['low'])} to {round(100 * pairs['high'])})"
-    return f"{words}; two raters agree on {round(100 * between['value'])}." if between["value"] is not None else f"{words}."
-
-
-def opinion_reading(title: str, rho: Mapping[str, Any]) -> str:
-    """A metric's correlation with mean opinions in plain words."""
-    if rho["value"] is None:
-        return f"{title} cannot be compared with opinions: too few entries have both."
-    value = rho["value"]
-    alike = next(words for least, words in ALIKE if value >= least)
-    words = f"{title} orders the {rho['n']} entries {alike}"
-    ends = f", 95 % interval {signed(rho['low'])} to {signed(rho['high'])}" if rho["low"] is not None else ""
-    return f"{words} (Spearman's ρ {signed(value, 3)}{ends})."
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """With a true minus sign, and none on a rounded zero."""
-    text = f"{value:.{digits}f}"
-    return (text if float(text) else text.removeprefix("-")).replace("-", "−")
+    """What the payload says of people; None where it says nothing."""
+    found = PeopleFound.read(content.get("people"))
+    return People(found, {metric["slug"]: metric["title"] for metric in content["metrics"]}) if found else None
 
 
 def spread(value: float | None, low: float | None, high: float | None, rows: Sequence[Sequence[float | None]]) -> dict[str, float] | None:

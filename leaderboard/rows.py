@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from leaderboard import exports
+from leaderboard.people import ColumnAgreement, PeopleFound
 from leaderboard.stats.ranking import RULES
 
 PER_PAGE = 100
@@ -181,22 +182,13 @@ class BoardRows:
 
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
-        people = {line["slug"]: line for line in (self.content.get("people") or {}).get("metrics", [])}
+        found = PeopleFound.read(self.content.get("people"))
+        people = {line.slug: _agreement(found, line) for line in found.metrics if not line.guard} if found else {}
         columns = tuple(
-            exports.Column(m["slug"], m["title"], m["higher_is_better"], m["unit"], m["decimals"], self._agreement(people.get(m["slug"])))
+            exports.Column(m["slug"], m["title"], m["higher_is_better"], m["unit"], m["decimals"], people.get(m["slug"]))
             for m in self.metrics
         )
         return exports.Table(caption, columns, tuple(self._exported(index) for index in self.indices))
-
-    def _agreement(self, line: dict | None) -> exports.People | None:
-        """What people say of a column, to be written down."""
-        if line is None:
-            return None
-        rho = exports.Agreement(line["order"]["srocc"], *(line["order"].get("srocc_ci") or (None, None)))
-        pairs = line["by"][""]
-        of_pairs = self.content["people"]["kind"] == "pairs"
-        shown = exports.Agreement(pairs["value"], pairs["low"], pairs["high"]) if of_pairs else None
-        return exports.People(shown, rho, line.get("trained", ""))
 
     def _exported(self, index: int) -> exports.Row:
         entry, overall = self.content["entries"][index], self.content["overall"]
@@ -206,6 +198,15 @@ class BoardRows:
             overall["rank"][index], entry["name"], entry["team"], cells, overall["rank_low"][index],
             overall["rank_high"][index], (*flags, *filter(None, [entry["state"]])),
         )  # fmt: skip
+
+
+def _agreement(found: PeopleFound, line: ColumnAgreement) -> exports.People:
+    """What people say of a column, to be written down."""
+    figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high)}
+    if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
+        name = "pairs" if found.people < 2 else "decided"
+        figures = {name: exports.Agreement(line.decided.value, line.decided.low, line.decided.high)} | figures
+    return exports.People(figures, line.tier, line.trained)
 
 
 def lead(content: dict) -> dict[str, Any]:

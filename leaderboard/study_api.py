@@ -14,8 +14,8 @@ from pydantic import Field
 
 from leaderboard.board_api import board_phase
 from leaderboard.models import Study
-from leaderboard.people import n_raters, unnamed
-from leaderboard.views.studies import anonymous, barred_from, withheld_labels
+from leaderboard.studies.summary import Summary
+from leaderboard.views.studies import barred_from, withheld_labels
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
 from submissions.permissions import allowed
@@ -45,10 +45,11 @@ class StudyBrief(Schema):
 
 
 class StudyFull(StudyBrief):
-    analyses: dict[str, dict[str, Any]] = Field(
-        description="By criterion, what `python -m leaderboard.stats --json` prints: scales of the entries, agreement and correlation of "
-        "every metric with intervals, per group and per sample, contradictions, reliability, and whether enough was labelled. Raters are "
-        "numbered."
+    analyses: dict[str, Summary] = Field(
+        description="By criterion, what `python -m leaderboard.stats --json` prints: how far every metric agrees with people, with "
+        "intervals over raters and samples, tiers and guards; what people prefer, with rank intervals; the best possible; "
+        "contradictions, reliability, and whether that is enough. The top level is of the entries of teams and baselines, `all` of "
+        "damaged ones too. Raters are numbered."
     )
 
 
@@ -60,14 +61,15 @@ def _seen(request: HttpRequest, phase: Phase):
 
 
 def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
-    done = {row.criterion: row for row in study.analyses.all() if row.content is not None}
+    done = {row.criterion: row for row in study.analyses.all() if row.summary is not None}
     main = done[study.leading(done)] if done else None
+    summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
     fields = ("slug", "title", "question", "source", "kind", "state", "made_up", "created_at")
     return {name: getattr(study, name) for name in fields} | {
-        "criteria": study.in_order(done), "raters": n_raters(main.content) if main else None,
-        "judgements": main.content["counted"] if main else None, "withdrawn": study.n_withdrawn,
-        "screened": len(main.content["screened"]) if main and main.content.get("screening") else None,
+        "criteria": study.in_order(done), "raters": summary.n_people if summary else None,
+        "judgements": summary.counted if summary else None, "withdrawn": study.n_withdrawn,
+        "screened": len(summary.screened) if summary and summary.screening else None,
         "analysed_at": main.finished_at if main else None, "page_url": request.build_absolute_uri(address),
     }  # fmt: skip
 
@@ -93,6 +95,6 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug):
     row = _seen(request, found).filter(slug=study).first()
     if row is None:
         raise Http404
-    done = {one.criterion: one.content for one in row.analyses.all() if one.content is not None}
+    done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
     withheld = withheld_labels(row, barred_from(found, allowed(request.user, "challenge.organize", found.challenge)))
-    return _brief(request, row, found) | {"analyses": {name: anonymous(unnamed(done[name], withheld)) for name in row.in_order(done)}}
+    return _brief(request, row, found) | {"analyses": {name: done[name].without(withheld).numbered() for name in row.in_order(done)}}

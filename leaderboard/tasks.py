@@ -16,7 +16,7 @@ from leaderboard.judge.run import ask_due
 from leaderboard.mail import send_due_mail
 from leaderboard.models import JudgeRun, Snapshot, StudyAnalysis
 from leaderboard.rating import artifacts
-from leaderboard.studies import analyse_due, recount
+from leaderboard.studies.analysis import analyse_due, recount
 from submissions import wake
 from submissions.models import Phase
 

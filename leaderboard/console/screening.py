@@ -33,12 +33,13 @@ def screening(study: Study) -> Screening | None:
     if not study.can_screen:
         return None
     titles = {criterion["key"]: criterion["title"] for criterion in study.criteria}
-    done = list(study.analyses.filter(content__isnull=False).order_by("criterion"))
+    rows = study.analyses.filter(content__isnull=False).order_by("criterion")
+    done = [(row.criterion, row.summary) for row in rows if row.summary is not None]
     low = (
-        Low(titles.get(row.criterion, row.criterion or "all"), line["rater"], line["agreement"], line["screened"])
-        for row in done
-        for line in row.content["reliability"]["raters"]
-        if line["screened"] or (line["agreement"] is not None and line["agreement"] < SCREENED)
+        Low(titles.get(criterion, criterion or "all"), line.rater, line.agreement, line.screened)
+        for criterion, summary in done
+        for line in summary.reliability.raters
+        if line.screened or (line.agreement is not None and line.agreement < SCREENED)
     )
-    computed = all(row.content["screening"] for row in done) if done else None
+    computed = all(summary.screening for _, summary in done) if done else None
     return Screening(SCREENED, study.screens_raters, computed, tuple(low))

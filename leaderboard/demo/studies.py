@@ -13,7 +13,7 @@ from leaderboard.judge.planning import WIREFRAME_PLAN
 from leaderboard.models import Study
 from leaderboard.rating.criteria import ready_made
 from leaderboard.stats.votes import Vote
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from submissions.models import Challenge, Phase, Status, Submission, User
 
 STUDY = "made-up-raters"

@@ -62,7 +62,8 @@ def judges_of(study: Study, criterion: str) -> list[Judge]:
     for runs in by_rater.values():
         said = judged(runs).get(criterion or "overall")
         if said:
-            found.append(Judge(runs[0].rater.name, tuple(said), runs[0].is_for_display_only, facts(runs)))
+            alike = all(run.newcomer_id is None for run in runs)
+            found.append(Judge(runs[0].rater.name, tuple(said), runs[0].is_for_display_only, alike, facts(runs)))
     return found
 
 

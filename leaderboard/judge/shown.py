@@ -11,7 +11,8 @@ from leaderboard import plots_judge
 from leaderboard.judge.instructions import CRITERIA, KEYS, OVERALL
 from leaderboard.judge.scores import facts
 from leaderboard.models import JudgeRun, Study
-from leaderboard.people import WITHHELD
+from leaderboard.people import Line, lines_of
+from leaderboard.studies.summary import HIDDEN_NAME, Judge, Summary
 
 TITLES = {one.key: one.title for one in CRITERIA}
 OVERALL_KEY = KEYS[OVERALL]
@@ -24,13 +25,13 @@ def costs(cost: float | None, n_uncosted: int = 0) -> str:
     return f"{cost:.2f} {settings.JUDGE_CURRENCY}{' and more' if n_uncosted else ''}"
 
 
-def of_study(study: Study, content: dict[str, Any] | None, withheld: Collection[str] = ()) -> list[dict[str, Any]]:
+def of_study(study: Study, summary: Summary | None, withheld: Collection[str] = ()) -> list[dict[str, Any]]:
     """Each judge of a study: its scores as a radar chart and a table, what they took, and how far it agrees with people.
 
-    `content` is the study's analysis on the criterion that is shown, where there is one; of the entries `withheld` nothing is said.
+    `summary` is the study's analysis on the criterion that is shown, where there is one; of the entries `withheld` nothing is said.
     """
     found = []
-    beside = {line["key"]: line for line in (content or {}).get("judges", [])}
+    beside = {line.key: line for line in summary.judges} if summary is not None else {}
     runs: dict[int, list[JudgeRun]] = {}
     for run in JudgeRun.ended(study).select_related("rater", "newcomer"):
         run.study = study
@@ -44,7 +45,8 @@ def of_study(study: Study, content: dict[str, Any] | None, withheld: Collection[
         found.append(
             {
                 "name": newest.rater.name, "run": newest, "display_only": newest.is_for_display_only, "radar": radar,
-                "agreement": beside.get(newest.rater.name), "took": took, "cost": costs(took["cost"]),
+                "agreement": beside.get(newest.rater.name), "line": _line(beside.get(newest.rater.name), summary),
+                "together": _together(beside.get(newest.rater.name), summary), "took": took, "cost": costs(took["cost"]),
                 "table": _table(criteria), "criteria": titles, "newcomer": newest.newcomer,
                 "anchor": next((one["anchor"] for one in criteria.values()), ""),
             }
@@ -52,9 +54,24 @@ def of_study(study: Study, content: dict[str, Any] | None, withheld: Collection[
     return found
 
 
+def _line(judge: Judge | None, summary: Summary | None) -> Line | None:
+    """How far a judge agrees with people, on the scale of metrics; None for one that is for display only, or has no answer of theirs."""
+    if judge is None or judge.decided is None or judge.display_only or summary is None:
+        return None
+    return Line(judge.key, judge.decided, summary.ceiling, key=judge.key)
+
+
+def _together(judge: Judge | None, summary: Summary | None) -> list[dict[str, Any]]:
+    """Each metric's agreement by people alone and by people with the judge."""
+    if judge is None or summary is None:
+        return []
+    lines = {line.key: line for line in lines_of(summary)}
+    return [{"line": lines[one.key], "it": one} for one in judge.with_people if one.key in lines]
+
+
 def _without(scores: dict[str, Any], withheld: Collection[str]) -> dict[str, Any]:
     rows = [row for row in scores["rows"] if row["method"] not in withheld]
-    return scores | {"rows": rows, "anchor": WITHHELD if scores["anchor"] in withheld else scores["anchor"]}
+    return scores | {"rows": rows, "anchor": HIDDEN_NAME if scores["anchor"] in withheld else scores["anchor"]}
 
 
 def scores_of(run: JudgeRun) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 from django.db import models
@@ -10,6 +11,7 @@ from django.utils import timezone
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
 from leaderboard.stats import study as analysis
+from leaderboard.studies.summary import Summary
 from submissions import wake
 from submissions.leases import Leased, LeasedQuerySet
 
@@ -22,8 +24,8 @@ class StudyAnalysisQuerySet(LeasedQuerySet):
 class StudyAnalysis(Leased):
     """Everything computed of a study's judgements on one criterion; the row is the request for it.
 
-    `content` is that of `leaderboard.stats.study.analyse` or `opinion_study.analyse`, of `revision` of the votes and `board` of
-    the phase's scores; the old one stays until the new one is there.
+    `content` is a `Summary`, of `revision` of the votes and `board` of the phase's scores; the old one stays until the new one is
+    there.
     """
 
     class State(models.TextChoices):
@@ -48,6 +50,11 @@ class StudyAnalysis(Leased):
 
     def __str__(self) -> str:
         return f"{self.study} {self.criterion or 'all'} ({self.state})"
+
+    @cached_property
+    def summary(self) -> Summary | None:
+        """What `content` says; None before there is any, and while one of an older version is computed anew."""
+        return Summary.read(self.content)
 
     @classmethod
     def request_missing(cls) -> int:

@@ -197,6 +197,11 @@ class Study(models.Model):
         rows = self.opinions if self.kind == self.Kind.OPINIONS else self.study_votes
         return set(rows.order_by().values_list("criterion", flat=True).distinct())
 
+    @property
+    def damaged(self) -> frozenset[str]:
+        """The labels of what is no entry of a team or baseline: corruptions, the empty entry, the reference."""
+        return frozenset(self.entries.exclude(artifact="").values_list("label", flat=True))
+
     def publish(self, actor: User, is_public: bool) -> None:
         """Show the study, or stop showing it."""
         with transaction.atomic():
@@ -304,7 +309,7 @@ class Study(models.Model):
     @property
     def main_analysis(self) -> StudyAnalysis | None:
         """What boards show of it: the leading criterion of those that are computed."""
-        found = {row.criterion: row for row in self.analyses.all() if row.content is not None}
+        found = {row.criterion: row for row in self.analyses.all() if row.summary is not None}
         return found[self.leading(found)] if found else None
 
 

@@ -27,6 +27,7 @@ LEAST = 5  # raters, and samples, below which there is no interval and no test
 ROUGH = 8  # below which the interval is a rough one
 LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
+NO_VARIANCE = NOTHING**2  # what such sums leave of a variance
 ALIKE = "All answers are alike."
 
 

@@ -78,7 +78,13 @@ class Model:
     @cached_property
     def covariance(self) -> Variance:
         """Of theta [M, M], in parts."""
-        return self.clusters.covariance(self.u[:, : len(self)])
+        m, known = len(self), self.with_ties
+        return Variance(*(part[:m, :m] for part in (known.rater, known.sample, known.cell)), known.clusters)
+
+    @cached_property
+    def with_ties(self) -> Variance:
+        """The same with ln nu in the last row and column, where somebody tied."""
+        return self.clusters.covariance(self.u[:, : len(self) + (self.nu > 0)])
 
     @cached_property
     def variance(self) -> Variance:
@@ -349,45 +355,52 @@ def _column(model: Model, value: Floats, u: Floats, ends) -> Column:
     if model.clusters.few:
         return Column(value, nothing, nothing, model.clusters.few)
     variance = model.clusters.variance(u)
-    none = variance.total <= 0
+    none = variance.total <= crossed.NO_VARIANCE
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = ends(value, np.sqrt(variance.total), variance.df)
     return Column(value, np.where(none, math.nan, low), np.where(none, math.nan, high), crossed.ALIKE if none.all() else "")
 
 
-def of_pair(model: Model, i: int, j: int) -> crossed.Figure:
-    """How often entry i (a place in the model) would be preferred to entry j, ties half."""
-    p, by_eta, by_nu = _slopes(model)
-    u = by_eta[i, j] * (model.u[:, i] - model.u[:, j])
-    if model.log_nu is not None:
-        u = u + by_nu[i, j] * model.u[:, model.log_nu]
-    return crossed.figure(float(p[i, j]), u, model.clusters, np.ones(len(model.answers)))
+@dataclass(frozen=True, eq=False)
+class Duels:
+    """Of each two entries of a model [M, M]: how often the row's would be preferred to the column's, ties half, with its interval;
+    the two-sided p of the difference of their abilities; and whether anybody was asked about the two. NaN where there is none."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    met: NDArray[np.bool_]
 
 
-def p_of_pairs(model: Model) -> Floats:
-    """The two-sided p of each difference of abilities [M, M]; NaN where there are too few raters or samples."""
+def duels(model: Model) -> Duels:
+    """From the covariances of theta and ln nu, so that all pairs cost little more than one."""
     m = len(model)
-    if model.clusters.few:
-        return np.full((m, m), math.nan)
-    gap = model.theta[:, None] - model.theta[None, :]
-    between = model.between
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(between.total > 0, np.abs(gap) / np.sqrt(between.total), np.where(gap == 0, 0.0, np.inf))
-    return 2 * crossed.stdtr(between.df, -t)
-
-
-def holm_of_pairs(model: Model, counted: NDArray[np.bool_] | None = None) -> Floats:
-    """The same after Holm over the pairs of entries that met [M, M]; NaN elsewhere."""
-    p = p_of_pairs(model)
-    m = len(model)
+    value, by_eta, by_nu = _slopes(model)
     place = np.searchsorted(model.entries, np.stack([model.answers.a, model.answers.b]))
     met = np.zeros((m, m), dtype=bool)
-    met[place[0], place[1]] = True
-    i, j = np.nonzero(np.triu(met | met.T, 1) & ~np.isnan(p))
-    adjusted = np.full((m, m), math.nan)
-    if len(i):
-        adjusted[i, j] = adjusted[j, i] = crossed.holm(p[i, j])
-    return adjusted
+    met[place[0], place[1]] = met[place[1], place[0]] = True
+    if model.clusters.few:
+        nothing = np.full((m, m), math.nan)
+        return Duels(value, nothing, nothing, nothing, met)
+
+    def of_share(part: Floats) -> Floats:
+        theta, own = part[:m, :m], np.diag(part)[:m]
+        found = by_eta**2 * (own[:, None] + own[None, :] - 2 * theta)
+        if model.log_nu is not None:
+            with_nu = part[:m, m]
+            found += by_nu**2 * part[m, m] + 2 * by_eta * by_nu * (with_nu[:, None] - with_nu[None, :])
+        return np.maximum(0.0, found)
+
+    known = model.with_ties
+    spread = Variance(*(of_share(part) for part in (known.rater, known.sample, known.cell)), known.clusters)
+    gap, between = model.theta[:, None] - model.theta[None, :], model.between
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(between.total > crossed.NO_VARIANCE, np.abs(gap) / np.sqrt(between.total), np.where(gap == 0, 0.0, np.inf))
+        low, high = crossed.share_interval(value, np.sqrt(spread.total), spread.df)
+    none = (spread.total <= crossed.NO_VARIANCE) | np.eye(m, dtype=bool)
+    p = np.where(np.eye(m, dtype=bool), math.nan, 2 * crossed.stdtr(between.df, -t))
+    return Duels(value, np.where(none, math.nan, low), np.where(none, math.nan, high), p, met)
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,11 +418,15 @@ def places(model: Model) -> Places | None:
         return None
     m = len(model)
     parts = model.covariance
-    scale = parts.rater + parts.sample - parts.cell
-    values, vectors = np.linalg.eigh((scale + scale.T) / 2)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    own = (root**2).sum(axis=1)
     wanted = model.variance.total
+    # Where answers of one rater, or on one sample, go less together than chance has it, nothing may be left of the first; the cells
+    # alone, of which each part has a variance, stand in its place.
+    for scale in (parts.rater + parts.sample - parts.cell, parts.cell):
+        values, vectors = np.linalg.eigh((scale + scale.T) / 2)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        own = (root**2).sum(axis=1)
+        if (own[wanted > crossed.NO_VARIANCE] > crossed.NO_VARIANCE).all():
+            break
     root = root * np.sqrt(np.divide(wanted, own, out=np.zeros(m), where=own > 0))[:, None]
     rng = np.random.Generator(np.random.PCG64(0))
     df = float(np.median(model.variance.df))

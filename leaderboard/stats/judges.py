@@ -29,11 +29,13 @@ class Judged:
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge that answers people's questions too: its name, what it said on the criterion, and facts to be shown beside it."""
+    """A judge that answers people's questions too: its name, what it said on the criterion, and facts to be shown beside it.
+    `drawn_alike` says that its questions were drawn from all entries and samples, as people's are."""
 
     key: str
     judged: tuple[Judged, ...] = field(repr=False)
     display_only: bool = False
+    drawn_alike: bool = True
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 

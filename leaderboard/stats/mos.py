@@ -44,6 +44,17 @@ def mean_opinion(ratings: Ratings, entry: int) -> Figure:
     return crossed.figure(mean, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False, alike=alike)
 
 
+def apart(ratings: Ratings, entry: int, other: int) -> Figure:
+    """By how much the mean of an entry's scores is above another's, with its interval over raters and samples."""
+    own = ratings.take((ratings.method == entry) | (ratings.method == other))
+    here = own.method == entry
+    if not here.any() or here.all():
+        return Figure(None, why="Nobody scored both.")
+    mean, beside = float(own.score[here].mean()), float(own.score[~here].mean())
+    u = np.where(here, (own.score - mean) / here.sum(), (beside - own.score) / (~here).sum())
+    return crossed.figure(mean - beside, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Likelihood:
     """score = psi[stimulus] + bias[rater] + inconsistency[rater] N(0, 1), biases summing to 0 (Li et al., 2004.02067).

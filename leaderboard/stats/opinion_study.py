@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from leaderboard.stats import judges, mos, opinions
 from leaderboard.stats.judges import Judge
@@ -105,7 +104,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
             "key": metric.key, "higher_is_better": metric.higher_is_better, "tie": metric.tie, "trained": metric.trained,
             "values": metric.of_methods,
             "order": _order(metric.of_methods, means.mean, takes_part, metric.higher_is_better, seed),
-            "groups": {}, "scenes": {}, "scenes_mean": asdict(opinions.Correlation(None, None, None, 0)), "contradictions": [],
+            "groups": {}, "scenes": {}, "scenes_mean": asdict(opinions.Correlation(None, None, None, 0))
         }
         for metric in metrics
     ]  # fmt: skip
@@ -158,7 +157,6 @@ def _metric(counted: Ratings, metric: MetricScores, means: dict[str, Floats], ta
         "order": _order(overall, means[""][-1], takes_part, higher, seed),
         "groups": {name: _order(overall, found[-1], takes_part, higher, seed) for name, found in means.items() if name},
         "scenes": {name: asdict(found) for name, found in each.items()}, "scenes_mean": asdict(mean),
-        "contradictions": [asdict(found) for found in contradictions(counted, metric, overall)],
     }  # fmt: skip
 
 
@@ -175,57 +173,6 @@ def _judge(counted: Ratings, one: Judge, means: dict[str, Floats], takes_part: n
 
 def _order(values: Floats, opinion: Floats, takes_part: np.ndarray, higher_is_better: bool, seed: int) -> dict[str, Any]:
     return asdict(opinions.correlation(np.where(takes_part, values, math.nan), opinion, higher_is_better, RESAMPLES, seed))
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """Two methods that people scored differently beyond chance (the 95 % interval `low` to `high` of Welch's t for the
-    difference of their means leaves 0 out) and that the metric puts the other way round; `samples` are those in which it does."""
-
-    preferred: str
-    other: str
-    difference: float
-    low: float
-    high: float
-    samples: tuple[str, ...]
-
-
-def contradictions(counted: Ratings, metric: MetricScores, overall: Floats) -> list[Contradiction]:
-    """All such pairs, those that people are surest of first."""
-    sign = 1 if metric.higher_is_better else -1
-    scores = [counted.score[counted.method == n] for n in range(len(counted.methods))]
-    found = []
-    for i, own in enumerate(scores):
-        for j, theirs in enumerate(scores):
-            if not (overall[j] - overall[i]) * sign > metric.tie or len(own) < 2 or len(theirs) < 2:
-                continue
-            apart = float(own.mean() - theirs.mean())
-            if not apart > 0:
-                continue
-            low, high = _welch(own, theirs)
-            if low > 0:
-                samples = tuple(name for n, name in enumerate(counted.samples) if _turned(counted, metric, n, i, j))
-                found.append(Contradiction(counted.methods[i], counted.methods[j], apart, low, high, samples))
-    return sorted(found, key=lambda one: (-one.low, one.preferred, one.other))
-
-
-def _welch(own: Floats, theirs: Floats) -> tuple[float, float]:
-    """The 95 % interval of the difference of two means; scores that do not vary at all are sure of theirs."""
-    apart = float(own.mean() - theirs.mean())
-    a, b = (float(scores.var(ddof=1)) / len(scores) for scores in (own, theirs))
-    if a + b == 0:
-        return apart, apart
-    freedom = (a + b) ** 2 / (a**2 / (len(own) - 1) + b**2 / (len(theirs) - 1))
-    half = float(stats.t.ppf(0.975, freedom)) * math.sqrt(a + b)
-    return apart - half, apart + half
-
-
-def _turned(counted: Ratings, metric: MetricScores, sample: int, preferred: int, other: int) -> bool:
-    """Whether on this sample people scored `preferred` higher, and the metric the other one."""
-    here = counted.sample == sample
-    own, theirs = (counted.score[here & (counted.method == n)] for n in (preferred, other))
-    apart = (metric.values[sample, other] - metric.values[sample, preferred]) * (1 if metric.higher_is_better else -1)
-    return bool(len(own) and len(theirs) and own.mean() > theirs.mean() and apart > metric.tie)
 
 
 def _reliability(ratings: Ratings, out: Collection[int]) -> list[dict[str, Any]]:

@@ -7,18 +7,21 @@ compared, damaged and empty entries included, which stands beside it in small pr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import davidson, with_people
+from leaderboard.stats import crossed, davidson, mos, planning, with_people
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.davidson import Fragile, Model
 from leaderboard.stats.mos import Fitted, fitted
+from leaderboard.stats.planning import Forecast
+from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.seen import UNTOLD, Seen, seen
+from leaderboard.stats.uncertainty import ALPHA, paired
 from leaderboard.stats.votes import Floats
 from leaderboard.stats.with_people import Ceiling, Correlation, Differences, Pair, ThreeWay
 
@@ -55,10 +58,40 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class Opinions:
-    """Mean opinion scores in the place of preferences: of each entry float64[entries], and on each sample float64[samples, entries]."""
+    """Mean opinion scores in the place of preferences: of each entry float64[entries], and on each sample float64[samples, entries];
+    `scores` are what they are the means of."""
 
     of_entries: Floats
     by_sample: Floats
+    scores: Ratings
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two entries that people compared, `first` the one that they prefer. `value` says how often (in an opinion study: by how many
+    points of the scale their means differ), `p` how likely such a difference is between equals, after Holm over all such pairs.
+    `answers` were given on the two."""
+
+    first: str
+    second: str
+    value: Figure
+    p: float | None
+    answers: int
+
+    @property
+    def told_apart(self) -> bool:
+        return self.p is not None and self.p <= ALPHA
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A duel that people decided beyond chance and that a metric, beyond chance too, puts the other way round. `p` is the metric's own, of
+    the paired test over the study's samples; None of a metric without values per sample, which puts them strictly so. `samples` are
+    those in which it contradicts the majority."""
+
+    duel: Duel
+    p: float | None
+    samples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -81,6 +114,7 @@ class MetricRow:
     seen: Seen | None
     of_ceiling: float | None
     fitted: Fitted | None = None
+    contradictions: tuple[Contradiction, ...] = ()
     tier: int | None = None
     above_size: bool | None = None
 
@@ -113,6 +147,15 @@ class Preference:
 
 
 @dataclass(frozen=True)
+class Enough:
+    """The first `settled` places are settled: their rank intervals overlap none below. `more` answers, about, would settle the next;
+    None where all are settled, or the two at the edge are level."""
+
+    settled: int
+    more: int | None
+
+
+@dataclass(frozen=True)
 class People:
     """Everything of one set of entries. `why` is said in the place of a headline where there is none."""
 
@@ -126,6 +169,10 @@ class People:
     models: tuple[Preference, ...]
     pairs: tuple[Pair, ...]
     fragile: Fragile | None
+    duels: tuple[Duel, ...] = ()
+    enough: Enough | None = None
+    forecast: Forecast | None = None  # of the first metric's decided agreement
+    consistency: tuple[tuple[str, float], ...] = ()  # of each rater, see `davidson.consistency`
     why: str = ""
 
 
@@ -134,12 +181,15 @@ def people(
     metrics: Sequence[Scored] = (),
     seed: int = 0,
     fragility: bool = True,
-    covariates: dict[str, Floats] | None = None,
+    covariates: Mapping[str, Floats] | None = None,
     opinions: Opinions | None = None,
+    size: Floats | None = None,
+    reference_size: Floats | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> People:
     """The summary of these answers. `covariates` are tables like a metric's x, of which the models take the differences. With
-    `opinions`, of which the answers were made, entries stand by their mean scores and no model is fitted."""
+    `opinions`, of which the answers were made, entries stand by their mean scores and no model is fitted. `size` is how large what an
+    entry handed in for a sample is [samples, entries], `reference_size` how large its reference is [samples]: guards, where known."""
     z = {name: with_people.differences(answers, x) for name, x in (covariates or {}).items()}
     full = {name: found for name, found in z.items() if found.had.all()}
     # The models' design has b - a turned round: theirs is a minus b.
@@ -148,29 +198,127 @@ def people(
     step()
     best = with_people.ceiling(answers)
     clusters = answers.clusters
+    compared = _duels_of_scores(answers, opinions.scores) if opinions else _duels(answers, models)
+    step()
     rows, differences = [], []
-    for metric in [*metrics, *guards(answers, seed)]:
+    for metric in [*metrics, *guards(answers, seed, size, reference_size if opinions else None)]:
         found = with_people.differences(answers, metric.x)
-        rows.append(_metric(metric, found, column, certain, opinions, best))
+        row = _metric(metric, found, column, certain, opinions, best)
+        rows.append(replace(row, contradictions=() if metric.guard else _contradictions(answers, metric, compared)))
         differences.append(found)
         step()
     rows, pairs = _compared(rows, differences, few=bool(clusters.few))
     entries = () if opinions else _entries(answers, models)
     step()
-    hangs = davidson.fragile(models[0], step) if fragility and models and not clusters.few and len(models[0]) > 1 else None
+    usable = not clusters.few and bool(models) and len(models[0]) > 1
+    hangs = davidson.fragile(models[0], step) if fragility and usable else None
     return People(
         len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, rows, entries, best,
-        tuple(_preference(n, model) for n, model in enumerate(models, 1)), pairs, hangs, _why(answers),
+        tuple(_preference(n, model) for n, model in enumerate(models, 1)), pairs, hangs, compared,
+        _enough(models[0], entries) if usable else None, _forecast(rows, metrics, differences),
+        tuple((answers.raters[k], b) for k, (b, _) in davidson.consistency(models[0]).items()) if usable else (), _why(answers),
     )  # fmt: skip
 
 
-def guards(answers: Answers, seed: int) -> list[Scored]:
-    """Rows that know nothing, in every table and last in it."""
+def guards(answers: Answers, seed: int, size: Floats | None = None, reference_size: Floats | None = None) -> list[Scored]:
+    """Rows that know nothing, or size alone, in every table and last in it."""
     shape = len(answers.samples), len(answers.entries)
-    return [
+    found = [
         Scored("constant", with_people.constant(*shape), guard=True),
         Scored("coin", with_people.coin(seed, *shape), guard=True),
     ]
+    if size is not None:
+        found.append(Scored("size", size, guard=True))
+    if reference_size is not None:
+        found.append(Scored("reference only", np.repeat(reference_size[:, None], shape[1], axis=1), guard=True))
+    return found
+
+
+def _duels(answers: Answers, models: Sequence[Model]) -> tuple[Duel, ...]:
+    """Each two entries that somebody was asked about, those that people are surest of first."""
+    counts = np.zeros((len(answers.entries),) * 2, dtype=np.int64)
+    np.add.at(counts, (answers.a, answers.b), 1)
+    found, p_values = [], []
+    for model in models:
+        table = davidson.duels(model)
+        known = {"raters": model.clusters.n_raters, "samples": model.clusters.n_samples, "why": model.clusters.few}
+        for i, j in np.argwhere(np.triu(table.met, 1)).tolist():
+            if table.value[i, j] < 0.5:
+                i, j = j, i
+            a, b = int(model.entries[i]), int(model.entries[j])
+            n = int(counts[a, b] + counts[b, a])
+            share = Figure(float(table.value[i, j]), _or_none(table.low[i, j]), _or_none(table.high[i, j]), n, **known)
+            found.append(Duel(answers.entries[a], answers.entries[b], share, None, n))
+            p_values.append(float(table.p[i, j]))
+    return _surest_first(found, p_values)
+
+
+def _duels_of_scores(answers: Answers, scores: Ratings) -> tuple[Duel, ...]:
+    """Each two entries that one rater scored on one sample; the difference of their means, over raters and samples."""
+    counts = np.zeros((len(answers.entries),) * 2, dtype=np.int64)
+    np.add.at(counts, (answers.a, answers.b), 1)
+    found, p_values = [], []
+    for a, b in np.argwhere(counts).tolist():
+        apart = mos.apart(scores, a, b)
+        if apart.value is not None and apart.value < 0:
+            a, b, apart = b, a, mos.apart(scores, b, a)
+        found.append(Duel(answers.entries[a], answers.entries[b], apart, None, int(counts[a, b] + counts[b, a])))
+        known = apart.se is not None and apart.df is not None and apart.value is not None
+        p_values.append(crossed.two_sided(apart.value, apart.se**2, apart.df) if known else math.nan)
+    return _surest_first(found, p_values)
+
+
+def _surest_first(found: Sequence[Duel], p_values: Sequence[float]) -> tuple[Duel, ...]:
+    tested = [n for n, p in enumerate(p_values) if not math.isnan(p)]
+    adjusted = dict(zip(tested, crossed.holm(np.array([p_values[n] for n in tested])).tolist(), strict=True))
+    order = sorted(range(len(found)), key=lambda n: (p_values[n] if n in adjusted else math.inf, found[n].first, found[n].second))
+    return tuple(replace(found[n], p=adjusted.get(n)) for n in order)
+
+
+def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) -> tuple[Contradiction, ...]:
+    """The duels that people decided and the metric turns round, both beyond chance; those that people are surest of first."""
+    place = {name: n for n, name in enumerate(answers.entries)}
+    values, found = metric.of_entries, []
+    for duel in compared:
+        i, j = place[duel.first], place[duel.second]
+        near = with_people.EQUAL * max(1.0, abs(values[i]), abs(values[j]))
+        if not (duel.told_apart and values[j] - values[i] > near):  # also where one of them has no value
+            continue
+        p = None
+        if metric.by_sample:
+            p = paired(metric.x[:, i], metric.x[:, j]).p_value
+            if p is None or p > ALPHA:
+                continue
+        on = (answers.a == min(i, j)) & (answers.b == max(i, j))
+        leaning = np.bincount(answers.sample[on], answers.verdict[on] * (1 if j < i else -1), len(answers.samples))
+        samples = np.flatnonzero((leaning > 0) & (metric.x[:, j] > metric.x[:, i]))
+        found.append(Contradiction(duel, p, tuple(answers.samples[n] for n in samples)))
+    return tuple(found)
+
+
+def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
+    """By the rank intervals of the largest part."""
+    rows = [row for row in entries if row.part == 1 and row.rank is not None]
+    settled = planning.settled_places(np.array([row.rank[0] for row in rows]), np.array([row.rank[1] for row in rows]))
+    if settled == len(rows):
+        return Enough(settled, None)
+    place = {int(entry): n for n, entry in enumerate(model.entries)}
+    names = {name: n for n, name in enumerate(model.answers.entries)}
+    above, below = (place[names[rows[settled + n].method]] for n in (0, 1))
+    gap = float(model.theta[above] - model.theta[below])
+    variance = float(model.between.total[above, below])
+    known = abs(gap) > with_people.EQUAL and variance > 0
+    return Enough(settled, planning.more_for(gap, variance, len(model.answers)) if known else None)
+
+
+def _forecast(rows: Sequence[MetricRow], metrics: Sequence[Scored], found: Sequence[Differences]) -> Forecast | None:
+    """How much surer the headline of the first metric would be with more answers, raters or samples."""
+    if not rows or rows[0].guard or rows[0].decided.low is None:
+        return None
+    at = next(n for n, metric in enumerate(metrics) if metric.key == rows[0].key)
+    answers, credits = with_people.credit(found[at])
+    _, u = crossed.ratio(answers.weight * credits, answers.weight)
+    return planning.forecast(answers.clusters.variance(u), len(answers))
 
 
 def _why(answers: Answers) -> str:
@@ -293,32 +441,32 @@ def as_json(found: People) -> dict[str, Any]:
         "fragile": None
         if found.fragile is None
         else {"answers": found.fragile.answers, "raters": found.fragile.raters, "samples": found.fragile.samples},
-        "metric_pairs": [
-            {
-                "first": p.first,
-                "second": p.second,
-                "value": p.value,
-                "low": p.low,
-                "high": p.high,
-                "p": p.p,
-                "p_holm": p.p_holm,
-                "why": p.why,
-            }
-            for p in found.pairs
-        ],
+        "metric_pairs": [vars(pair) for pair in found.pairs],
+        "duels": [_duel_json(duel) for duel in found.duels],
+        "enough": None if found.enough is None else vars(found.enough),
+        "consistency": dict(found.consistency),
+        "forecast": None if found.forecast is None else {"metric": found.metrics[0].key, **vars(found.forecast)},
     }
+
+
+def _duel_json(duel: Duel) -> dict[str, Any]:
+    share = [duel.value.value, duel.value.low, duel.value.high]
+    return {"first": duel.first, "second": duel.second, "value": share, "p_holm": duel.p, "answers": duel.answers}
 
 
 def _ends(figure: Figure | Correlation) -> dict[str, Any]:
     return {"value": figure.value, "low": figure.low, "high": figure.high, "n": figure.n, "why": figure.why}
 
 
-def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
-    figure = row.decided
-    decided = _ends(figure) | {
-        "n_eff": figure.n_eff, "raters": figure.raters, "samples": figure.samples, "coverage": row.coverage, "se": figure.se,
-        "df": figure.df, "rough": figure.rough,
+def figure_json(figure: Figure) -> dict[str, Any]:
+    """A figure with all that its interval is made of."""
+    return _ends(figure) | {
+        "n_eff": figure.n_eff, "raters": figure.raters, "samples": figure.samples, "se": figure.se, "df": figure.df, "rough": figure.rough,
     }  # fmt: skip
+
+
+def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
+    decided = figure_json(row.decided) | {"coverage": row.coverage}
     three_way = _ends(row.three_way.figure) | {"tolerance": row.three_way.tolerance, "range": row.three_way.range}
     told = None
     if row.seen is not None:
@@ -344,6 +492,7 @@ def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
         "of_ceiling": row.of_ceiling,
         "tier": row.tier,
         "above_size": row.above_size,
+        "contradictions": [_duel_json(one.duel) | {"p_metric": one.p, "samples": list(one.samples)} for one in row.contradictions],
     }
 
 

@@ -104,10 +104,9 @@ def more_for(gap: float, variance: float, answers: int) -> int:
 
 
 def settled_places(low: Ints, high: Ints) -> int:
-    """k: places 1 to k are settled, where the rank intervals of the first k overlap none below. `low`, `high` in the order shown."""
-    settled = 0
-    for k in range(1, len(low) + 1):
-        if k == len(low) or high[:k].max() < low[k:].min():
-            settled = k
-            break
-    return settled if settled < len(low) else 0
+    """k: places 1 to k are settled, each of whose rank intervals overlaps none below it. `low`, `high` in the order shown; where all
+    but the last are settled, that is too."""
+    for k in range(len(low) - 1):
+        if high[: k + 1].max() >= low[k + 1 :].min():
+            return k
+    return len(low)

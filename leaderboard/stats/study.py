@@ -12,15 +12,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 from leaderboard.stats import adequacy, judges, opinions, preference, raters
 from leaderboard.stats.judges import Judge
 from leaderboard.stats.people import Scored
 from leaderboard.stats.votes import Floats, Votes
 
-VERSION = 8  # raised whenever any number can change
-FEW_SAMPLES = 2
+VERSION = 9  # raised whenever any number can change
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +85,7 @@ def analyse(
     found |= _scales(counted, anchor, seed)
     step()
     preferred = {one.key: judges.preferred(asked, votes.samples, votes.methods, one.judged) for one in models}
-    found["agreement"] = _agreement(votes, asked, metrics, preferred)
+    found["agreement"] = _agreement(votes, asked, metrics)
     found["metrics"] = []
     for metric in metrics:
         found["metrics"].append(_metric(votes, asked, counted, metric, seed))
@@ -133,18 +131,16 @@ def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
     return {"scales": rows, "anchor": counted.methods[at] if counted.methods else None, "explained_share": share}
 
 
-def _agreement(votes: Votes, asked: raters.Questions, metrics: Sequence[MetricScores], models: Mapping[str, Floats]) -> dict[str, Any]:
-    """The matrix of people, metrics and judges together, and people's clusters with what each group and metric agrees on average
-    with them."""
+def _agreement(votes: Votes, asked: raters.Questions, metrics: Sequence[MetricScores]) -> dict[str, Any]:
+    """The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only."""
     answers = [raters.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
-    answers += [judges.verdict(preferred) for preferred in models.values()]
     verdicts = np.concatenate([asked.verdicts, np.array(answers).reshape(len(answers), -1)]) if answers else asked.verdicts
     found = raters.agreement(verdicts)
     people = raters.clusters(found.all[: len(votes.raters), : len(votes.raters)])
     everyone = raters.clusters(found.all)
     return {
-        "names": [*votes.raters, *(metric.key for metric in metrics), *models],
-        "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics) + ["judge"] * len(models),
+        "names": [*votes.raters, *(metric.key for metric in metrics)],
+        "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics),
         "all": found.all,
         "decisive": found.decisive,
         "common": found.common,
@@ -179,7 +175,6 @@ def _metric(votes: Votes, asked: raters.Questions, counted: Votes, metric: Metri
         "order": asdict(opinions.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed)),
         "scenes": {name: asdict(found) for name, found in each.items()},
         "scenes_mean": asdict(mean),
-        "contradictions": [asdict(found) for found in contradictions(counted, metric)],
     }
 
 
@@ -206,48 +201,6 @@ def _judge(votes: Votes, asked: raters.Questions, counted: Votes, one: Judge, pr
         "left_share": judges.left_share(one.judged),
         "facts": dict(one.facts),
     }
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """A pair that people decided and the metric puts the other way round.
-
-    `preferred` was chosen in `won` of `n` decisive votes against `other`, more than chance explains: the exact 95 % interval
-    `low` to `high` of that share lies above one half. `samples` are those in which the metric contradicts the majority.
-    """
-
-    preferred: str
-    other: str
-    won: int
-    n: int
-    low: float
-    high: float
-    samples: tuple[str, ...]
-
-
-def contradictions(counted: Votes, metric: MetricScores) -> list[Contradiction]:
-    """All such pairs, those that people are surest of first; the metric's order is that of its one value per method."""
-    cells = preference.cells(counted)[..., 0]
-    sign = 1 if metric.higher_is_better else -1
-    values, means = sign * metric.values, sign * metric.of_methods
-    found = []
-    for i, j in zip(*np.nonzero(cells > cells.T), strict=True):
-        won, n = int(cells[i, j]), int(cells[i, j] + cells[j, i])
-        if not means[j] - means[i] > metric.tie:  # also where one of them has no value
-            continue
-        low, high = binomtest(won, n).proportion_ci(0.95, "exact")
-        if low > 0.5:
-            samples = tuple(counted.samples[h] for h in _against(counted, values, int(i), int(j), metric.tie))
-            found.append(Contradiction(counted.methods[i], counted.methods[j], won, n, float(low), float(high), samples))
-    return sorted(found, key=lambda one: (-one.low, one.preferred, one.other))
-
-
-def _against(counted: Votes, values: Floats, preferred: int, other: int, tie: float) -> list[int]:
-    """The samples in which more people chose `preferred`, and the metric the other one."""
-    a, b = min(preferred, other), max(preferred, other)
-    pair = counted.take((counted.a == a) & (counted.b == b))
-    leaning = np.bincount(pair.sample, pair.verdict * (1 if preferred == b else -1), len(counted.samples))
-    return np.flatnonzero((leaning > 0) & (values[:, other] - values[:, preferred] > tie)).tolist()
 
 
 def _people(verdicts: Floats, seed: int) -> dict[str, Any]:

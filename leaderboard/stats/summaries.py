@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import mos
-from leaderboard.stats.answers import answers, of_opinions
-from leaderboard.stats.people import Opinions, as_json, people
+from leaderboard.stats import alternative, judges, mos, with_people
+from leaderboard.stats.alternative import Asked
+from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.judges import Judge
+from leaderboard.stats.opinion_study import Means
+from leaderboard.stats.people import MetricRow, Opinions, People, Scored, as_json, figure_json, people
+from leaderboard.stats.raters import Questions
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.study import MetricScores, plain
-from leaderboard.stats.votes import Votes
+from leaderboard.stats.votes import Floats, Votes
+from leaderboard.stats.with_people import Differences, ThreeWay
+
+UNANSWERED = "It answered none of people's duels."
+ONLY_MEANS = "Only the means were published, and a duel needs single scores."
 
 
 def of_pairs(
@@ -22,14 +31,33 @@ def of_pairs(
     damaged: Collection[str] | None = None,
     seed: int = 0,
     fragility: bool = True,
+    models: Sequence[Judge] = (),
+    tolerated: float = alternative.TOLERATED["crowd"],
+    size: Floats | None = None,
+    covariates: Mapping[str, Floats] | None = None,
+    step: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """The analysis `found` of votes on pairs with its summary. `damaged` names the methods that are no entries of teams or baselines:
     corruptions, the empty entry, the reference; where it is given (it may be empty), the figures are of the others, and `all` has the
-    same of every method."""
+    same of every method. `models` are judges that answered too, `tolerated` how much worse than a person one may be; `size` is how
+    large each entry is [samples, methods], where that is known."""
     scored = [metric.scored for metric in metrics]
-    summary = as_json(people(answers(votes, _entries(votes.methods, damaged)), scored, seed, fragility))
+    entries = _entries(votes.methods, damaged)
+    counted = answers(votes, entries)
+    summary = as_json(people(counted, scored, seed, fragility, covariates, size=size, step=step))
+    if covariates:
+        # The column with them and without them stand side by side.
+        alone = {row["method"]: row["implied"] for row in as_json(people(counted, (), seed, False, step=step))["scales"]}
+        summary["scales"] = [row | {"implied_without": alone.get(row["method"])} for row in summary["scales"]]
     if damaged is not None:
-        summary["all"] = as_json(people(answers(votes), scored, seed, fragility))
+        summary["all"] = _without_raters(people(answers(votes), scored, seed, False, size=size, step=step))
+    groups = {}
+    for name in sorted({name for name in votes.groups if name}):
+        inside = np.array([group == name for group in votes.groups], dtype=bool)
+        groups[name] = answers(votes.take(inside[votes.rater]), entries)
+    _by_group(summary, groups, scored)
+    summary["judges"] = [_judge(counted, scored, one, tolerated) for one in models]
+    step()
     return plain(_joined(found, summary))
 
 
@@ -39,28 +67,129 @@ def of_scores(
     metrics: Sequence[MetricScores] = (),
     damaged: Collection[str] | None = None,
     seed: int = 0,
+    size: Floats | None = None,
+    reference_size: Floats | None = None,
+    step: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """The analysis `found` of opinion scores with its summary; raters that it screened are left out."""
     out = np.isin(np.array(ratings.raters, dtype=object).astype(str), found["screened"])
     counted = ratings.take(~out[ratings.rater])
     scored, table = [metric.scored for metric in metrics], _means(counted)
     entries = _entries(ratings.methods, damaged)
-    summary = as_json(people(of_opinions(counted, entries), scored, seed, opinions=table))
+    sizes = {"size": size, "reference_size": reference_size, "step": step}
+    summary = as_json(people(of_opinions(counted, entries), scored, seed, opinions=table, **sizes))
     if damaged is not None:
-        summary["all"] = as_json(people(of_opinions(counted), scored, seed, opinions=table))
+        summary["all"] = _without_raters(people(of_opinions(counted), scored, seed, opinions=table, **sizes))
+    groups = {}
+    for name in sorted({name for name in ratings.groups if name}):
+        inside = np.array([group == name for group in ratings.groups], dtype=bool)
+        groups[name] = of_opinions(counted.take(inside[counted.rater]), entries)
+    _by_group(summary, groups, scored)
     likelihood = mos.likelihood(counted)
     unshown = mos.unshown(counted, likelihood)
     for n, name in enumerate(ratings.methods):
         figure = mos.mean_opinion(counted, n)
         row = {"method": name, "mos": [figure.value, figure.low, figure.high], "why": figure.why, "raters": figure.raters}
-        row |= {"mos_mle": None, "mos_mle_why": unshown}
+        row |= {"mos_mle": None, "mos_mle_why": unshown, "answers": figure.n}
         if not unshown:
             better = mos.likelihood_of(counted, likelihood, n)
             row |= {"mos_mle": [better.value, better.low, better.high], "mos_mle_why": better.why}
         summary["scales"].append(row)
-    known = zip(counted.raters, likelihood.bias.tolist(), likelihood.inconsistency.tolist(), strict=True)
-    summary["raters"] = [{"rater": name, "bias": bias, "inconsistency": spread} for name, bias, spread in known]
+    summary["scales"].sort(key=lambda row: (row["mos"][0] is None, -(row["mos"][0] or 0.0), row["method"]))
+    spread = dict(zip(counted.raters, zip(likelihood.bias.tolist(), likelihood.inconsistency.tolist(), strict=True), strict=True))
+    found = found | {"reliability": {"raters": [
+        row | {"bias": spread[row["rater"]][0], "inconsistency": spread[row["rater"]][1]} for row in found["reliability"]["raters"]
+    ]}}  # fmt: skip
     return plain(_joined(found, summary))
+
+
+def of_means(found: dict[str, Any], means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = ()) -> dict[str, Any]:
+    """The analysis `found` of published means with the little that means say of metrics: how alike the two orders of entries are."""
+    takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
+    opinion, nothing, rows = np.where(takes_part, means.mean, np.nan), Figure(None, why=ONLY_MEANS), []
+    for metric in sorted((one.scored for one in metrics), key=lambda one: one.key):
+        order = with_people.correlations(metric.of_entries, opinion)
+        rows.append(
+            MetricRow(
+                metric.key, False, metric.trained, None, nothing, nothing, nothing, ThreeWay(nothing), None, order["rho"], order["tau"],
+                order["r"], None, None,
+            )
+        )  # fmt: skip
+    return plain(_joined(found, as_json(People(0, 0, 0, 0, tuple(rows), (), None, (), (), None, why=ONLY_MEANS))))
+
+
+def _by_group(summary: dict[str, Any], groups: Mapping[str, Answers], scored: Sequence[Scored]) -> None:
+    """Each metric's decided agreement with the raters of each group, into its row."""
+    of_key = {metric.key: metric for metric in scored}
+    for row in summary["metrics"]:
+        metric = of_key.get(row["key"])
+        row["groups"] = {
+            name: figure_json(with_people.decided(with_people.differences(counted, metric.x))) for name, counted in groups.items() if metric
+        }
+
+
+# --- judges
+
+
+def _judge(counted: Answers, scored: Sequence[Scored], one: Judge, tolerated: float) -> dict[str, Any]:
+    """How far a judge agrees with people, whether it may stand beside them, and, where it may, what its answers add."""
+    asked, place = _asked(counted)
+    verdict = judges.verdict(judges.preferred(asked, counted.samples, counted.entries, one.judged))
+    own = verdict[place]
+    had = ~np.isnan(own)
+    decided = with_people.decided(Differences(counted.take(had), own[had], own[had], had, 1.0))
+    gate = alternative.gate(asked.verdicts, verdict, tolerated)
+    row: dict[str, Any] = {"key": one.key, "display_only": one.display_only, "decided": figure_json(decided), "gate": vars(gate)}
+    if not gate.passed or one.display_only or not one.drawn_alike:
+        return row | {"with_people": []}
+    return row | {"with_people": [_together(counted, own, metric, one) for metric in scored if metric.by_sample]}
+
+
+def _asked(counted: Answers) -> tuple[Questions, np.ndarray]:
+    """The questions of these answers, and the number of each answer's among them."""
+    _, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
+    verdicts = np.full((len(counted.raters), len(first)), np.nan)
+    verdicts[counted.rater, place] = counted.verdict
+    return Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts), place
+
+
+def _together(counted: Answers, own: Floats, metric: Scored, one: Judge) -> dict[str, Any]:
+    """A metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest."""
+    found = with_people.differences(counted, metric.x)
+    used = np.flatnonzero(found.had)
+    chosen = (found.answers.verdict != 0) & ~np.isnan(own[used])
+    both = found.answers.take(chosen)
+    ours = found.verdict[chosen]
+    same = (1 + ours * own[used][chosen]) / 2
+    asked, _ = _asked(counted)
+    known = {(h, a, b) for h, a, b in zip(asked.sample.tolist(), asked.a.tolist(), asked.b.tolist(), strict=True)}
+    samples = {name: n for n, name in enumerate(counted.samples)}
+    entries = {name: n for n, name in enumerate(counted.entries)}
+    said: dict[tuple[int, int, int], list[int]] = {}
+    for judged in one.judged:
+        if judged.sample in samples and judged.left in entries and judged.right in entries:
+            turn = 1 if judged.left < judged.right else -1
+            a, b = sorted((entries[judged.left], entries[judged.right]))
+            said.setdefault((samples[judged.sample], a, b), []).extend(turn * verdict for verdict in judged.verdicts)
+    more, at = [], []
+    for (h, a, b), verdicts in sorted(said.items()):
+        d = metric.x[h, b] - metric.x[h, a]
+        if (h, a, b) not in known and verdicts and not np.isnan(d):
+            near = with_people.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
+            more.append((1 + (0 if abs(d) <= near else np.sign(d)) * np.sign(sum(verdicts))) / 2)
+            at.append(h)
+    people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.sample)
+    others = Asked(np.array(more, dtype=np.float64), np.arange(len(more)), np.array(at, dtype=np.int64))
+    if len(both) < 2:
+        return {"key": metric.key, "value": None, "low": None, "high": None, "trust": 0.0, "n": len(both), "worth": None, "why": UNANSWERED}
+    return {"key": metric.key, **vars(alternative.together(people_said, same, others))}
+
+
+# --- the sets of entries
+
+
+def _without_raters(found: People) -> dict[str, Any]:
+    return {name: value for name, value in as_json(found).items() if name != "consistency"}
 
 
 def _entries(methods: Sequence[str], damaged: Collection[str] | None) -> list[str] | None:
@@ -72,13 +201,18 @@ def _means(counted: Ratings) -> Opinions:
     np.add.at(total, (counted.sample, counted.method), counted.score)
     np.add.at(count, (counted.sample, counted.method), 1.0)
     with np.errstate(invalid="ignore"):
-        return Opinions(total.sum(axis=0) / count.sum(axis=0), total / count)
+        return Opinions(total.sum(axis=0) / count.sum(axis=0), total / count, counted)
 
 
 def _joined(found: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
     """Both, row by row where both have rows; what the summary says wins, and its order."""
     rows = {}
-    for name, key in (("metrics", "key"), ("scales", "method")):
-        known = {row[key]: row for row in found[name]}
-        rows[name] = [known.pop(row[key], {}) | row for row in summary[name]] + list(known.values())
+    for name, key in (("metrics", "key"), ("scales", "method"), ("judges", "key")):
+        if name in summary:
+            known = {row[key]: row for row in found.get(name, [])}
+            rows[name] = [known.pop(row[key], {}) | row for row in summary[name]] + list(known.values())
+    consistency = summary.pop("consistency", {})
+    if consistency:
+        raters = [row | {"consistency": consistency.get(row["rater"])} for row in found["reliability"]["raters"]]
+        found = found | {"reliability": found["reliability"] | {"raters": raters}}
     return found | summary | rows

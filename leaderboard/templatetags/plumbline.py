@@ -109,6 +109,12 @@ def number(value: float | None, digits: int | None = None) -> str:
 
 
 @register.filter
+def percent(value: float | None) -> str:
+    """A share as a whole number of hundredths, without the sign."""
+    return "–" if value is None else f"{round(100 * value)}"
+
+
+@register.filter
 def figure(value: float | None) -> str:
     """A value that may be a count: whole numbers without decimals, others as `number` shows them."""
     return number(value, 0 if value is not None and float(value).is_integer() else None)

@@ -100,8 +100,8 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     rows = BoardRows(shown, choice_of(request), place.viewer.team_id)
     counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"] if metric["key"])
     return {
-        "people": found, "people_charts": found.charts() if found else [],
-        "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, found.study["slug"]]) if found else "",
+        "people": found, "people_charts": found.charts() if found else [], "claim": found.claim(content) if found else None,
+        "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, found.study.slug]) if found else "",
         "people_head": _head(request, rows, shown["metrics"][0]) if shown is not content else None,
         "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
         "entry_words": ENTRY_WORDS[content["phase"]["entries"]],
@@ -109,7 +109,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "columns": [
             _head(request, rows, metric)
             | {"count": counts.get(metric["fingerprint"]), "evidence_url": evidence_url(place, metric) if metric["key"] else ""}
-            | {"trust": found.trust(metric["slug"]) if found else None, "statement": _statement(metric)}
+            | {"people": found.head(metric["slug"]) if found else None, "statement": _statement(metric)}
             for metric in content["metrics"]
         ],
         "rank_head": _head(request, rows, {"slug": "rank"}),
@@ -245,10 +245,11 @@ def _study_words(found: people.People | None, withdrawn: int) -> str:
     """Which study a table's agreement with people is of, and how many of its judgements are no more."""
     if found is None:
         return ""
-    made_up = " (made up)" if found.study["made_up"] else ""
-    learnt = "".join(f"; {found.titles.get(slug, slug)}: {found.trained(slug)}" for slug in found.lines if found.trained(slug))
+    made_up = " (made up)" if found.study.made_up else ""
+    lines = (found.line(slug) for slug in found.columns)
+    learnt = "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
     since = f"; {people.withdrawn_words(withdrawn)}" if withdrawn else ""
-    return f"{found.study['title']}{made_up}, {found.basis}, {found.at:%Y-%m-%d}{learnt}{since}"
+    return f"{found.study.title}{made_up}, {found.basis}, {found.at:%Y-%m-%d}{learnt}{since}"
 
 
 def citation(place: PhasePlace, snapshot: Snapshot) -> dict[str, str]:

@@ -7,18 +7,17 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
-from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.people import opinion_reading, reading, signed, trained_more, trained_words
+from leaderboard.people import Line, lines_of, order_words, people_words, rho_words, trained_more
+from leaderboard.studies.summary import Metric, Summary
 from submissions.models import Challenge
 from submissions.permissions import Viewer, visible_challenges
 
-MOST_STUDIES = 20
-PARTS = ("metrics", "kind", "of", "counted", "questions", "raters", "n_raters", "screened", "people")  # of an analysis, that are read here
+MAX_STUDIES = 20
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,9 @@ class Measured:
     column: str
     fingerprint: str
     title: str
-    figure: str  # in short
+    line: Line
+    rho: str  # of published means, where that is all there is
+    seen: tuple[float, float, float] | None  # the smallest gap that 75 % see
     words: str
     basis: str
     trained: str
@@ -52,19 +53,15 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
         viewer = viewers.setdefault(phase.challenge_id, Viewer(user, phase.challenge, now))
         if viewer.may("phase.see_board", phase) and (row.study.is_public or viewer.organizes):
             found.append(row)
-    parts = {part: KeyTransform(part, "content") for part in PARTS}
-    contents = {
-        pk: dict(zip(PARTS, values, strict=True))
-        for pk, *values in StudyAnalysis.objects.filter(pk__in=[row.pk for row in found[:MOST_STUDIES]])
-        .annotate(**{f"in_{part}": value for part, value in parts.items()})
-        .values_list("pk", *(f"in_{part}" for part in PARTS))
-    }
-    versions = _versions({row.study.phase_id for row in found[:MOST_STUDIES]}, key)
+    contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in found[:MAX_STUDIES]]).values_list("pk", "content"))
+    summaries = {pk: summary for pk, content in contents.items() if (summary := Summary.read(content)) is not None}
+    versions = _versions({row.study.phase_id for row in found[:MAX_STUDIES]}, key)
     lines = [
-        _measured(row, contents[row.pk], line, versions.get(line["fingerprint"]))
-        for row in found[:MOST_STUDIES]
-        for line in contents[row.pk]["metrics"]
-        if line.get("metric") == key and fingerprint in ("", line["fingerprint"])
+        _measured(row, summaries[row.pk], line, found_metric, versions.get(found_metric.fingerprint))
+        for row in found[:MAX_STUDIES]
+        if row.pk in summaries
+        for line, found_metric in zip(lines_of(summaries[row.pk]), summaries[row.pk].metrics, strict=True)
+        if found_metric.metric == key and fingerprint in ("", found_metric.fingerprint)
     ]
     return sorted(lines, key=lambda one: not one.is_current)
 
@@ -88,32 +85,19 @@ def _main(user: Any, key: str) -> list[StudyAnalysis]:
     return [each[next(iter(each.values())).study.leading(each)] for each in found.values()]
 
 
-def _measured(row: StudyAnalysis, content: dict[str, Any], line: dict[str, Any], version: int | None) -> Measured:
-    opinions = content["kind"] == "opinions"
-    order = line["order"]
-    low, high = order.get("srocc_ci") or (None, None)
-    ends = f" [{signed(low)}, {signed(high)}]" if low is not None else ""
-    rho = "" if order["srocc"] is None else f"ρ {signed(order['srocc'])}{ends}"
-    if opinions:
-        words = opinion_reading(line["title"], {"value": order["srocc"], "low": low, "high": high, "n": order["n"]})
-        figure = rho
-    else:
-        words = reading(line["title"], line["pairs"], content["people"]["pairs"])
-        agreed = line["pairs"]["value"]
-        figure = " · ".join(filter(None, ("" if agreed is None else f"{round(100 * agreed)} / 100 pairs", rho)))
+def _measured(row: StudyAnalysis, summary: Summary, line: Line, metric: Metric, version: int | None) -> Measured:
+    only_means = summary.of == "means"
+    said = order_words(metric.title, metric.rho) if only_means else line.reading
     return Measured(
-        row.study, line["key"], line["fingerprint"], line["title"], figure, words + trained_more(line, opinions),
-        _basis(content, opinions), trained_words(line, opinions), row.finished_at, version,
-        version == registry.get(line["metric"]).version,
+        row.study, metric.key, metric.fingerprint, metric.title, line, rho_words(metric.rho) if only_means else "",
+        metric.seen.delta75 if metric.seen else None, said + trained_more(metric.trained, summary.opinions), _basis(summary), line.trained,
+        row.finished_at, version, version == registry.get(metric.metric).version,
     )  # fmt: skip
 
 
-def _basis(content: dict[str, Any], opinions: bool) -> str:
+def _basis(summary: Summary) -> str:
     """How many people and judgements it is of, in words."""
-    raters = content["n_raters"] if opinions else len(content["raters"])
-    raters = None if raters is None else raters - len(content["screened"] or ())  # pairs know no screening
-    who = "raters unknown" if raters is None else f"{raters} rater{'' if raters == 1 else 's'}"
-    if content["of"] == "means":
+    who = people_words(summary.n_people)
+    if summary.of == "means":
         return f"published means, {who}"
-    what = "scores" if opinions else f"answers on {content['questions']:,} pairs"
-    return f"{content['counted']:,} {what} by {who}"
+    return f"{summary.counted:,} {'scores' if summary.opinions else 'judgements'} by {who}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +17,17 @@ from leaderboard import boards, plots_study
 from leaderboard.judge import answers
 from leaderboard.judge.shown import TITLES, of_study
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.people import n_raters, reading, spread, trained_more, trained_words, unnamed
+from leaderboard.people import Line, lines_of, on_scale, spread, trained_more
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
-from leaderboard.views import study_opinions
+from leaderboard.stats.opinions import SCREENED
+from leaderboard.stats.ranking import rank
+from leaderboard.studies import words
+from leaderboard.studies.summary import Agreement, Ends, Entry, Metric, Summary
 from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
 from submissions.models import Phase
 
-MOST_CONTRADICTIONS = 30
+MAX_CONTRADICTIONS = 30
 
 
 @dataclass
@@ -43,14 +46,16 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     rows, barred = [], barred_from(place.phase, place.viewer.organizes)
     for study in seen(place):
         analysis = study.main_analysis
-        rows.append({"study": study, "found": _brief(unnamed(analysis.content, withheld_labels(study, barred))) if analysis else None})
+        summary = analysis.summary if analysis else None
+        rows.append({"study": study, "found": _brief(summary.without(withheld_labels(study, barred))) if summary else None})
     open_to_all = Study.objects.filter(phase=place.phase, access=Study.Access.OPEN, state=Study.State.OPEN)
     asking = [study for study in open_to_all if not study.closed_sentence()]
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
 
 
 def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
-    """One study: scales, agreement, contradictions, reliability, adequacy; `?criterion=` chooses among several."""
+    """One study: what people prefer, how far metrics agree, contradictions, reliability, whether it is enough; `?criterion=` chooses
+    among several."""
     place = phase_place(request, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
@@ -65,23 +70,17 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         "study": found, "analysis": row, "criterion": asked, "criteria": titled(found, rows) if len(rows) > 1 else [],
     }  # fmt: skip
     withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
-    for one in rows.values():
-        one.content = one.content and unnamed(one.content, withheld)
-    if row is not None and row.content is not None:
-        titles = metric_titles(found.phase)
-        if row.content.get("kind") == "opinions":
-            others = {name: one.content for name, one in rows.items() if one.content is not None}
-            context |= study_opinions.shown(row.content, others, _pages(found), titles, request.GET.get("metric", ""))
-            if context["criteria_table"]:
-                context["criteria_table"]["names"] = [title for _, title in titled(found, others)]
-        else:
-            context |= _shown(found, row, titles)
+    summaries = {name: one.summary.without(withheld) for name, one in rows.items() if one.summary is not None}
+    summary = summaries.get(asked)
+    if row is not None and summary is not None:
+        context |= _shown(found, summary, metric_titles(found.phase), request.GET.get("metric", ""))
+        context["criteria_table"] = _by_criterion(summary, summaries, titled(found, summaries))
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["withdrawn"] = found.withdrawn()
     batch = found.batch
     context["outdated"] = sentences(batch.outdated()) if batch else []
     context["keeps_values"] = batch is not None and batch.state != EvaluationBatch.State.CURRENT
-    context["judges"] = of_study(found, context.get("found"), withheld)
+    context["judges"] = of_study(found, summary, withheld)
     return render(request, "leaderboard/study.html", context)
 
 
@@ -91,9 +90,9 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     if not place.sees_board:
         raise Http404
     found = _study(place, slug)
-    done = {row.criterion: row.content for row in found.analyses.filter(content__isnull=False)}
+    done = {row.criterion: row.summary for row in found.analyses.all() if row.summary is not None}
     withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
-    criteria = {name: anonymous(unnamed(done[name], withheld)) for name in found.in_order(done)}
+    criteria = {name: done[name].without(withheld).numbered().model_dump(mode="json") for name in found.in_order(done)}
     about = {"study": found.slug, "title": found.title, "question": found.question, "source": found.source, "made_up": found.made_up}
     about["withdrawn"] = found.withdrawn()
     return JsonResponse(about | {"criteria": criteria})
@@ -151,34 +150,83 @@ def _study(place: PhasePlace, slug: str) -> Study:
     return found
 
 
-def _shown(study: Study, row: StudyAnalysis, titles: dict[str, str]) -> dict[str, Any]:
-    """What the page shows of an analysis."""
-    content = row.content
-    entries = _pages(study)
-    rates = [line["win_rate"] for line in content["scales"]]
+def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) -> dict[str, Any]:
+    """What the page shows of an analysis; `metric` is the one whose values are drawn over opinion scores."""
+    entries, lines = _pages(study), lines_of(summary, titles)
+    groups = sorted({group for group in summary.groups if group})
+    places = rank([summary.value_of(line)[0] for line in summary.ranked], True)
+    rates = [summary.value_of(line) for line in summary.ranked]
     scales = [
-        line | {"place": place, "entry": entries.get(line["method"]), "bar": spread(*line["win_rate"], rates)}
-        for place, line in enumerate(content["scales"], 1)
-    ]
-    metrics = sorted(content["metrics"], key=lambda line: -(line["pairs"]["value"] or 0))
-    groups = sorted({group for group in content["groups"] if group})
-    for line in metrics:
-        line["title"] = titles.get(line["key"], line["key"])
-        line["reading"] = reading(line["title"], line["pairs"], content["people"]["pairs"]) + trained_more(line)
-        line["trained"] = trained_words(line)
-        line["by_group"] = [line["groups"].get(group) for group in groups]
+        {
+            "line": line, "place": place, "entry": entries.get(line.method), "value": _value(summary, line),
+            "bar": spread(*_value(summary, line), [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]),
+        }
+        for line, place in zip(summary.ranked, places, strict=True)
+    ]  # fmt: skip
+    others = [line for line in summary.scales if line.method not in {one.method for one in summary.ranked}]
+
+    def by_group(line: Line, figure: Agreement) -> Line:
+        return Line(line.title, figure, None, key=line.key)
+
+    rows = [
+        {
+            "line": line, "metric": found, "by_group": [by_group(line, found.groups[group]) for group in groups if group in found.groups],
+            "trained_more": trained_more(found.trained, summary.opinions).strip(), "correlations": [found.rho, found.tau, found.r],
+            "shares": [found.auc_better_worse, found.auc_different_similar, found.acc_eq],
+        }
+        for line, found in zip(lines, summary.metrics, strict=True)
+    ]  # fmt: skip
     turned = [
-        one | {"metric": line["title"], "link": _side_by_side(study, entries, one)} for line in metrics for one in line["contradictions"]
+        {"one": one, "metric": line.title, "link": _side_by_side(study, entries, one.first, one.second)}
+        for line, found in zip(lines, summary.metrics, strict=True)
+        for one in found.contradictions
     ]
-    turned.sort(key=lambda one: -one["low"])
-    raters = [line | {"number": n} for n, line in enumerate(content["reliability"]["raters"], 1)]
-    clusters = content["agreement"]["cluster"]
+    turned.sort(key=lambda row: row["one"].p_holm)
+    first_metric = next((line.title for line in lines if not line.guard), "")
+    chosen = next(
+        (found for found in summary.metrics if found.key == metric), next((one for one in summary.metrics if not one.guard), None)
+    )
     return {
-        "found": content, "scales": scales, "metrics": metrics, "groups": groups, "raters": raters,
-        "contradictions": turned[:MOST_CONTRADICTIONS], "n_contradictions": len(turned),
-        "clusters": [sum(1 for label in clusters if label == number) for number in range(max(clusters, default=0) + 1)],
-        "map": _map(content, titles), "curves": [plots_study.adequacy(curve).to_dict() for curve in content["adequacy"]],
+        "found": summary, "sentences": words.sentences(summary, lines), "scales": scales, "others": others,
+        "has_ends": any(rate[1] is not None for rate in rates), "rows": rows, "lines": lines, "groups": groups,
+        "any_shown": any(line.shown for line in lines if not line.guard),
+        "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
+        "fragile": words.fragile_words(summary), "forecast": words.forecast_words(summary, first_metric),
+        "raters": [line.model_dump() | {"number": n} for n, line in enumerate(summary.reliability.raters, 1)],
+        "map": _map(summary, titles), "curves": [plots_study.adequacy(curve.model_dump()).to_dict() for curve in summary.adequacy],
+        "chosen": chosen, "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
+        "min_correlation": SCREENED,
     }  # fmt: skip
+
+
+def _value(summary: Summary, line: Entry) -> Ends:
+    """The people's column of an entry, an opinion score cut to the scale."""
+    value, low, high = summary.value_of(line)
+    return (on_scale(value), on_scale(low), on_scale(high)) if summary.opinions else (value, low, high)
+
+
+def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[str, Any] | None:
+    """A metric's values over opinion scores, entry by entry."""
+    if metric.values is None:
+        return None
+    scores = {line.method: _value(summary, line) for line in summary.scales}
+    out = {*summary.left_out, *summary.damaged}
+    points = [
+        plots_study.Point(name, value, mos, low, high, is_out=name in out)
+        for name, value in zip(summary.methods, metric.values, strict=True)
+        for mos, low, high in [scores.get(name, (None, None, None))]
+        if value is not None and mos is not None
+    ]
+    return plots_study.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
+
+
+def _by_criterion(summary: Summary, others: Mapping[str, Summary], titles: list[tuple[str, str]]) -> dict[str, Any] | None:
+    """Mean opinions of every criterion side by side, in the order of the one shown; None where there is one criterion."""
+    if len(others) < 2 or not summary.opinions:
+        return None
+    means = {name: {line.method: _value(found, line) for line in found.scales} for name, found in others.items()}
+    rows = [{"method": line.method, "cells": [found.get(line.method, (None,) * 3) for found in means.values()]} for line in summary.scales]
+    return {"names": [title for _, title in titles], "rows": rows}
 
 
 def _pages(study: Study) -> dict[str, int | None]:
@@ -193,9 +241,9 @@ def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
     return [(key, own.get(key) or TITLES.get(key) or key or "all answers") for key in criteria]
 
 
-def _side_by_side(study: Study, entries: dict[str, int | None], one: dict[str, Any]) -> str:
+def _side_by_side(study: Study, entries: dict[str, int | None], first: str, second: str) -> str:
     """Where the two entries of a contradiction are compared; nowhere for mere labels."""
-    a, b = entries.get(one["preferred"]), entries.get(one["other"])
+    a, b = entries.get(first), entries.get(second)
     if a is None or b is None:
         return ""
     return f"{reverse('compare', args=[study.phase.challenge.slug, study.phase.slug])}?a={a}&b={b}"
@@ -207,47 +255,25 @@ def metric_titles(phase: Phase) -> dict[str, str]:
     return {metric["slug"]: metric["title"] for metric in batch.metrics} if batch else {}
 
 
-def _map(content: dict[str, Any], titles: dict[str, str]) -> dict[str, Any]:
-    """The heat map: people cluster by cluster as the tree joins them, then the metrics by how far they agree with people, then judges."""
-    agreement = content["agreement"]
-    people = [n for n in agreement["order"] if agreement["kinds"][n] == "person"]
-    people.sort(key=lambda n: agreement["cluster"][n])  # stable: the tree's order within
-    rank = {line["key"]: -(line["pairs"]["value"] or 0) for line in content["metrics"]}
-    metrics = sorted((n for n, kind in enumerate(agreement["kinds"]) if kind == "metric"), key=lambda n: rank[agreement["names"][n]])
-    models = [n for n, kind in enumerate(agreement["kinds"]) if kind == "judge"]
-    order = people + metrics + models
-    kinds = {"metric": -1, "judge": -2}
-    labels = [kinds.get(agreement["kinds"][n], agreement["cluster"][n] if n < len(agreement["cluster"]) else 0) for n in order]
-    borders = [at for at in range(1, len(order)) if labels[at] != labels[at - 1]]
-    groups = content["groups"]
+def _map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
+    """The heat map: people in the order in which a tree joins them, then the metrics by how far they agree with people."""
+    agreement = summary.agreement
+    if agreement is None:
+        return None
+    people = [n for n in agreement.order if agreement.kinds[n] == "person"]
+    rank_of = {line.key: n for n, line in enumerate(summary.metrics)}
+    metrics = sorted((n for n, kind in enumerate(agreement.kinds) if kind == "metric"), key=lambda n: rank_of[agreement.names[n]])
     names = [
-        f"rater {n + 1}{f' ({groups[n]})' if groups[n] else ''}" if kind == "person" else titles.get(name, name)
-        for n, (name, kind) in enumerate(zip(agreement["names"], agreement["kinds"], strict=True))
+        f"rater {n + 1}{f' ({summary.groups[n]})' if summary.groups[n] else ''}" if kind == "person" else titles.get(name, name)
+        for n, (name, kind) in enumerate(zip(agreement.names, agreement.kinds, strict=True))
     ]
-    counts = ((len(people), "rater"), (len(metrics), "metric"), (len(models), "judge"))
-    some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in counts if n]
-    who = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
-    return plots_study.agreement_map(names, agreement["all"], agreement["common"], order, borders, who).to_dict()
+    some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
+    borders = [len(people)] if people and metrics else []
+    return plots_study.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some)).to_dict()
 
 
-def _brief(content: dict[str, Any]) -> dict[str, Any]:
+def _brief(summary: Summary) -> dict[str, Any]:
     """What the list of studies says of one."""
-    opinions = content.get("kind") == "opinions"
-    between = content["like_others"] if opinions else content["people"]["pairs"]["value"]
-    return {
-        "judgements": content["counted"], "opinions": opinions, "raters": n_raters(content), "between": between,
-        "first": content["scales"][0]["method"] if content["scales"] else "",
-    }  # fmt: skip
-
-
-def anonymous(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with numbers for the raters' names."""
-    number = {name: f"rater {n}" for n, name in enumerate(content["raters"], 1)}
-    if content.get("kind") == "opinions":
-        rows = [line | {"rater": number[line["rater"]]} for line in content["reliability"]["raters"]]
-        screened = [number[name] for name in content["screened"]]
-        return content | {"raters": [*number.values()], "screened": screened, "reliability": {"raters": rows}}
-    people = len(content["raters"])
-    agreement = content["agreement"] | {"names": [*number.values(), *content["agreement"]["names"][people:]]}
-    rows = [line | {"rater": number[line["rater"]]} for line in content["reliability"]["raters"]]
-    return content | {"raters": [*number.values()], "agreement": agreement, "reliability": content["reliability"] | {"raters": rows}}
+    between = None if summary.ceiling is None else summary.ceiling.two_people
+    said = words.sentences(summary, [])
+    return {"judgements": summary.counted, "raters": summary.n_people, "between": between, "first": said[0] if said else None}

@@ -22,6 +22,7 @@ from leaderboard.models import Rater, Study
 from leaderboard.rating import campaign
 from leaderboard.rating.ask import expected
 from leaderboard.rating.subject import Subject
+from leaderboard.studies.summary import Reliability
 from submissions.errors import Refused
 from submissions.models import Phase
 
@@ -100,12 +101,12 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
     }  # fmt: skip
 
 
-def _reliability(study: Study) -> dict[str, dict[str, Any]]:
+def _reliability(study: Study) -> dict[str, Reliability]:
     """By a rater's name, what the last analysis says of how consistent they are, and how right on pairs of known order."""
     done = study.analyses.filter(criterion=study.main_criterion, content__isnull=False).first()
-    if study.kind != Study.Kind.PAIRS or done is None:
+    if study.kind != Study.Kind.PAIRS or done is None or done.summary is None:
         return {}
-    return {line["rater"]: line for line in done.content["reliability"]["raters"]}
+    return {line.rater: line for line in done.summary.reliability.raters}
 
 
 def _own_entries(study: Study) -> dict[int, set[int]]:

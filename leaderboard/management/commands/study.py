@@ -13,7 +13,7 @@ from leaderboard.models import Study
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.votes import VotesError
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from leaderboard.study_folder import CannotExport, write_study
 from submissions import storage
 from submissions.models import Phase

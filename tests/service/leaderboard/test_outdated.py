@@ -14,9 +14,9 @@ from leaderboard.mail import send_due_mail
 from leaderboard.management.commands.doctor import Command as Doctor
 from leaderboard.models import Snapshot
 from leaderboard.rows import WAITING
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from submissions.models import AuditEntry, Submission
-from tests.service.leaderboard.test_studies import imported, votes_for
+from tests.service.leaderboard.studies.test_analysis import imported, votes_for
 from tests.support.factories import PhaseFactory, give_reference
 from tests.support.versions import set_version
 

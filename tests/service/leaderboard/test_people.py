@@ -12,8 +12,8 @@ from leaderboard import people
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
-from leaderboard.studies import analyse_due, metric_scores
-from tests.service.leaderboard.test_studies import imported, judged, votes_for  # noqa: F401
+from leaderboard.studies.analysis import analyse_due, metric_scores
+from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 
 pytestmark = pytest.mark.django_db
 

@@ -16,10 +16,10 @@ from evaluation.training.preference.training import Plan
 from evaluation.training.preference.votes import read
 from leaderboard.models import Snapshot, Study
 from leaderboard.stats import votes as voting
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from leaderboard.study_folder import write_study
 from leaderboard.trained import trained_on
-from tests.service.leaderboard.test_studies import imported, judged, votes_for  # noqa: F401
+from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.support.evaluation.networks import random_weights
 
 pytestmark = pytest.mark.django_db

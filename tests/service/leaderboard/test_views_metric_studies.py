@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import metric_studies
 from submissions.models import Challenge, Phase
-from tests.service.leaderboard.test_studies import imported, judged, votes_for  # noqa: F401
+from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.test_views_metrics import text, words
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from leaderboard.rating import campaign
 from leaderboard.rating.access import join as join_study
 from leaderboard.rating.ask import standing
 from leaderboard.scorecard import current_evaluation
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from submissions import storage, uploads
 from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, User

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.models import Opinion, Question, Snapshot, Study, StudyVote
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from tests import ROOT
 from tests.browser.leaderboard.rating.conftest import PAGE, looked_at, ready

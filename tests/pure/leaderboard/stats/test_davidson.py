@@ -9,7 +9,7 @@ import choix
 import numpy as np
 import pytest
 
-from leaderboard.stats import davidson
+from leaderboard.stats import crossed, davidson
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.votes import Vote, canonical
 from tests.pure.leaderboard.stats.test_with_people import made, simulated
@@ -138,7 +138,24 @@ def test_equal_entries_are_not_put_in_order():
     model = davidson.fit(made(rows))
     found = davidson.places(model)
     assert found.low.tolist() == [1, 1, 1] and found.high.tolist() == [3, 3, 3]
-    assert np.nanmin(davidson.holm_of_pairs(model)) > 0.05
+    p = davidson.duels(model).p
+    assert np.nanmin(crossed.holm(p[np.triu_indices(3, 1)])) > 0.05
+
+
+def test_of_each_two_entries_the_share_and_its_interval_are_those_of_that_pair_alone():
+    said, _ = simulated(5, raters=12, each=60)
+    model = davidson.fit(said)
+    found = davidson.duels(model)
+    for i, j in ((0, 1), (2, 0), (3, 1)):
+        # The figure of one pair by the influences of its own answers: the share's derivatives in eta and in ln nu, by differences.
+        eta, step = np.array(model.theta[i] - model.theta[j]), 1e-6
+        by_eta = (davidson.preference(eta + step, model.nu) - davidson.preference(eta - step, model.nu)) / (2 * step)
+        by_nu = (davidson.preference(eta, model.nu * np.exp(step)) - davidson.preference(eta, model.nu * np.exp(-step))) / (2 * step)
+        u = by_eta * (model.u[:, i] - model.u[:, j]) + by_nu * model.u[:, model.log_nu]
+        alone = crossed.figure(float(davidson.preference(eta, model.nu)), u, model.clusters, np.ones(len(said)))
+        assert (found.value[i, j], found.low[i, j], found.high[i, j]) == pytest.approx((alone.value, alone.low, alone.high), abs=1e-7)
+        assert found.value[i, j] + found.value[j, i] == pytest.approx(1)
+    assert np.isnan(np.diag(found.p)).all() and np.isnan(np.diag(found.low)).all()
 
 
 def test_raters_who_answer_the_other_way_round_are_turned_and_coins_near_nothing():

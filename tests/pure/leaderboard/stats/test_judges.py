@@ -166,16 +166,13 @@ def test_a_judges_verdict_on_a_question_is_what_most_of_its_answers_say():
     assert judges.verdict(np.array([2.5 / 4, 0.5, 0.1])).tolist() == [-1, 0, 1]
 
 
-def test_judges_stand_in_the_analysis_beside_metrics():
+def test_judges_stand_in_tables_of_judges_only():
     rows = made_up(6, 4, 5)
     votes = canonical(rows)
     echo = [Judged(row.sample, row.left, row.right, ({"left": -1, "right": 1, "tie": 0}[row.choice],)) for row in rows if row.rater == "r0"]
     contrary = [Judged(one.sample, one.left, one.right, tuple(-v for v in one.verdicts)) for one in echo]
     found = analyse(votes, models=[Judge("echo", tuple(echo), facts={"cost": 1.5}), Judge("contrary", tuple(contrary), True)])
-    matrix, names = np.array(found["agreement"]["all"], dtype=float), found["agreement"]["names"]
-    assert names[-2:] == ["echo", "contrary"] and found["agreement"]["kinds"][-2:] == ["judge", "judge"]
-    assert matrix[names.index("r0"), names.index("echo")] == 1
-    assert matrix[names.index("r0"), names.index("contrary")] < 0.2
+    assert set(found["agreement"]["kinds"]) == {"person"}  # in no matrix of raters
     echo_row, contrary_row = found["judges"]
     assert echo_row["facts"] == {"cost": 1.5} and echo_row["order"]["krocc"] > 0.5 and contrary_row["order"] is None
     assert echo_row["pairs"]["value"] > 0.7 > 0.4 > contrary_row["pairs"]["value"]

@@ -148,17 +148,6 @@ def test_an_entry_left_out_keeps_its_mean_and_correlates_with_nothing():
     assert found["left_out"] == ["a"] and found["scales"][0]["method"] == "a" and found["scales"][0]["n"] == 18
 
 
-def test_entries_that_people_score_apart_and_the_metric_turns_round_are_named():
-    rows = canonical(scores())
-    found = analyse(rows, [metric("m", [2, 3, 1, 0])])["metrics"][0]["contradictions"]
-    assert [(one["preferred"], one["other"], one["samples"]) for one in found] == [("a", "b", ["barn", "house", "mill"])]
-    a, b = ([row.score for row in scores() if row.entry == name] for name in "ab")
-    ends = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
-    assert (found[0]["low"], found[0]["high"]) == pytest.approx((ends.low, ends.high))
-    alike = [Rating(f"r{k}", name, 3.0 + k % 2, "barn") for k in range(6) for name in "ab"]
-    assert analyse(canonical(alike), [metric("m", [0, 1], samples=1)])["metrics"][0]["contradictions"] == []
-
-
 def test_published_means_correlate_as_published(data_folder):
     with (data_folder.parent / "published" / "osim_table4_reevaluation.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -174,7 +163,7 @@ def test_published_means_correlate_as_published(data_folder):
     assert rho == pytest.approx(expected, abs=1e-3)
     for line in found["metrics"]:
         low, high = line["order"]["srocc_ci"]
-        assert low < line["order"]["srocc"] < high and line["order"]["n"] == 11 and line["contradictions"] == []
+        assert low < line["order"]["srocc"] < high and line["order"]["n"] == 11
     assert found["scales"][0]["method"] == "Mip-NeRF360" and found["scales"][-1]["mos"] == [1.71, None, None]
     json.dumps(found, allow_nan=False)
 

@@ -122,7 +122,9 @@ def test_first_place_is_settled_at_a_planned_look():
 
 def test_places_are_settled_where_no_interval_below_overlaps():
     assert planning.settled_places(np.array([1, 2, 2, 4]), np.array([1, 3, 3, 4])) == 1
-    assert planning.settled_places(np.array([1, 1, 3, 3]), np.array([2, 2, 4, 4])) == 2
+    # Who is first of two is open, however far both are from the rest: no place is settled.
+    assert planning.settled_places(np.array([1, 1, 3, 3]), np.array([2, 2, 4, 4])) == 0
+    assert planning.settled_places(np.array([1, 2, 3]), np.array([1, 2, 3])) == 3
     assert planning.settled_places(np.array([1, 1, 1]), np.array([3, 3, 3])) == 0
     assert planning.more_for(0.5, 0.125, 100) == 100 and planning.more_for(2.0, 0.01, 100) == 0
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from leaderboard.stats import __main__ as command
-from leaderboard.stats.study import MetricScores, analyse, contradictions
+from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.summaries import of_pairs
 from leaderboard.stats.votes import canonical, write
 from tests.support.leaderboard.stats.ballots import made_up, vote
@@ -46,20 +46,6 @@ def test_the_same_votes_in_another_order_give_the_same_analysis():
 def test_an_anchor_that_nobody_judged_is_refused(votes):
     with pytest.raises(ValueError, match="There is no method 'none' in the votes to anchor at; there are: m0, m1"):
         analyse(votes, anchor="none")
-
-
-def test_a_pair_that_people_decided_and_the_metric_turns_round_is_named():
-    rows = [vote("good", "bad", "left", f"r{k}", "s0") for k in range(6)] + [vote("bad", "good", "tie", "r7", "s0")]
-    rows += [vote("good", "bad", "left", "r0", "s1"), vote("bad", "fair", "left", "r0", "s1"), vote("fair", "good", "tie", "r1", "s1")]
-    votes = canonical(rows)  # bad, fair, good
-    values = np.array([[3.0, 0.5, 2.0], [1.0, 0.5, 1.5]])
-    (found,) = contradictions(votes, MetricScores("m", values))
-    assert (found.preferred, found.other, found.won, found.n) == ("good", "bad", 7, 7)
-    assert found.low == pytest.approx(0.025 ** (1 / 7)) and found.high == 1.0
-    assert found.samples == ("s0",)  # in s1 the metric is with the people
-    assert contradictions(votes, MetricScores("m", values, higher_is_better=False)) == []
-    assert contradictions(votes, MetricScores("m", values, tie=0.3)) == []  # 2 and 1.75: equal to this metric
-    assert contradictions(canonical(rows[:5]), MetricScores("m", np.array([[3.0, 2.0]]))) == []  # 5 of 5 may be chance
 
 
 def test_a_metric_without_values_has_no_figures(votes):

@@ -20,7 +20,7 @@ from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from leaderboard.models import Snapshot, Study, decode
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Submission, Team
 from tests.service.leaderboard.bundle.test_apply import same_folders

@@ -15,7 +15,7 @@ from leaderboard.judge import instructions, planning
 from leaderboard.judge.planning import Wish
 from leaderboard.judge.run import ask_due
 from leaderboard.models import JudgeRun, Rater, StudyVote
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from tests.support.leaderboard.judge.endpoint import KEY, fault, says, serving
 from tests.support.leaderboard.judge.studies import QUALITY, brighter, study_of_objects
 

@@ -14,7 +14,7 @@ from leaderboard.models import Snapshot, Study, StudyEntry, StudyVote
 from leaderboard.rating import artifacts
 from leaderboard.rating.answer import answer
 from leaderboard.rating.artifacts import CORRUPTIONS
-from leaderboard.studies import analyse_due, recount
+from leaderboard.studies.analysis import analyse_due, recount
 from submissions.models import AuditEntry, Status, Submission
 from tests.support.leaderboard.rating import making
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Opinion, Rater, Study, StudyEntry
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from submissions.errors import Refused
 from submissions.models import AuditEntry
 from tests.support.leaderboard.rating import making

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from leaderboard.demo.judge import made_up_judge
 from leaderboard.models import StudyVote
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from tests.support.factories import gables, perturbed
 from tests.support.leaderboard.judge.studies import entry, study_of
 

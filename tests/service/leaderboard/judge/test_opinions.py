@@ -9,7 +9,7 @@ from scipy import stats
 from leaderboard import people
 from leaderboard.judge.materials import Materials
 from leaderboard.models import Opinion, Rater
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from tests.support.leaderboard.judge.studies import QUALITY, answered, study_of_objects
 
 pytestmark = pytest.mark.django_db

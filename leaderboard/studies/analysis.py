@@ -22,10 +22,11 @@ from leaderboard.judge.scores import judges_of
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.rating import artifacts
 from leaderboard.rating.subject import gold_pairs
-from leaderboard.stats import opinion_study
+from leaderboard.stats import opinion_study, summaries
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.study import MetricScores, analyse
+from leaderboard.studies.summary import GUARD_TITLES, Summary
 from leaderboard.trained import trained_on
 
 GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed anew
@@ -82,18 +83,13 @@ def compute(row: StudyAnalysis) -> None:
         content = _content(row, batch, go_on)
         # Which label is which entry, so that whoever reads the content need not ask.
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
-        content["entries"] = dict(linked)
-        _name_columns(batch, content)
-        row.finish(content)
-
-
-def _name_columns(batch: EvaluationBatch | None, content: dict[str, Any]) -> None:
-    """Which metric each column is, so that a metric's own page finds what studies say of it."""
-    columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
-    for line in content["metrics"]:
-        column = columns.get(line["key"], {})
-        line |= {"metric": column.get("key", ""), "fingerprint": column.get("fingerprint", "")}
-        line |= {"title": column.get("title", line["key"])}
+        content |= {"entries": dict(linked), "damaged": sorted(row.study.damaged & set(content["methods"]))}
+        columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
+        for line in content["metrics"]:  # which metric each column is, so that a metric's own page finds what studies say of it
+            column = columns.get(line["key"], {})
+            line |= {"metric": column.get("key", ""), "fingerprint": column.get("fingerprint", "")}
+            line |= {"title": column.get("title", GUARD_TITLES.get(line["key"], line["key"]))}
+        row.finish(Summary.model_validate(content).model_dump(mode="json"))
 
 
 def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
@@ -102,16 +98,21 @@ def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
     out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
     if study.from_results:
         means, note = published.means_of(study, row.criterion)
-        return opinion_study.analyse_means(means, metric_scores(study, batch, (), means.methods), out) | {"note": note}
+        metrics = metric_scores(study, batch, (), means.methods)
+        found = opinion_study.analyse_means(means, metrics, out)
+        return summaries.of_means(found, means, metrics, out) | {"note": note}
     if study.kind == Study.Kind.OPINIONS:
         ratings = rating.canonical(study.ratings(row.criterion, counted=True))
         metrics = metric_scores(study, batch, ratings.samples, ratings.methods)
         models = judges_of(study, row.criterion)
-        return opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
+        found = opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
+        return summaries.of_scores(found, ratings, metrics, study.damaged | out, step=step)
     votes = voting.canonical(study.votes(row.criterion, counted=True))
-    scores = metric_scores(study, batch, votes.samples, votes.methods)
+    metrics = metric_scores(study, batch, votes.samples, votes.methods)
     gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
-    return analyse(votes, scores, gold, step=step, models=judges_of(study, row.criterion))
+    models = judges_of(study, row.criterion)
+    found = analyse(votes, metrics, gold, step=step, models=models)
+    return summaries.of_pairs(found, votes, metrics, study.damaged, models=models, step=step)
 
 
 def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:

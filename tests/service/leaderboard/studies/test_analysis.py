@@ -17,7 +17,7 @@ from leaderboard.rating.answer import answer
 from leaderboard.stats import votes as voting
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import Vote, canonical
-from leaderboard.studies import analyse_due, compute, metric_scores
+from leaderboard.studies.analysis import analyse_due, compute, metric_scores
 from leaderboard.tasks import request_analyses
 from submissions.models import AuditEntry
 from tests.support.leaderboard.rating import making

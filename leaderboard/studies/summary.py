@@ -1,0 +1,511 @@
+"""What follows from a study's judgements on one criterion, as it is kept, shown, exported and told by the API: one form for all.
+
+`leaderboard.stats.summaries` makes it in these names. An analysis of an older version is not read: it is being made anew.
+Two sets of entries have the same figures: the entries of teams and baselines, which everything is headed by, and `all`, damaged and
+empty entries and the reference included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from leaderboard.stats.seen import Seen as Gap
+from leaderboard.stats.study import VERSION
+
+HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
+GUARD_TITLES = {"constant": "Always equal", "coin": "A coin", "size": "Size alone", "reference only": "The reference's size alone"}
+Ends = tuple[float | None, float | None, float | None]  # a value and the ends of its 95 % interval
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Figure(Record):
+    """A value of `n` answers (of a correlation: entries) with its 95 % interval; `why` says what keeps it from having one."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int = 0
+    why: str = ""
+
+    @property
+    def ends(self) -> Ends:
+        return self.value, self.low, self.high
+
+    @property
+    def brief(self) -> Figure:
+        """Without what its interval is made of."""
+        return Figure(value=self.value, low=self.low, high=self.high, n=self.n, why=self.why)
+
+
+class Agreement(Figure):
+    """Decided agreement: of the answers that name a winner, how often the metric puts it first. `coverage` is the share of answers that
+    it has values for; `rough` says that the interval is of few raters or samples."""
+
+    n_eff: float = 0.0
+    raters: int = 0
+    samples: int = 0
+    se: float | None = None
+    df: float | None = None
+    rough: bool = False
+    coverage: float | None = None
+
+
+class ThreeWay(Figure):
+    tolerance: float | None = None
+    range: tuple[float, float] | None = None
+
+
+class Soft(Record):
+    value: float | None
+    why: str = ""
+
+
+class Seen(Record):
+    """How many people see a difference; see `leaderboard.stats.seen`."""
+
+    gamma: float
+    unit: float
+    slope: tuple[float, float, float]
+    delta75: tuple[float, float, float] | None
+    largest: float
+
+    def share(self, difference: float) -> tuple[float, float, float]:
+        return Gap(self.gamma, self.unit, self.slope, self.largest).share(difference)
+
+
+class Fitted(Record):
+    r: float
+    rmse: float
+    raw: float
+    n: int
+
+
+class Duel(Record):
+    """Two entries that people compared: how often they would pick the first (of opinion scores: by how many points its mean is above),
+    and the p of that after Holm over all duels."""
+
+    first: str
+    second: str
+    value: Ends
+    p_holm: float | None
+    answers: int
+
+    def among(self, labels: Collection[str]) -> bool:
+        return self.first in labels or self.second in labels
+
+
+class Contradiction(Duel):
+    """A duel that people decided and a metric turns round; `samples` are those in which it contradicts the majority."""
+
+    p_metric: float | None
+    samples: list[str]
+
+
+class Share(Record):
+    """A share of agreeing answers, ties half, as earlier papers count it."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Order(Record):
+    """How alike two orders of entries are, with intervals that draw entries anew."""
+
+    srocc: float | None
+    krocc: float | None
+    plcc: float | None
+    n: int
+    srocc_ci: tuple[float, float] | None = None
+    krocc_ci: tuple[float, float] | None = None
+    plcc_ci: tuple[float, float] | None = None
+
+
+class Probability(Record):
+    agreement: float | None
+    l1: float | None
+    n: int
+
+
+class Metric(Record):
+    """What the answers say of one metric. A `guard` knows nothing, or size alone. From `pairs` on: figures of earlier papers, in exports
+    only."""
+
+    key: str
+    metric: str = ""
+    title: str = ""
+    fingerprint: str = ""
+    guard: bool = False
+    trained: str = ""
+    decided: Agreement
+    auc_better_worse: Figure
+    auc_different_similar: Figure
+    acc_eq: ThreeWay
+    spa: Soft
+    rho: Figure
+    tau: Figure
+    r: Figure
+    seen: Seen | None
+    seen_why: str = ""
+    fitted: Fitted | None = None
+    of_ceiling: float | None
+    tier: int | None
+    above_size: bool | None
+    contradictions: list[Contradiction]
+    groups: dict[str, Agreement] = {}
+    higher_is_better: bool = True
+    tie: float = 0.0
+    values: list[float | None] | None = None
+    pairs: Share | None = None
+    decisive: Share | None = None
+    probability: Probability | None = None
+    order: Order | None = None
+    scenes: dict[str, Order] = {}
+    scenes_mean: Order | None = None
+
+
+class Entry(Record):
+    """What people think of one entry. A study of pairs has `implied`, how often people would pick it against the others, and what goes
+    with it; one of opinion scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page."""
+
+    method: str
+    part: int | None = None
+    answers: int = 0
+    implied: Ends = (None, None, None)
+    implied_without: Ends | None = None
+    theta: Ends = (None, None, None)
+    rank: tuple[int, int] | None = None
+    p_best: float | None = None
+    why: str = ""
+    mos: Ends = (None, None, None)
+    mos_mle: Ends | None = None
+    mos_mle_why: str = ""
+    raters: int | None = None
+    n: int | None = None
+    sd: float | None = None
+    normalised: float | None = None
+    scenes: dict[str, Any] = {}
+    appearances: int = 0
+    wins: float = 0.0
+    losses: float = 0.0
+    ties: float = 0.0
+    win_rate: Ends = (None, None, None)
+    win_rate_with_self: Ends = (None, None, None)
+    ability: Ends = (None, None, None)
+    wf_elo: Ends = (None, None, None)
+    judge_elo: Ends = (None, None, None)
+    quality: Ends = (None, None, None)
+    component: int | None = None
+    regularised: bool = False
+
+
+class Ceiling(Record):
+    """How well any metric could do: another person (`low`) to the best possible (`high`)."""
+
+    two_people: Figure
+    leave_one_out: float
+    low: float
+    likely: float
+    high: float
+    n: int
+
+
+class Covariate(Record):
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    share: float
+
+
+class Preference(Record):
+    """The model of one part of the entries: ties, sides, covariates, and what had to be left out."""
+
+    part: int
+    nu: float
+    side: Ends | None
+    left_preferred: float | None
+    covariates: list[Covariate]
+    prior: bool
+    notes: list[str]
+
+
+class Fragile(Record):
+    """At most so many answers, raters and samples decide who is first; None where no half of them does."""
+
+    answers: int | None
+    raters: int | None
+    samples: int | None
+
+
+class MetricPair(Figure):
+    first: str
+    second: str
+    p: float | None
+    p_holm: float | None
+
+
+class Enough(Record):
+    """The first `settled` places are settled; about `more` answers would settle the next."""
+
+    settled: int
+    more: int | None
+
+
+class Forecast(Record):
+    """Half widths of the first metric's agreement: now, and with so many more answers, raters and samples."""
+
+    metric: str
+    now: float
+    answers: tuple[int, float]
+    raters: tuple[int, float]
+    samples: tuple[int, float]
+    helps: str
+
+
+class Entries(Record):
+    """The figures of one set of entries; `why` is said in the place of a headline where there is none."""
+
+    answers: int
+    decided_answers: int
+    raters_counted: int
+    samples_counted: int
+    why: str
+    metrics: list[Metric]
+    scales: list[Entry]
+    ceiling: Ceiling | None
+    model: Preference | None
+    models: list[Preference]
+    fragile: Fragile | None
+    metric_pairs: list[MetricPair]
+    duels: list[Duel]
+    enough: Enough | None
+    forecast: Forecast | None
+
+    def metric(self, key: str) -> Metric | None:
+        return next((line for line in self.metrics if line.key == key), None)
+
+    def without(self, labels: Collection[str]) -> Self:
+        """Nothing of the entries called so."""
+
+        def left(line: Metric) -> Metric:
+            return line.model_copy(update={"contradictions": [one for one in line.contradictions if not one.among(labels)]})
+
+        return self.model_copy(
+            update={
+                "metrics": [left(line) for line in self.metrics],
+                "scales": [line for line in self.scales if line.method not in labels],
+                "duels": [duel for duel in self.duels if not duel.among(labels)],
+            }
+        )
+
+
+class Gate(Record):
+    """Whether a judge may stand beside people (the alternative-annotator test): `winning` is the share of raters whom it holds against."""
+
+    passed: bool
+    winning: float | None
+    chance: float | None
+    raters: int
+    tolerated: float
+    why: str
+
+
+class Together(Record):
+    """A metric's decided agreement by people with a judge; people's `n` answers are then worth `worth` of people alone."""
+
+    key: str
+    value: float | None
+    low: float | None
+    high: float | None
+    trust: float
+    n: int
+    worth: float | None
+    why: str
+
+
+class Judge(Record):
+    """A judge model that answered too. It has a `gate` in studies of pairs, where it answers people's own questions."""
+
+    key: str
+    display_only: bool = False
+    decided: Agreement | None = None
+    gate: Gate | None = None
+    with_people: list[Together] = []
+    pairs: Share | None = None
+    decisive: Share | None = None
+    probability: Probability | None = None
+    order: Order | None = None
+    groups: dict[str, Any] = {}
+    scenes: dict[str, Order] = {}
+    scenes_mean: Order | None = None
+    left_share: float | None = None
+    facts: dict[str, Any] = {}
+
+    @property
+    def counts(self) -> bool:
+        """Whether it may stand beside people."""
+        return not self.display_only and self.gate is not None and self.gate.passed
+
+
+class Reliability(Record):
+    """One rater, for organizers by name and for others by number."""
+
+    rater: str
+    group: str = ""
+    votes: int = 0
+    ratings: int = 0
+    agreement: float | None = None
+    seconds: float | None = None
+    ties: float | None = None
+    self_consistency: float | None = None
+    self_agreement: float | None = None
+    repeats: int = 0
+    gold: float | None = None
+    gold_pairs: int = 0
+    consistency: float | None = None
+    mean: float | None = None
+    screened: bool = False
+    bias: float | None = None
+    inconsistency: float | None = None
+
+
+class RatersFound(Record):
+    raters: list[Reliability]
+    self_consistency: Share | None = None
+    gold: Share | None = None
+    panel_error: float | None = None
+
+
+class Matrix(Record):
+    """Who agrees with whom, raters and metrics, as earlier papers count it: float [K, K] each."""
+
+    names: list[str]
+    kinds: list[str]
+    all: list[list[float | None]]
+    decisive: list[list[float | None]]
+    common: list[list[float]]
+    order: list[int]
+    cluster: list[int]
+    silhouette: float | None
+
+
+class BetweenPeople(Record):
+    pairs: Share
+    decisive: Share
+    alpha: float | None
+
+
+class Curve(Record):
+    """How alike the order stays when only a part is used; see `leaderboard.stats.adequacy`."""
+
+    resource: str
+    sizes: list[int]
+    mean: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    enough: int | None
+
+
+class Summary(Entries):
+    """All of it. `raters` are the names of those who judged, in the order of `groups`; `entries` says which submission a label stands for,
+    `damaged` which labels are no entries of teams or baselines."""
+
+    version: int
+    kind: str
+    of: str = "votes"
+    votes: int = 0
+    ratings: int = 0
+    counted: int
+    repeats: int = 0
+    questions: int = 0
+    ties: float | None = None
+    raters: list[str]
+    n_raters: int | None = None
+    groups: list[str]
+    samples: list[str]
+    methods: list[str]
+    entries: dict[str, int] = {}
+    damaged: list[str] = []
+    left_out: list[str] = []
+    screening: bool | str = False
+    screened: list[str] = []
+    note: str = ""
+    anchor: str | None = None
+    explained_share: float | None = None
+    like_others: float | None = None
+    agreement: Matrix | None = None
+    people: BetweenPeople | None = None
+    reliability: RatersFound
+    adequacy: list[Curve] = []
+    judges: list[Judge] = []
+    all: Entries | None = None
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any] | None) -> Self | None:
+        """What an analysis holds; None for none, and for one of an older version."""
+        return cls.model_validate(content) if content and content.get("version") == VERSION else None
+
+    @property
+    def opinions(self) -> bool:
+        return self.kind == "opinions"
+
+    @property
+    def n_people(self) -> int | None:
+        """How many people's judgements count; None where that is not known."""
+        known = self.n_raters if self.opinions else len(self.raters)
+        return None if known is None else known - len(self.screened)
+
+    def value_of(self, line: Entry) -> Ends:
+        """The people's column: the mean opinion score, or how often people would pick it."""
+        return line.mos if self.opinions else line.implied
+
+    @property
+    def ranked(self) -> list[Entry]:
+        """The entries of teams and baselines, people's first first."""
+        out = {*self.damaged, *self.left_out}
+        return [line for line in self.scales if line.method not in out and self.value_of(line)[0] is not None]
+
+    def without(self, labels: Collection[str]) -> Self:
+        if not labels:
+            return self
+        hidden = {n for n, name in enumerate(self.methods) if name in labels}
+        found = super().without(labels)
+        metrics = [
+            line.model_copy(update={"values": [None if n in hidden else value for n, value in enumerate(line.values)]})
+            if line.values is not None
+            else line
+            for line in found.metrics
+        ]
+        return found.model_copy(
+            update={
+                "metrics": metrics,
+                "methods": [HIDDEN_NAME if n in hidden else name for n, name in enumerate(self.methods)],
+                "entries": {name: pk for name, pk in self.entries.items() if name not in labels},
+                "damaged": [name for name in self.damaged if name not in labels],
+                "left_out": [name for name in self.left_out if name not in labels],
+                "anchor": HIDDEN_NAME if self.anchor in labels else self.anchor,
+                "all": None if self.all is None else self.all.without(labels),
+            }
+        )
+
+    def numbered(self) -> Self:
+        """With numbers in the place of raters' names."""
+        number = {name: f"rater {n}" for n, name in enumerate(self.raters, 1)}
+        rows = [line.model_copy(update={"rater": number[line.rater]}) for line in self.reliability.raters]
+        update: dict[str, Any] = {
+            "raters": list(number.values()),
+            "screened": [number[name] for name in self.screened],
+            "reliability": self.reliability.model_copy(update={"raters": rows}),
+        }
+        if self.agreement is not None:
+            names = [*number.values(), *self.agreement.names[len(number) :]]
+            update["agreement"] = self.agreement.model_copy(update={"names": names})
+        return self.model_copy(update=update)

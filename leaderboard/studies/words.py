@@ -1,0 +1,137 @@
+"""The sentences a study's page opens with, made from its numbers and saying no more than they bear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.people import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
+from leaderboard.studies.summary import Entry, Summary
+
+MAX_NAMES = 4
+FEW = "It is too early to say."
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One claim: what is said first, and what follows from it."""
+
+    first: str
+    rest: str = ""
+
+
+def sentences(summary: Summary, lines: Sequence[Line]) -> list[Sentence]:
+    """What people prefer, which metrics see it the same way, and whether that is enough."""
+    if summary.of == "means":
+        return []
+    found = [_preferred_scores(summary) if summary.opinions else _preferred(summary), _metrics(lines), _enough(summary)]
+    return [sentence for sentence in found if sentence is not None]
+
+
+def _preferred(summary: Summary) -> Sentence:
+    if summary.why:
+        return Sentence(FEW, summary.why)
+    ranked = [line for line in summary.ranked if line.part == 1]
+    others = len({line.part for line in summary.ranked}) > 1
+    apart = " Some entries met only some others, so each part has an order of its own." if others else ""
+    open_ = [line for line in ranked if line.rank is not None and line.rank[0] == 1]
+    if len(ranked) < 2 or not open_:
+        return Sentence(FEW, summary.why or "No two entries met.")
+    if len(open_) > 1:
+        return Sentence("First place with people is open:", f"{names([line.method for line in open_])} may be first.{apart}")
+    value, low, high = ranked[0].implied
+    ends = f" [{percent(low)}, {percent(high)}]" if low is not None else ""
+    return Sentence(f"People put {ranked[0].method} first.", f"They would pick it in {percent(value)} of 100 duels{ends}.{apart}")
+
+
+def _preferred_scores(summary: Summary) -> Sentence:
+    ranked = [line for line in summary.ranked if line.mos[1] is not None]
+    if not ranked:
+        return Sentence(FEW, summary.why or next((line.why for line in summary.scales if line.why), ""))
+    first, apart = ranked[0], {frozenset((duel.first, duel.second)): duel.p_holm for duel in summary.duels}
+    level = [line.method for line in ranked[1:] if not (apart.get(frozenset((first.method, line.method))) or 1.0) <= 0.05]
+    if level:
+        return Sentence("First place with people is open:", f"{names([first.method, *level])} cannot be told apart.")
+    return Sentence(f"People score {first.method} highest.", f"{_score(first)}, told apart from every other.")
+
+
+def _score(line: Entry) -> str:
+    value, low, high = line.mos
+    return f"{value:.2f} of 5 [{low:.2f}, {high:.2f}]" if value is not None and low is not None and high is not None else ""
+
+
+def _metrics(lines: Sequence[Line]) -> Sentence | None:
+    shown = [line for line in lines if line.shown and not line.guard]
+    if not shown:
+        return None
+    by_state = [(state, [line.title for line in shown if line.state is state]) for state in (PERSON, BETTER, BELOW, COIN, AGAINST)]
+    first, *rest = [_verb(state, titles) for state, titles in by_state if titles]
+    return Sentence(first, " ".join(rest))
+
+
+def _verb(state: State, titles: list[str]) -> str:
+    one = len(titles) == 1
+    words = {
+        PERSON: ("chooses", "choose", "as well as another person would, as far as these answers tell"),
+        BETTER: ("is", "are", "better than a coin; how another person would do is not known"),
+        BELOW: ("is", "are", "better than a coin and below another person"),
+        COIN: ("is", "are", "not told from a coin"),
+        AGAINST: ("goes", "go", "against people"),
+    }[state]
+    return f"{names(titles)} {words[0] if one else words[1]} {words[2]}."
+
+
+def _enough(summary: Summary) -> Sentence | None:
+    if summary.enough is None:
+        return None
+    k, n = summary.enough.settled, len([line for line in summary.ranked if line.part == 1])
+    if k >= n:
+        first = "Enough for every place."
+    elif k:
+        first = f"Enough for place{'s 1 to ' + str(k) if k > 1 else ' 1'}."
+    else:
+        first = "Not enough for any place yet."
+    more = f"About {summary.enough.more:,} more judgements would settle place {k + 1}." if summary.enough.more and k < n else ""
+    return Sentence(first, more)
+
+
+def forecast_words(summary: Summary, title: str) -> str:
+    """How much surer the first metric's figure would be: `±6 now; 10 more items: ±5`."""
+    found = summary.forecast
+    if found is None:
+        return ""
+    parts = [(found.answers, "judgements by these people"), (found.raters, "people"), (found.samples, "items")]
+    more = "; ".join(f"{n:,} more {noun}: ±{_points(half)}" for (n, half), noun in parts)
+    helps = {"answers": "judgements", "raters": "people", "samples": "items"}[found.helps]
+    return f"{title}'s agreement is known to about ±{_points(found.now)} of 100 now. {more}. More {helps} help most."
+
+
+def fragile_words(summary: Summary) -> str:
+    """What first place hangs on."""
+    found = summary.fragile
+    if found is None:
+        return ""
+    parts = [
+        (found.answers, "judgement", summary.answers),
+        (found.raters, "person", summary.raters_counted),
+        (found.samples, "item", summary.samples_counted),
+    ]
+    said = [f"{n:,} of {whole:,} {noun if whole == 1 else {'person': 'people'}.get(noun, noun + 's')}" for n, noun, whole in parts if n]
+    if not said:
+        return "No half of the judgements, people or items decides first place."
+    return f"At most {names(said, 'or')}, left out, would put another entry first."
+
+
+def names(words: Sequence[str], last: str = "and") -> str:
+    """A list in words, cut where it is long."""
+    if len(words) > MAX_NAMES:
+        words = [*words[: MAX_NAMES - 1], f"{len(words) - MAX_NAMES + 1} others"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{round(100 * value)}"
+
+
+def _points(half: float) -> str:
+    return f"{100 * half:.0f}" if half >= 0.01 else "<1"

@@ -1,0 +1,195 @@
+"""The summary of a study's answers: contradictions, duels, guards, what is enough, and judges, on answers that were made to say so."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from leaderboard.stats import mos, opinion_study, summaries
+from leaderboard.stats.answers import answers
+from leaderboard.stats.judges import Judge, Judged
+from leaderboard.stats.people import Scored, people
+from leaderboard.stats.ratings import Rating
+from leaderboard.stats.ratings import canonical as canonical_ratings
+from leaderboard.stats.study import MetricScores, analyse
+from leaderboard.stats.votes import Vote, canonical
+from leaderboard.studies.summary import Summary
+
+SAMPLES = [f"s{n}" for n in range(8)]
+
+
+def said(better: str, worse: str, raters: int = 9, samples=SAMPLES, wrong_every: int = 7) -> list[Vote]:
+    """Everybody on every sample; one answer in seven names the other one, so that intervals have a width."""
+    rows = []
+    for k in range(raters):
+        for n, sample in enumerate(samples):
+            turned = (k + 3 * n) % wrong_every == 0
+            rows.append(Vote(f"r{k}", better, worse, "right" if turned else "left", sample))
+    return rows
+
+
+def table(**values: float) -> np.ndarray:
+    """Values that differ between samples, by so much everywhere."""
+    return np.array([[value + 0.01 * n for _, value in sorted(values.items())] for n in range(len(SAMPLES))])
+
+
+def test_a_metric_that_puts_people_s_choice_last_contradicts_them_and_names_where():
+    votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
+    found = people(answers(votes), [Scored("against", table(bad=2, fair=1, good=0)), Scored("alike", table(bad=0, fair=1, good=2))])
+    against, alike = (next(row for row in found.metrics if row.key == key) for key in ("against", "alike"))
+    assert {(one.duel.first, one.duel.second) for one in against.contradictions} == {("good", "bad"), ("good", "fair"), ("fair", "bad")}
+    assert alike.contradictions == () and against.decided.value == pytest.approx(1 - alike.decided.value)
+    clearest = against.contradictions[0]
+    assert clearest.duel.p <= min(one.duel.p for one in against.contradictions) and clearest.duel.p <= 0.05
+    assert clearest.duel.value.low > 0.5 and clearest.p == pytest.approx(2 / 2**8) and set(clearest.samples) == set(SAMPLES)
+
+
+def test_a_contradiction_needs_both_people_and_metric_beyond_chance():
+    votes = canonical(said("good", "bad"))
+    mixed = table(bad=0.1, good=0)
+    mixed[::2, 0] -= 0.19  # bad is above by a hair over the samples, as chance has it
+    (row,) = [row for row in people(answers(votes), [Scored("m", mixed)]).metrics if row.key == "m"]
+    assert np.nanmean(mixed[:, 0]) > np.nanmean(mixed[:, 1]) and row.contradictions == ()
+    even = canonical(said("good", "bad", wrong_every=2))
+    (row,) = [row for row in people(answers(even), [Scored("m", table(bad=2, good=0))]).metrics if row.key == "m"]
+    assert row.contradictions == ()
+    few = canonical(said("good", "bad", samples=SAMPLES[:5]))
+    (row,) = [row for row in people(answers(few), [Scored("m", table(bad=2, good=0)[:5])]).metrics if row.key == "m"]
+    assert row.decided.low is not None and row.contradictions == ()  # the paired test needs six
+    whole = Scored("whole", np.full((8, 2), math.nan), np.array([2.0, 0.0]))
+    (row,) = [row for row in people(answers(votes), [whole]).metrics if row.key == "whole"]
+    assert [(one.duel.first, one.p) for one in row.contradictions] == [("good", None)]  # strictly the other way
+
+
+def test_three_who_never_meet_and_one_alone_are_too_few():
+    for rows, why in (
+        ([vote for k in range(3) for vote in said("a", "b", samples=SAMPLES[2 * k : 2 * k + 2]) if vote.rater == f"r{k}"], "3"),
+        (said("a", "b", raters=1), "1"),
+    ):
+        found = people(answers(canonical(rows)), [Scored("m", table(a=1, b=0)[: len(canonical(rows).samples)])])
+        assert f"5 are needed, there {'is' if why == '1' else 'are'} {why}." in found.why
+        (row,) = [row for row in found.metrics if row.key == "m"]
+        assert (row.decided.low, row.tier, row.spa, row.seen, row.of_ceiling, row.contradictions) == (None, None, None, None, None, ())
+        assert found.enough is None and found.forecast is None and found.fragile is None and found.ceiling is None
+        assert all(duel.p is None for duel in found.duels) and all(entry.rank is None for entry in found.entries)
+
+
+def test_nobody_preferring_any_has_no_model_and_no_duel():
+    rows = [Vote(f"r{k}", "a", "b", "tie", sample) for k in range(6) for sample in SAMPLES]
+    found = people(answers(canonical(rows)), [Scored("m", table(a=1, b=0))])
+    assert found.why == "Nobody preferred either." and found.models == () and found.duels == () and found.enough is None
+
+
+def test_size_is_a_guard_and_a_metric_that_is_size_alone_is_not_above_it():
+    votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
+    size = table(bad=5, fair=9, good=3)
+    metrics = [Scored("like_size", 2 * size), Scored("people", table(bad=0, fair=1, good=2))]
+    found = people(answers(votes), metrics, size=size)
+    rows = {row.key: row for row in found.metrics}
+    assert [row.key for row in found.metrics][-3:] == ["constant", "coin", "size"]
+    assert rows["like_size"].above_size is False and rows["people"].above_size is True
+    assert rows["size"].tier is None and rows["size"].decided.value == rows["like_size"].decided.value
+    assert rows["constant"].decided.value == 0.5 and rows["constant"].decided.low is None
+
+
+def test_enough_is_said_of_places_whose_rank_intervals_overlap_none_below():
+    clear = people(answers(canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])))
+    assert clear.enough.settled == 3 and clear.enough.more is None
+    close = people(answers(canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad", wrong_every=2)])))
+    assert close.enough.settled == 1 and close.enough.more > 0
+    assert clear.forecast is None  # no metric
+
+
+def test_more_items_help_where_items_differ_most():
+    rng = np.random.default_rng(3)
+    rows = []
+    for n, sample in enumerate(SAMPLES):
+        for k in range(20):
+            good = rng.random() < (0.95 if n % 2 else 0.35)
+            rows.append(Vote(f"r{k}", "good", "bad", "left" if good else "right", sample))
+    found = people(answers(canonical(rows)), [Scored("m", table(bad=0, good=1))])
+    assert found.forecast.helps == "samples" and found.forecast.samples[1] < found.forecast.now
+
+
+def test_scores_are_compared_by_the_difference_of_their_means():
+    rng = np.random.default_rng(1)
+    asked = [(f"r{k}", sample, name, base) for k in range(9) for sample in SAMPLES for name, base in (("a", 4), ("b", 2))]
+    rows = [Rating(rater, name, float(np.clip(round(base + rng.normal(0, 0.7)), 1, 5)), sample) for rater, sample, name, base in asked]
+    scores = canonical_ratings(rows)
+    apart = mos.apart(scores, 0, 1)
+    a, b = ([row.score for row in rows if row.entry == name] for name in "ab")
+    assert apart.value == pytest.approx(np.mean(a) - np.mean(b)) and apart.low < apart.value < apart.high
+    turned = mos.apart(scores, 1, 0)
+    assert (turned.value, turned.low, turned.high) == pytest.approx((-apart.value, -apart.high, -apart.low))
+    metric = MetricScores("m", table(a=0, b=1))
+    found = summaries.of_scores(opinion_study.analyse(scores, [metric]), scores, [metric])
+    (line,) = [row for row in found["metrics"] if row["key"] == "m"]
+    (one,) = line["contradictions"]
+    assert (one["first"], one["second"]) == ("a", "b") and one["value"][0] == pytest.approx(apart.value) and one["p_holm"] < 0.001
+    summary = Summary.model_validate(found)
+    assert [entry.method for entry in summary.ranked] == ["a", "b"] and summary.ranked[0].mos[0] == pytest.approx(np.mean(a))
+
+
+# --- judges
+
+
+def judge_of(rows, key: str, turn: int = 1, share: float = 1.0, more=(), **values) -> Judge:
+    """One that says what the majority says, or the reverse, in such a share of the questions, on the rows' questions and `more`."""
+    rng = np.random.default_rng(4)
+    asked = sorted({(row.sample, row.left, row.right) for row in rows}) + list(more)
+    verdicts = [(-1 if rng.random() < share else 1) * turn for _ in asked]
+    return Judge(key, tuple(Judged(sample, left, right, (v,)) for (sample, left, right), v in zip(asked, verdicts, strict=True)), **values)
+
+
+def pairs_of_six() -> list[Vote]:
+    names = ["a", "b", "c", "d", "e", "f"]
+    return [vote for n, better in enumerate(names) for worse in names[n + 1 :] for vote in said(better, worse, raters=6)]
+
+
+def test_a_judge_counts_after_the_test_only_and_then_beside_people_alone():
+    rows = pairs_of_six()
+    votes = canonical(rows)
+    more = [(f"t{n}", "a", "b") for n in range(40)]
+    metric = MetricScores("m", np.vstack([table(a=6, b=5, c=4, d=3, e=2, f=1)]))
+    models = [
+        judge_of(rows, "good", more=more), judge_of(rows, "contrary", turn=-1), judge_of(rows, "shown", display_only=True),
+        judge_of(rows, "placed", drawn_alike=False),
+    ]  # fmt: skip
+    found = summaries.of_pairs(analyse(votes, [metric], models=models), votes, [metric], models=models)
+    judges = {row["key"]: row for row in found["judges"]}
+    assert judges["good"]["gate"]["passed"] and judges["good"]["decided"]["value"] > 0.8
+    assert not judges["contrary"]["gate"]["passed"] and judges["contrary"]["with_people"] == []
+    assert judges["shown"]["with_people"] == [] and judges["placed"]["with_people"] == []
+    (together,) = judges["good"]["with_people"]
+    alone = next(row for row in found["metrics"] if row["key"] == "m")["decided"]
+    assert together["key"] == "m" and together["value"] == pytest.approx(alone["value"], abs=0.05)
+    assert together["low"] < together["value"] < together["high"]
+    kinds = {row["key"] for row in found["metrics"]}
+    assert kinds == {"m", "constant", "coin"}  # judges are no metrics
+    summary = Summary.model_validate(found)
+    assert [one.counts for one in summary.judges] == [True, False, False, True]
+
+
+# --- sets of entries
+
+
+def test_damaged_entries_are_in_no_headline_and_stand_beside_it():
+    votes = canonical([*said("a", "b", wrong_every=3), *said("a", "empty", wrong_every=9), *said("b", "empty", wrong_every=9)])
+    metric = MetricScores("m", table(a=1, b=2, empty=0))
+    found = summaries.of_pairs(analyse(votes, [metric]), votes, [metric], damaged={"empty"})
+    head, beside = (next(row for row in one["metrics"] if row["key"] == "m")["decided"] for one in (found, found["all"]))
+    assert head["value"] < 0.5 < beside["value"] and head["n"] == 72 and beside["n"] == 216
+    assert {row["method"] for row in found["scales"] if row.get("implied")} == {"a", "b"}
+    assert {row["method"] for row in found["all"]["scales"]} == {"a", "b", "empty"} and "consistency" not in found["all"]
+    only = canonical(said("a", "empty"))
+    nothing = summaries.of_pairs(analyse(only), only, damaged={"empty"})
+    assert nothing["why"] == "Only damaged entries were compared here." and nothing["all"]["why"] == ""
+
+
+def test_gold_questions_are_in_no_figure():
+    rows = [*said("a", "b"), *[Vote(f"r{k}", "a", "b", "left", "gold", gold="yes") for k in range(9)]]
+    with_gold, without = (canonical(some) for some in (rows, rows[: len(said("a", "b"))]))
+    assert people(answers(with_gold)).answers == people(answers(without)).answers == 72
+    assert people(answers(with_gold)).entries[0].implied.value == pytest.approx(people(answers(without)).entries[0].implied.value, abs=1e-9)
