@@ -16,7 +16,7 @@ from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
 from leaderboard.stats.ratings import Rating
-from leaderboard.stats.votes import Vote
+from leaderboard.stats.votes import Vote, moment, order_number, stamp
 from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission, User
@@ -130,7 +130,7 @@ class Study(models.Model):
                 (
                     Opinion(
                         study=study, rater=raters[one.rater], sample=one.sample, entry=entries[one.entry], criterion=one.criterion,
-                        score=int(one.score), seconds=one.seconds,
+                        score=int(one.score), seconds=one.seconds, order=order_number(one.order), given_at=moment(one.at),
                     )
                     for one in ratings
                 ),
@@ -169,6 +169,7 @@ class Study(models.Model):
                 StudyVote(
                     study=self, rater=raters[vote.rater], sample=vote.sample, left=entries[vote.left], right=entries[vote.right],
                     choice=vote.choice, swapped=vote.swapped, seconds=vote.seconds, repeat_of=vote.repeat_of, criterion=vote.criterion,
+                    is_gold=vote.is_gold, order=order_number(vote.order), given_at=moment(vote.at),
                 )
                 for vote in votes
             ),
@@ -179,16 +180,19 @@ class Study(models.Model):
         """The votes as they were given, in their order; only those of raters who count, where `counted`."""
         rows = _chosen(self.study_votes, criterion, counted)
         columns = ("rater__name", "left__label", "right__label", "choice", "sample", "rater__group", "criterion")
-        more = ("swapped", "seconds", "repeat_of")
-        for rater, left, right, choice, sample, group, about, swapped, seconds, repeat in rows.values_list(*columns, *more).iterator():
-            yield Vote(rater, left, right, choice, sample, group, about, self.slug, swapped, seconds, repeat)
+        more = ("swapped", "seconds", "repeat_of", "is_gold", "order", "given_at")
+        for rater, left, right, choice, sample, group, about, *rest in rows.values_list(*columns, *more).iterator():
+            swapped, seconds, repeat, gold, order, at = rest
+            when = {"order": "" if order is None else str(order), "at": stamp(at)}
+            yield Vote(rater, left, right, choice, sample, group, about, self.slug, swapped, seconds, repeat, "1" if gold else "", **when)
 
     def ratings(self, criterion: str | None = None, counted: bool = False) -> Iterator[Rating]:
         """The opinion scores as they were given, in their order; `counted` as for votes."""
         rows = _chosen(self.opinions, criterion, counted)
-        columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds")
-        for rater, entry, score, sample, group, about, seconds in rows.values_list(*columns).iterator():
-            yield Rating(rater, entry, float(score), sample, group, about, self.slug, seconds)
+        columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds", "order", "given_at")
+        for rater, entry, score, sample, group, about, seconds, order, at in rows.values_list(*columns).iterator():
+            number = "" if order is None else str(order)
+            yield Rating(rater, entry, float(score), sample, group, about, self.slug, seconds, number, stamp(at))
 
     def judged_criteria(self) -> set[str]:
         """The criteria that there is anything to analyse on."""

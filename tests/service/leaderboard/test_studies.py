@@ -33,7 +33,8 @@ def imported(phase, votes, **more) -> Study:
 
 
 def test_votes_come_back_as_they_went_in(phase):
-    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a")]
+    known = {"gold": "1", "order": "19", "at": "2026-11-22T14:05:09+00:00"}
+    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a", **known)]
     study = imported(phase, rows)
     assert list(study.votes()) == [Vote(**{**vars(row), "study": "people"}) for row in rows]
     assert study.raters.count() == 3 and study.entries.count() == 3
@@ -221,7 +222,7 @@ def test_criteria_are_listed_as_the_study_asks_them_wherever_they_are(phase, cli
 
 def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
     path = tmp_path / "theirs.csv"
-    path.write_text("worker,prompt,left,right,winner\n1,p,A,B,left\n2,p,B,A,tie\n")
+    path.write_text("worker,prompt,left,right,winner,gold,order,at\n1,p,A,B,left,,1,2026-11-22T14:05:09Z\n2,p,B,A,tie,yes,,\n")
     place = f"{phase.challenge.slug}/{phase.slug}"
     columns = ["--column", "choice=winner", "--column", "rater=worker", "--column", "sample=prompt"]
     call_command("study", "import", place, "theirs", str(path), "--title", "T", "--question", "Q?", "--public", *columns)
@@ -229,7 +230,12 @@ def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
     call_command("study", "analyse")
     assert "1 analysis computed." in capsys.readouterr().out
     call_command("study", "export", place, "theirs", str(tmp_path / "out.csv"))
-    assert [row.choice for row in voting.read(tmp_path / "out.csv")] == ["left", "tie"]
+    rows = voting.read(tmp_path / "out.csv")
+    assert [(row.choice, row.gold, row.order, row.at) for row in rows] == [
+        ("left", "", "1", "2026-11-22T14:05:09+00:00"), ("tie", "1", "", ""),
+    ]  # fmt: skip
+    analysis = Study.objects.get(slug="theirs").analyses.get().content
+    assert (analysis["votes"], analysis["counted"]) == (2, 1)
 
 
 @pytest.mark.parametrize(
