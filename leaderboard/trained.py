@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation import weights
@@ -49,15 +49,18 @@ def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], me
 
 
 def _digests(study: Study) -> set[str]:
-    """The sha256 of the study's votes as the service writes them: all of them, and in a folder those that count."""
+    """The sha256 of the study's votes as the service writes them: all of them, and in a folder those that count; and as it wrote
+    them before gold, order and time stamps stood in its files."""
     people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
     votes = list(study.votes())
-    return {_digest(votes), _digest(vote for vote in votes if vote.rater in people)}
+    counted = [vote for vote in votes if vote.rater in people]
+    heads = ((*voting.COLUMNS, *voting.MORE), voting.COLUMNS)
+    return {_digest(some, columns) for some in (votes, counted) for columns in heads}
 
 
-def _digest(votes: Iterable[Vote]) -> str:
+def _digest(votes: Iterable[Vote], columns: Sequence[str]) -> str:
     found = hashlib.sha256()
-    csv.writer(_Into(found)).writerows(voting.write(votes))
+    csv.writer(_Into(found)).writerows(voting.write(votes, columns))
     return found.hexdigest()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -14,6 +15,7 @@ from evaluation.rendering.objects import MOST_SEEDS, SIDES, UPS, Drawing
 from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
 from leaderboard.console.fields import Lines, LongText, MomentField
+from leaderboard.stats.labels import LABELS
 from submissions.formats.families import FAMILIES, Family
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
 from submissions.models.phase import RESERVED_SLUGS, validate_time_zone
@@ -196,6 +198,9 @@ class StudyForm(forms.Form):
 
     kind = forms.ChoiceField(choices=(("pairs", "Votes on pairs"), ("opinions", "Opinion scores from 1 to 5")), label="What it holds")
     file = forms.FileField(label="File", help_text="CSV in UTF-8 with a head line.")
+    labels = forms.FileField(
+        required=False, help_text=f"CSV with the columns method and label: {', '.join(LABELS)}. Without it every method is an entry."
+    )
     title = forms.CharField(max_length=120)
     slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
     question = forms.CharField(max_length=400, help_text="What the raters were asked.")
@@ -223,8 +228,13 @@ class StudyForm(forms.Form):
         return dict(line.split("=", 1) for line in lines)
 
     def clean_file(self) -> object:
-        file = self.cleaned_data["file"]
-        if file.size > MOST_VOTES_BYTES:
+        return self._small(self.cleaned_data["file"])
+
+    def clean_labels(self) -> object:
+        return self._small(self.cleaned_data["labels"])
+
+    def _small(self, file: Any) -> Any:
+        if file is not None and file.size > MOST_VOTES_BYTES:
             raise ValidationError(f"The file has {file.size:,} bytes and at most {MOST_VOTES_BYTES:,} are taken; split it.")
         return file
 

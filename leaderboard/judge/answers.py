@@ -57,7 +57,7 @@ def _lines(run: JudgeRun, answer: JudgeAnswer, row: Row, materials: Materials | 
                 "1" if row.turned else "", seconds,
             )  # fmt: skip
             more = [judge, run.model, run.pk, answer.number, number, _shown(run, row), *took, prompt, instruction]
-            yield [*voting.cells(vote), *("" if value is None else str(value) for value in more)]
+            yield [*voting.cells(vote, voting.COLUMNS), *("" if value is None else str(value) for value in more)]
             took, instruction = [None] * len(took), ""
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 from django.db import models
 from django.db.models import Case, Q, Value, When
 
+from leaderboard.stats.labels import DAMAGED
 from submissions.models import Status, Submission
 
 if TYPE_CHECKING:
@@ -40,9 +41,10 @@ class StudyEntryQuerySet(models.QuerySet):
 class StudyEntry(models.Model):
     """What was compared: a label, and the submission it stands for where it is one of the phase's.
 
-    `artifact` names what the service makes for the study ("perturb:low", "empty"); the submission it makes of
-    it is there once a worker has made it. Entries of one `gold_kind` have a known order: a smaller `gold_order`
-    is better.
+    `artifact` is not empty where it is no entry of a team or baseline. In a study of the service's own it names what is made
+    for the study ("perturb:low", "empty"), and the submission is there once a worker has made it; of judgements that came
+    from elsewhere it is the label that came with them, one of `leaderboard.stats.labels.DAMAGED`, and nothing is made.
+    Entries of one `gold_kind` have a known order: a smaller `gold_order` is better.
     """
 
     study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="entries")
@@ -60,6 +62,11 @@ class StudyEntry(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def damage(self) -> str:
+        """What it is, of `leaderboard.stats.labels.DAMAGED`, where it is no entry of a team or baseline; else empty."""
+        return self.artifact if self.artifact in ("", *DAMAGED) else "corruption"
 
 
 class StudySample(models.Model):

@@ -54,7 +54,8 @@ class Question(models.Model):
 class StudyVote(models.Model):
     """One answer, as it was shown: `choice` is left, right or tie of the two entries.
 
-    `question` is none where the vote was brought from elsewhere. A question has one vote on each criterion.
+    `question` is none where the vote was brought from elsewhere. A question has one vote on each criterion. `is_gold` and
+    `order`, the place of the question among the rater's, from 1, stand here too: votes from elsewhere have no other place for them.
     """
 
     class Choice(models.TextChoices):
@@ -73,7 +74,9 @@ class StudyVote(models.Model):
     seconds = models.FloatField(null=True)
     repeat_of = models.CharField(max_length=40, blank=True)
     criterion = models.CharField(max_length=60, blank=True)
-    given_at = models.DateTimeField(null=True)  # not known of what was brought from elsewhere
+    is_gold = models.BooleanField(default=False)
+    order = models.PositiveIntegerField(null=True)
+    given_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -88,7 +91,7 @@ class StudyVote(models.Model):
 
 
 class Opinion(models.Model):
-    """A score from 1 to 5 that a rater gave one entry on one sample, on one criterion."""
+    """A score from 1 to 5 that a rater gave one entry on one sample, on one criterion; `order` as of votes."""
 
     study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="opinions")
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="opinions")
@@ -98,7 +101,8 @@ class Opinion(models.Model):
     criterion = models.CharField(max_length=60, blank=True)
     score = models.PositiveSmallIntegerField()
     seconds = models.FloatField(null=True)
-    given_at = models.DateTimeField(null=True)  # not known of what was brought from elsewhere
+    order = models.PositiveIntegerField(null=True)
+    given_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

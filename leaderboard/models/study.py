@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,10 +15,12 @@ from leaderboard.judge.instructions import KEYS
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
+from leaderboard.stats.labels import DAMAGED, LabelsError
 from leaderboard.stats.ratings import Rating
-from leaderboard.stats.votes import Vote
+from leaderboard.stats.votes import Vote, moment, order_number, stamp
 from submissions import wake
 from submissions.errors import Refused
+from submissions.formats.errors import heads_text
 from submissions.models import AuditEntry, Phase, Status, Submission, User
 
 if TYPE_CHECKING:
@@ -106,31 +108,36 @@ class Study(models.Model):
         return f"{self.phase} {self.slug}"
 
     @classmethod
-    def import_votes(cls, phase: Phase, actor: User | None, votes: Sequence[Vote], **values: Any) -> Self:
+    def import_votes(
+        cls, phase: Phase, actor: User | None, votes: Sequence[Vote], labels: Mapping[str, str] | None = None, **values: Any
+    ) -> Self:
         """A study of judgements that were collected elsewhere, in one transaction.
 
-        A method that is called as exactly one of the phase's scored entries stands for that entry;
-        others are labels only. Raises ValueError, in a sentence, for a slug that is taken or too many votes.
+        A method that is called as exactly one of the phase's scored entries stands for that entry; others are names only.
+        `labels` says which methods are no entries of teams or baselines, see `leaderboard.stats.labels`. Raises ValueError, in
+        a sentence, for a slug that is taken or too many votes, and `LabelsError` for labels of none of the methods.
         """
         with transaction.atomic():
             study = cls._brought(phase, actor, "votes", len(votes), **values)
-            study._store(votes)
+            study._store(votes, labels or {})
         return study
 
     @classmethod
-    def import_ratings(cls, phase: Phase, actor: User | None, ratings: Sequence[Rating], **values: Any) -> Self:
+    def import_ratings(
+        cls, phase: Phase, actor: User | None, ratings: Sequence[Rating], labels: Mapping[str, str] | None = None, **values: Any
+    ) -> Self:
         """As `import_votes`, of opinion scores; these are whole numbers from 1 to 5."""
         if any(not rating.score.is_integer() for rating in ratings):
             raise ValueError("A score is not a whole number; each is what one rater gave, from 1 to 5.")
         with transaction.atomic():
             study = cls._brought(phase, actor, "scores", len(ratings), kind=cls.Kind.OPINIONS, **values)
-            entries = study._store_entries({rating.entry for rating in ratings})
+            entries = study._store_entries({rating.entry for rating in ratings}, labels or {})
             raters = study._store_raters({rating.rater: rating.group for rating in reversed(ratings)})
             Opinion.objects.bulk_create(
                 (
                     Opinion(
                         study=study, rater=raters[one.rater], sample=one.sample, entry=entries[one.entry], criterion=one.criterion,
-                        score=int(one.score), seconds=one.seconds,
+                        score=int(one.score), seconds=one.seconds, order=order_number(one.order), given_at=moment(one.at),
                     )
                     for one in ratings
                 ),
@@ -152,23 +159,29 @@ class Study(models.Model):
         wake.after_commit("studies")
         return study
 
-    def _store_entries(self, labels: Iterable[str]) -> dict[str, StudyEntry]:
+    def _store_entries(self, methods: Collection[str], labels: Mapping[str, str]) -> dict[str, StudyEntry]:
+        if labels and not set(methods) & set(labels):
+            raise LabelsError(
+                f"The labels name none of the methods; these are {heads_text(sorted(methods))}: write them as they are there."
+            )
         known = _entries_by_name(self.phase)
-        rows = [StudyEntry(study=self, label=label, submission=known.get(label)) for label in sorted(labels)]
+        damage = {method: label for method, label in labels.items() if label in DAMAGED}
+        rows = [StudyEntry(study=self, label=name, submission=known.get(name), artifact=damage.get(name, "")) for name in sorted(methods)]
         return {row.label: row for row in StudyEntry.objects.bulk_create(rows)}
 
     def _store_raters(self, groups: Mapping[str, str]) -> dict[str, Rater]:
         rows = (Rater(study=self, name=name, group=group) for name, group in sorted(groups.items()))
         return {row.name: row for row in Rater.objects.bulk_create(rows)}
 
-    def _store(self, votes: Sequence[Vote]) -> None:
-        entries = self._store_entries({vote.left for vote in votes} | {vote.right for vote in votes})
+    def _store(self, votes: Sequence[Vote], labels: Mapping[str, str]) -> None:
+        entries = self._store_entries({vote.left for vote in votes} | {vote.right for vote in votes}, labels)
         raters = self._store_raters({vote.rater: vote.group for vote in reversed(votes)})
         StudyVote.objects.bulk_create(
             (
                 StudyVote(
                     study=self, rater=raters[vote.rater], sample=vote.sample, left=entries[vote.left], right=entries[vote.right],
                     choice=vote.choice, swapped=vote.swapped, seconds=vote.seconds, repeat_of=vote.repeat_of, criterion=vote.criterion,
+                    is_gold=vote.is_gold, order=order_number(vote.order), given_at=moment(vote.at),
                 )
                 for vote in votes
             ),
@@ -179,16 +192,29 @@ class Study(models.Model):
         """The votes as they were given, in their order; only those of raters who count, where `counted`."""
         rows = _chosen(self.study_votes, criterion, counted)
         columns = ("rater__name", "left__label", "right__label", "choice", "sample", "rater__group", "criterion")
-        more = ("swapped", "seconds", "repeat_of")
-        for rater, left, right, choice, sample, group, about, swapped, seconds, repeat in rows.values_list(*columns, *more).iterator():
-            yield Vote(rater, left, right, choice, sample, group, about, self.slug, swapped, seconds, repeat)
+        more = ("swapped", "seconds", "repeat_of", "is_gold", "order", "given_at")
+        for rater, left, right, choice, sample, group, about, *rest in rows.values_list(*columns, *more).iterator():
+            swapped, seconds, repeat, gold, order, at = rest
+            when = {"order": "" if order is None else str(order), "at": stamp(at)}
+            yield Vote(rater, left, right, choice, sample, group, about, self.slug, swapped, seconds, repeat, "1" if gold else "", **when)
 
     def ratings(self, criterion: str | None = None, counted: bool = False) -> Iterator[Rating]:
         """The opinion scores as they were given, in their order; `counted` as for votes."""
         rows = _chosen(self.opinions, criterion, counted)
-        columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds")
-        for rater, entry, score, sample, group, about, seconds in rows.values_list(*columns).iterator():
-            yield Rating(rater, entry, float(score), sample, group, about, self.slug, seconds)
+        columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds", "order", "given_at")
+        for rater, entry, score, sample, group, about, seconds, order, at in rows.values_list(*columns).iterator():
+            number = "" if order is None else str(order)
+            yield Rating(rater, entry, float(score), sample, group, about, self.slug, seconds, number, stamp(at))
+
+    @property
+    def damaged(self) -> frozenset[str]:
+        """What it calls corruptions, the empty entry and the reference: figures stand first for the others."""
+        return frozenset(entry.label for entry in self.entries.all() if entry.damage)
+
+    def labels(self) -> dict[str, str]:
+        """What each of its entries is, as `leaderboard.stats.labels` writes it; one of which nobody says anything is a team's."""
+        rows = self.entries.order_by("label").select_related("submission")
+        return {row.label: row.damage or ("baseline" if row.submission and row.submission.is_baseline else "team") for row in rows}
 
     def judged_criteria(self) -> set[str]:
         """The criteria that there is anything to analyse on."""
@@ -196,11 +222,6 @@ class Study(models.Model):
             return {one["key"] for one in self.criteria}
         rows = self.opinions if self.kind == self.Kind.OPINIONS else self.study_votes
         return set(rows.order_by().values_list("criterion", flat=True).distinct())
-
-    @property
-    def damaged(self) -> frozenset[str]:
-        """The labels of what is no entry of a team or baseline: corruptions, the empty entry, the reference."""
-        return frozenset(self.entries.exclude(artifact="").values_list("label", flat=True))
 
     def publish(self, actor: User, is_public: bool) -> None:
         """Show the study, or stop showing it."""

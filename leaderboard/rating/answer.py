@@ -125,6 +125,7 @@ def _store(study: Study, rater: Rater, question: Question, chosen: Mapping[str, 
     each = None if seconds is None else round(seconds / len(chosen), 3)  # so that the times of a question add up
     sample = question.sample.name
     shared = {"study": study, "rater": rater, "question": question, "sample": sample, "seconds": each, "given_at": now}
+    shared["order"] = question.number + 1
     if study.kind == Study.Kind.OPINIONS:
         rows = (Opinion(**shared, entry_id=question.left_id, criterion=key, score=value) for key, value in chosen.items())
         Opinion.objects.bulk_create(rows)
@@ -133,7 +134,7 @@ def _store(study: Study, rater: Rater, question: Question, chosen: Mapping[str, 
     StudyVote.objects.bulk_create(
         StudyVote(
             **shared, left_id=question.left_id, right_id=question.right_id, choice=value, criterion=key,
-            swapped="1" if question.swapped else "", repeat_of="" if before is None else str(before + 1),
+            swapped="1" if question.swapped else "", repeat_of="" if before is None else str(before + 1), is_gold=question.is_gold,
         )
         for key, value in chosen.items()
     )  # fmt: skip

@@ -66,9 +66,9 @@ def make_due() -> int:
 
 
 def waiting() -> Any:
-    """Rows whose entry is still to be made."""
+    """Rows whose entry is still to be made. What studies from elsewhere call damaged is not here to be made."""
     return (
-        StudyEntry.objects.filter(submission=None, study__reference__isnull=False)
+        StudyEntry.objects.filter(submission=None, study__reference__isnull=False, study__key__isnull=False)
         .exclude(artifact="")
         .exclude(study__state=Study.State.CLOSED)
     )

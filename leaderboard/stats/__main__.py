@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import opinion_study, summaries
+from leaderboard.stats import labels, opinion_study, summaries
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.ratings import Ratings
@@ -29,8 +29,7 @@ from submissions.formats.errors import more_cells
 from submissions.pipes import end
 
 DIRECTIONS = {"higher": True, "lower": False}
-DAMAGED = {"corruption", "empty", "reference"}
-LABELS = DAMAGED | {"team", "baseline"}
+VOTES, SCORES = (*voting.COLUMNS, *voting.MORE), (*rating.COLUMNS, *rating.MORE)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,15 +84,8 @@ def _damaged(options: argparse.Namespace, counted: Votes | Ratings) -> set[str] 
     """The methods that are no entries of teams or baselines, by the file of labels; None without one, where nobody says."""
     if options.labels is None:
         return None
-    with options.labels.open(newline="", encoding="utf-8-sig") as stream:
-        there, rows = voting.rows_of(stream, options.labels.name)
-    if not {"method", "label"} <= set(there):
-        raise VotesError([f"{options.labels.name} must have the columns method and label."])
-    labels = {(row["method"] or "").strip(): (row["label"] or "").strip() for _, row in rows}
-    unknown = sorted(set(labels.values()) - LABELS)
-    if unknown:
-        raise VotesError([f"{options.labels.name} has the label {unknown[0]!r}; a label is one of {', '.join(sorted(LABELS))}."])
-    return {name for name in counted.methods if labels.get(name) in DAMAGED}
+    known = labels.read(options.labels)
+    return {name for name in counted.methods if known.get(name) in labels.DAMAGED}
 
 
 def _metrics(options: argparse.Namespace, counted: Votes | Ratings) -> list[MetricScores]:
@@ -261,7 +253,7 @@ def _parser() -> argparse.ArgumentParser:
         "votes",
         type=Path,
         metavar="STUDY.csv",
-        help=f"votes, with the columns {', '.join(voting.COLUMNS)}; or opinion scores, with {', '.join(rating.COLUMNS)}",
+        help=f"votes, with the columns {', '.join(VOTES)}; or opinion scores, with {', '.join(SCORES)}",
     )
     parser.add_argument(
         "--column", type=_mapping, action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column"
@@ -272,7 +264,7 @@ def _parser() -> argparse.ArgumentParser:
         "--tie", type=_tie, action="append", default=[], metavar="KEY=DIFFERENCE", help="a metric's differences that are ties"
     )
     parser.add_argument(
-        "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(sorted(LABELS))}; without it all are entries"
+        "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(labels.LABELS)}; without it all are entries"
     )
     parser.add_argument("--no-fragility", action="store_true", help="do not search for the answers that first place hangs on")
     parser.add_argument("--gold", type=_order, action="append", default=[], metavar="BETTER:WORSE", help="a pair of methods of known order")

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.stats.votes import Floats, Ints, numbered, read_records, records
+from leaderboard.stats.votes import Floats, Ints, moment, numbered, order_number, read_records, records
 
 COLUMNS = ("study", "rater", "group", "sample", "entry", "criterion", "score", "seconds")
+MORE = ("order", "at")  # stand behind them, as in files of votes
 NEEDED = ("rater", "entry", "score")
 LOWEST, HIGHEST = 1, 5
 
 
 @dataclass(frozen=True)
 class Rating:
-    """One score as it was given."""
+    """One score as it was given; `order` and `at` as in votes."""
 
     rater: str
     entry: str
@@ -32,6 +33,8 @@ class Rating:
     criterion: str = ""
     study: str = ""
     seconds: float | None = None
+    order: str = ""
+    at: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +96,14 @@ def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Rating]:
 
 def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Rating]:
     """The scores in the lines of a CSV file called `name`; see `read`."""
-    return records(lines, name, columns, COLUMNS, NEEDED, _rating, "scores")
+    return records(lines, name, columns, (*COLUMNS, *MORE), NEEDED, _rating, "scores")
 
 
 def write(ratings: Iterable[Rating]) -> Iterator[list[str]]:
     """The rows of a CSV file, its head first; `parse` reads them back."""
-    yield list(COLUMNS)
+    yield [*COLUMNS, *MORE]
     for row in ratings:
-        values = (getattr(row, column) for column in COLUMNS)
+        values = (getattr(row, column) for column in (*COLUMNS, *MORE))
         whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in values)
         yield ["" if value is None else str(value) for value in whole]
 
@@ -116,6 +119,7 @@ def _rating(row: Mapping[str, str]) -> Rating:
     seconds = _number(row["seconds"]) if row["seconds"] else None
     if seconds is not None and not 0 <= seconds < math.inf:
         raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
+    order_number(row["order"]), moment(row["at"])
     return Rating(**{**row, "score": score, "seconds": seconds})  # type: ignore[arg-type]
 
 

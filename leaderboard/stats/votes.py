@@ -12,6 +12,7 @@ import csv
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -22,10 +23,11 @@ from numpy.typing import NDArray
 from submissions.formats.errors import MOST_PROBLEMS, TableError, control_character, heads_text, more_cells
 
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
-MORE = ("gold", "order", "at")  # are read where a file has them
+MORE = ("gold", "order", "at")  # stand behind them: who reads files of before by the place of a column finds it where it was
 NEEDED = ("rater", "left", "right", "choice")
 NO = ("", "0", "false", "no")
 CHOICES = {"left": 0, "right": 1, "tie": 2}
+HIGHEST_ORDER = 2**31 - 1
 # The most characters of a text, as studies store it.
 LENGTHS = {
     "rater": 120, "group": 60, "sample": 240, "left": 200, "right": 200, "entry": 200, "criterion": 60, "swapped": 8,
@@ -44,7 +46,7 @@ class VotesError(TableError):
 @dataclass(frozen=True)
 class Vote:
     """One answer as it was given. `repeat_of` is not empty where the pair had been asked before on purpose, `gold` where its answer
-    was known beforehand; `order` numbers a rater's answers, `at` says when each was given."""
+    was known beforehand; `order` numbers a rater's questions, `at` says when the answer was given, as `stamp` writes it."""
 
     rater: str
     left: str
@@ -60,6 +62,10 @@ class Vote:
     gold: str = ""
     order: str = ""
     at: str = ""
+
+    @property
+    def is_gold(self) -> bool:
+        return self.gold.lower() not in NO
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +141,7 @@ def canonical(votes: Iterable[Vote]) -> Votes:
         np.minimum(left, right), np.maximum(left, right), verdict, side,
         np.array([math.nan if vote.seconds is None else vote.seconds for vote in rows], dtype=np.float64),
         np.array([bool(vote.repeat_of) for vote in rows], dtype=bool),
-        np.array([vote.gold.lower() not in NO for vote in rows], dtype=bool),
+        np.array([vote.is_gold for vote in rows], dtype=bool),
     )  # fmt: skip
 
 
@@ -210,17 +216,40 @@ def _require_texts(cells: Mapping[str, str]) -> None:
             raise ValueError(f"{column} holds the character {found[1]}, which is none to read; save the file as CSV in UTF-8.")
 
 
-def write(votes: Iterable[Vote]) -> Iterator[list[str]]:
+def write(votes: Iterable[Vote], columns: Sequence[str] = (*COLUMNS, *MORE)) -> Iterator[list[str]]:
     """The rows of a CSV file, its head first; `parse` reads them back."""
-    yield list(COLUMNS)
+    yield list(columns)
     for vote in votes:
-        yield cells(vote)
+        yield cells(vote, columns)
 
 
-def cells(vote: Vote) -> list[str]:
+def cells(vote: Vote, columns: Sequence[str]) -> list[str]:
     """One line of such a file."""
-    values = (getattr(vote, column) for column in COLUMNS)
+    values = (getattr(vote, column) for column in columns)
     return ["" if value is None else str(value) for value in values]
+
+
+def stamp(at: datetime | None) -> str:
+    """A moment as a cell `at` has it: in ISO 8601, in UTC, to the second. Empty where it is not known."""
+    return "" if at is None else at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def moment(text: str) -> datetime | None:
+    """The moment in a cell `at`, in UTC where it names no offset; None for an empty cell. ValueError, in a sentence, where it is none."""
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):  # in the first and the last year an offset can lead out of the calendar
+        raise ValueError(f"at is {text!r}; it must be a time in ISO 8601, such as 2026-11-22T14:05:00+00:00, or empty.") from None
+
+
+def order_number(text: str) -> int | None:
+    """The number in a cell `order`; None for an empty cell. ValueError, in a sentence, where it is none."""
+    if text and not (text.isascii() and text.isdecimal() and int(text) <= HIGHEST_ORDER):
+        raise ValueError(f"order is {text!r}; it must be a whole number that is not negative, or empty.")
+    return int(text) if text else None
 
 
 def _vote(row: Mapping[str, str]) -> Vote:
@@ -238,6 +267,7 @@ def _vote(row: Mapping[str, str]) -> Vote:
         seconds = math.nan
     if seconds is not None and not 0 <= seconds < math.inf:
         raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
+    order_number(row["order"]), moment(row["at"])
     return Vote(**{**row, "seconds": seconds})  # type: ignore[arg-type]
 
 

@@ -77,6 +77,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context["criteria_table"] = _by_criterion(summary, summaries, titled(found, summaries))
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["withdrawn"] = found.withdrawn()
+    rows_of_entries = found.entries.exclude(artifact="").order_by("label")
+    context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in withheld]
     batch = found.batch
     context["outdated"] = sentences(batch.outdated()) if batch else []
     context["keeps_values"] = batch is not None and batch.state != EvaluationBatch.State.CURRENT

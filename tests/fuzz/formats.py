@@ -22,7 +22,7 @@ from evaluation.results import Layout, ResultColumn, ResultsError
 from evaluation.results import read as read_results
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
-from leaderboard.stats import ratings, votes
+from leaderboard.stats import labels, ratings, votes
 from leaderboard.stats.votes import VotesError
 from submissions.formats.errors import FormatError
 from submissions.formats.families import MESH, RENDER, WIREFRAME, Family
@@ -414,17 +414,18 @@ def lay_scene(folder: Path) -> None:
 
 
 NOTES = {"a": [{"box": [1, 2, 30.5, 20], "label": "chair"}, {"box": [0, 0, 5, 5], "label": "bin"}], "b": []}
-VOTES = b"""study,rater,group,sample,left,right,choice,swapped,seconds,repeat_of,criterion
-s,ann,people,house_01,A,B,left,,1.5,,overall
-s,bo,people,house_01,B,A,tie,true,,,overall
-s,ann,people,house_02,"A, plain",B,right,,0,,overall
-s,ann,people,house_01,A,B,right,,3e0,1,overall
+VOTES = b"""study,rater,group,sample,left,right,choice,swapped,seconds,repeat_of,criterion,gold,order,at
+s,ann,people,house_01,A,B,left,,1.5,,overall,,1,2026-11-22T14:05:09+00:00
+s,bo,people,house_01,B,A,tie,true,,,overall,yes,2,2026-11-22 15:05
+s,ann,people,house_02,"A, plain",B,right,,0,,overall,0,,
+s,ann,people,house_01,A,B,right,,3e0,1,overall,,3,20261122T140509Z
 """
-OPINIONS = b"""rater,group,sample,entry,criterion,score,seconds
-ann,people,garden,A,overall,4,2.5
-bo,people,garden,A,overall,1,
-ann,people,garden,"B, plain",overall,5,0
+OPINIONS = b"""rater,group,sample,entry,criterion,score,seconds,order,at
+ann,people,garden,A,overall,4,2.5,1,2026-11-22T14:05:09+00:00
+bo,people,garden,A,overall,1,,,
+ann,people,garden,"B, plain",overall,5,0,2,2026-11-22
 """
+LABELS = b'method,label\nA,team\n"A, plain",corruption\nB,empty\nC,reference\nD,baseline\n'
 RESULTS = b'Method,Year,Score,Error,Paper\nOne,2024,0.91,12.5,https://example.org/one\nTwo,2025,-,1e3,\n"Three, quick",,0.5,0,\n'
 YAML_WORDS = (
     b"slug:",
@@ -579,6 +580,7 @@ FORMATS: tuple[Format, ...] = (
         partial(table, ratings.read, ratings.canonical),
         (edits.words(b"5", b'"', b","), edits.lines()),
     ),
+    Format("labels CSV", "table.csv", lambda: [LABELS], partial(table, labels.read, dict), (edits.words(b"empty", b","), edits.lines())),
     Format("results CSV", "table.csv", lambda: [RESULTS], results, (edits.words(b'"', b","), edits.lines())),
 )
 BY_NAME = {one.name: one for one in FORMATS}

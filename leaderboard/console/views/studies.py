@@ -14,8 +14,10 @@ from django.views.decorators.http import require_http_methods
 from leaderboard.console.forms import StudyForm
 from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
 from leaderboard.models import Rater, Study
+from leaderboard.stats import labels
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
+from leaderboard.stats.labels import LabelsError
 from leaderboard.stats.opinions import SCREENED
 from leaderboard.stats.votes import VotesError
 from submissions.models import Phase
@@ -48,19 +50,30 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
     """Whether the votes came in; what is wrong with the file is put beside its field."""
     data = form.cleaned_data
     try:
+        known = labels.parse(_lines(data["labels"]), data["labels"].name) if data["labels"] else None
+    except VotesError as error:
+        form.add_error("labels", list(error.problems))
+        return False
+    try:
         about = {name: data[name] for name in ("slug", "title", "question", "source", "is_public")}
         opinions = data["kind"] == Study.Kind.OPINIONS
         parse, keep = (rating.parse, Study.import_ratings) if opinions else (voting.parse, Study.import_votes)
         rows = parse(_lines(data["file"]), data["file"].name, data["columns"])
-        study = keep(phase, request.user, rows, **about)
+        study = keep(phase, request.user, rows, known, **about)
     except VotesError as error:
         form.add_error("file", list(error.problems))
+        return False
+    except LabelsError as error:
+        form.add_error("labels", str(error))
         return False
     except ValueError as error:
         form.add_error("slug" if "address" in str(error) else "file", str(error))
         return False
     count = f"{len(rows):,} {'scores' if opinions else 'votes'}"
-    messages.success(request, f"{count} are in; what follows from them is computed now and stands on the page of “{study.title}”.")
+    said = f"{count} are in; what follows from them is computed now and stands on the page of “{study.title}”."
+    if known is not None:
+        said += f" Of {study.entries.count()} methods {len(study.damaged)} are labelled as damaged, empty or the reference."
+    messages.success(request, said)
     return True
 
 

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard.judge.answers import runs_of, table
 from leaderboard.models import Study
+from leaderboard.stats import labels
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.votes import VotesError
@@ -43,6 +44,10 @@ class Command(BaseCommand):
         import_.add_argument("--made-up", action="store_true", help="the raters are invented; say so wherever the study is shown")
         import_.add_argument("--public", action="store_true", help="show it to all who may see the board")
         import_.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
+        import_.add_argument(
+            "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(labels.LABELS)}; without it all are entries"
+        )
+        export.add_argument("--labels", type=Path, metavar="FILE", help="write also which method is what, as an import takes it")
         acts.add_parser("analyse", help="compute every analysis that is due, now and here")
 
     def handle(self, act: str, **options) -> None:
@@ -67,17 +72,19 @@ class Command(BaseCommand):
             columns = dict(text.split("=", 1) for text in options["column"])
             read, keep = (rating.read, Study.import_ratings) if options["opinions"] else (voting.read, Study.import_votes)
             votes = read(options["file"], columns)
+            known = labels.read(options["labels"]) if options["labels"] else None
             study = keep(
-                phase, None, votes, slug=options["slug"], title=options["title"], question=options["question"],
+                phase, None, votes, known, slug=options["slug"], title=options["title"], question=options["question"],
                 source=options["source"], made_up=options["made_up"], is_public=options["public"],
             )  # fmt: skip
         except (OSError, VotesError, ValueError) as error:
             raise CommandError(f"{error}\nNothing was changed.") from None
         linked = study.entries.filter(submission__isnull=False).count()
+        labelled = f", {len(study.damaged)} are damaged, empty or the reference" if known else ""
         count = f"{len(votes):,} {'scores' if options['opinions'] else 'votes'} of {study.raters.count():,} raters"
         self.stdout.write(
             f"{count} on {study.entries.count():,} methods are in; "
-            f"{linked} of these are entries of the phase. The analysis is computed by the next free worker."
+            f"{linked} of these are entries of the phase{labelled}. The analysis is computed by the next free worker."
         )
 
     def _export(self, phase: Phase, options: dict) -> None:
@@ -85,6 +92,9 @@ class Command(BaseCommand):
         if study is None:
             known = ", ".join(Study.objects.filter(phase=phase).values_list("slug", flat=True)) or "none"
             raise CommandError(f"There is no study {options['slug']!r} in {options['phase']}; there are: {known}.")
+        if options["labels"]:
+            with options["labels"].open("w", newline="", encoding="utf-8") as stream:
+                csv.writer(stream).writerows(labels.write(study.labels()))
         if options["folder"]:
             if options["judges"]:
                 raise CommandError("A folder holds what people said; give --judges a file.")

@@ -67,10 +67,11 @@ def test_votes_about_nothing_of_the_study_are_not_its_votes(study, shelf):
 
 
 @pytest.mark.parametrize("counts", [True, False])
-def test_a_file_of_votes_is_known_by_its_digest_until_it_is_changed(study, shelf, counts):
+@pytest.mark.parametrize("columns", [(*voting.COLUMNS, *voting.MORE), voting.COLUMNS], ids=["now", "before"])
+def test_a_file_of_votes_is_known_by_its_digest_until_it_is_changed(study, shelf, counts, columns):
     study.raters.update(is_counted=counts)
     stream = io.StringIO(newline="")
-    csv.writer(stream).writerows(voting.write(study.votes()))
+    csv.writer(stream).writerows(voting.write(study.votes(), columns))
     digest = hashlib.sha256(stream.getvalue().encode()).hexdigest()
     assert known(study, shelf, votes_sha256=digest, **SEEN) == "these"
     assert known(study, shelf, votes_sha256=hashlib.sha256(stream.getvalue().encode() + b"\n").hexdigest(), **SEEN) == "unknown"

@@ -21,6 +21,7 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -30,7 +31,7 @@ import sys
 import tempfile
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,9 @@ SECRETS = {
     "leaderboard_studyinvitation": {"token_hash": "hash-{id}"},
     "leaderboard_question": {"token": "token-{id}"},
 }
+
+# Columns of votes and scores that exports have since the first states were stored, whose digest is of the others alone.
+ADDED = {"gold", "order", "at"}
 
 
 # --- storing -------------------------------------------------------------------------------------
@@ -195,8 +199,23 @@ def _votes(study: Any) -> dict[str, Any]:
         for who, options in (("people", []), ("judges", ["--judges"])):
             path = Path(folder) / f"{who}.csv"
             call_command("study", "export", _name(study.phase), study.slug, str(path), *options, stdout=sys.stderr)
-            exports[who] = {"lines": path.read_bytes().count(b"\n"), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+            with path.open(newline="") as stream:
+                head, *rows = csv.reader(stream)
+            columns = dict(zip(head, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(head, ())
+            before = [n for n, name in enumerate(head) if name not in ADDED]
+            exports[who] = {
+                "lines": path.read_bytes().count(b"\n"),
+                "sha256": _digest([row[n] for n in before] for row in (head, *rows)),
+                "columns": {name: _digest([cell] for cell in cells) for name, cells in columns.items()},
+            }
     return exports | {"analyses": {row.criterion: row.content for row in study.analyses.order_by("criterion")}}
+
+
+def _digest(rows: Iterable[Sequence[str]]) -> str:
+    """Of a CSV file with these rows."""
+    stream = io.StringIO(newline="")
+    csv.writer(stream).writerows(rows)
+    return hashlib.sha256(stream.getvalue().encode()).hexdigest()
 
 
 def versions() -> dict[str, dict[str, int | None]]:

@@ -8,7 +8,7 @@ ROWS = [
     Rating("ann", "a", 5.0, "house", "experts", "overall", "", 3.5),
     Rating("ann", "b", 2.0, "house", "experts", "overall"),
     Rating("bob", "a", 4.0, "barn", "", "overall", "", 1_234_567.0),  # who left the page open for two weeks
-    Rating("bob", "a", 1.0, "barn", "", "overall"),
+    Rating("bob", "a", 1.0, "barn", "", "overall", order="4", at="2026-11-22T14:05:09+00:00"),
 ]
 
 
@@ -23,7 +23,8 @@ def test_the_first_score_of_a_rater_for_an_entry_of_a_sample_counts():
 
 def test_what_is_written_reads_back():
     lines = [",".join(row) for row in write(ROWS)]
-    assert lines[0] == "study,rater,group,sample,entry,criterion,score,seconds" and lines[2] == ",ann,experts,house,b,overall,2,"
+    assert lines[0] == "study,rater,group,sample,entry,criterion,score,seconds,order,at"
+    assert lines[2] == ",ann,experts,house,b,overall,2,,," and lines[4] == ",bob,,barn,a,overall,1,,4,2026-11-22T14:05:09+00:00"
     assert parse(lines, "s.csv") == ROWS
 
 
@@ -41,6 +42,7 @@ def test_columns_of_other_names_are_mapped(tmp_path):
         ("rater,entry,score\nann,a,good\n", "s.csv: line 2: score is 'good'; it must be a number from 1 to 5."),
         ("rater,entry,score\nann,,4\n", "s.csv: line 2: entry is empty; no score can do without."),
         ("rater,entry,score,seconds\nann,a,4,-1\n", "s.csv: line 2: seconds is '-1'; it must be a number that is not negative, or empty."),
+        ("rater,entry,score,order\nann,a,4,x\n", "s.csv: line 2: order is 'x'; it must be a whole number that is not negative, or empty."),
         ("rater,entry\nann,a\n", "s.csv has no column score; its columns are rater, entry: name those to take."),
         ("rater,entry,score\n", "s.csv holds no scores; it needs a line for each under its head."),
     ],

@@ -1,11 +1,12 @@
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
 
 from leaderboard.models import Rater, StudyEntry, StudyVote
-from leaderboard.stats.votes import COLUMNS, LENGTHS, VotesError, canonical, parse, read, write
+from leaderboard.stats.votes import COLUMNS, LENGTHS, VotesError, canonical, moment, parse, read, stamp, write
 from tests.support.leaderboard.stats.ballots import made_up, vote
 
 HEAD = ",".join(COLUMNS)
@@ -43,10 +44,27 @@ def test_no_votes_are_an_empty_table():
 
 
 def test_what_is_written_reads_back():
-    rows = [*made_up(2, 2, 3), vote('a "quoted", name', "ß", "tie", seconds=None, criterion="overall", repeat_of="7", swapped="1")]
+    known = {"gold": "1", "order": "12", "at": "2026-11-22T14:05:09+00:00"}
+    odd = vote('a "quoted", name', "ß", "tie", seconds=None, criterion="overall", repeat_of="7", swapped="1", **known)
+    rows = [*made_up(2, 2, 3), odd]
     stream = io.StringIO()
     csv.writer(stream).writerows(write(rows))
     assert parse(stream.getvalue().splitlines(keepends=True), "votes.csv") == rows
+    head = stream.getvalue().splitlines()[0]
+    assert head == "study,rater,group,sample,left,right,choice,swapped,seconds,repeat_of,criterion,gold,order,at"
+
+
+def test_answers_to_gold_questions_count_in_nothing():
+    rows = [vote("x", "y", "left", sample=str(n), gold=text) for n, text in enumerate(("1", "Yes", "true", "", "0", "no", "False"))]
+    assert [row.is_gold for row in rows] == [True, True, True, False, False, False, False]
+    assert len(canonical(rows)) == 7 and len(canonical(rows).counted()) == 4
+
+
+def test_a_time_stamp_is_in_utc_whatever_offset_it_was_written_with():
+    wanted = "2026-11-22T14:05:09+00:00"
+    for text in (wanted, "2026-11-22T14:05:09Z", "2026-11-22 15:05:09.7+01:00", "2026-11-22T14:05:09"):
+        assert stamp(moment(text)) == wanted
+    assert moment("") is None and stamp(None) == ""
 
 
 def test_columns_of_other_names_are_mapped(tmp_path):
@@ -70,12 +88,16 @@ def test_columns_of_other_names_are_mapped(tmp_path):
         (f"{HEAD}\n,,,s,x,y,left,,,,\n", "votes.csv: line 2: rater is empty"),
         (f"{HEAD}\n,r,,s,x,y,left,,nan,,\n", "votes.csv: line 2: seconds is 'nan'"),
         (f"{HEAD}\n,r,,s,x,y,left,,-1,,\n", "votes.csv: line 2: seconds is '-1'"),
+        ("rater,left,right,choice,order\nr,x,y,left,-1\n", "votes.csv: line 2: order is '-1'; it must be a whole number"),
+        ("rater,left,right,choice,order\nr,x,y,left,99999999999\n", "votes.csv: line 2: order is '99999999999'; it must be"),
+        ("rater,left,right,choice,at\nr,x,y,left,noon\n", "votes.csv: line 2: at is 'noon'; it must be a time in ISO 8601"),
+        ("rater,left,right,choice,at\nr,x,y,left,0001-01-01T00:00+14:00\n", "votes.csv: line 2: at is '0001-01-01T00:00"),
         (f"{HEAD}\n,r,,s,x,y,left,,1,5,,more\n", "votes.csv: line 2: there is a cell 'more' beyond the head's last"),
         (f"{HEAD}\n,r,,{'s' * 200_000},x,y,left,,,,\n", "votes.csv is not a CSV file in UTF-8 (field larger than field limit"),
     ],
 )
 def test_what_cannot_be_read_is_said_by_line(text, sentence):
-    with pytest.raises(VotesError, match=sentence.replace(".", r"\.").replace("(", r"\(")):
+    with pytest.raises(VotesError, match=re.escape(sentence)):
         parse(text.splitlines(keepends=True), "votes.csv")
 
 
@@ -97,7 +119,7 @@ def test_texts_are_as_long_as_studies_store_them():
     stored = {"rater": Rater, "group": Rater, "sample": StudyVote, "criterion": StudyVote, "swapped": StudyVote, "repeat_of": StudyVote}
     fields = {name: model._meta.get_field("name" if name == "rater" else name) for name, model in stored.items()}
     fields |= dict.fromkeys(("left", "right", "entry"), StudyEntry._meta.get_field("label"))
-    # Whether a question was gold, which in turn and when are no texts in the database.
+    # Whether a question was gold, its order and when it was answered are no texts in the database.
     assert {name: field.max_length for name, field in fields.items()} == {n: k for n, k in LENGTHS.items() if n in fields}
 
 

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from leaderboard.models import Study
+from leaderboard.rating import artifacts
 from submissions.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +40,39 @@ def test_votes_come_in_under_other_columns_and_are_shown_when_published(address,
         "study.import",
         "study.publish",
     ]
+
+
+def labels(text: str) -> dict:
+    return {"labels": SimpleUploadedFile("labels.csv", text.encode())}
+
+
+def test_labels_say_which_methods_are_no_entries_and_nothing_is_made_for_them(address, phase, client):
+    said = "method,label\nA,team\nB,corruption\nelsewhere,empty\n"
+    page = client.post(address, filled(is_public="on", **labels(said)), follow=True).content.decode()
+    assert "Of 2 methods 1 are labelled as damaged, empty or the reference." in page
+    study = Study.objects.get()
+    assert study.damaged == {"B"} and study.labels() == {"A": "team", "B": "corruption"}
+    assert artifacts.make_due() == 0 and not artifacts.waiting().exists()
+    page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "theirs"])).content.decode()
+    assert "Not entries of teams or baselines: B (corruption)." in page
+    client.post(address, filled(slug="scores", title="Scores", columns="", kind="opinions", **labels("method,label\nC,reference\n")) | {
+        "file": SimpleUploadedFile("scores.csv", b"rater,entry,score\n1,C,5\n1,D,2\n")
+    })  # fmt: skip
+    assert Study.objects.get(slug="scores").damaged == {"C"}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("method,label\nB,ruin\n", "labels.csv: line 2: label is &#x27;ruin&#x27;; it must be one of team, baseline"),
+        ("who,what\nB,team\n", "labels.csv must have the columns method and label."),
+        ("method,label\nb,team\n", "The labels name none of the methods; these are A, B: write them as they are there."),
+    ],
+)
+def test_labels_that_cannot_be_used_are_said_beside_their_field_and_nothing_comes_in(address, client, text, sentence):
+    page = client.post(address, filled(**labels(text))).content.decode()
+    assert sentence in page.partition('name="labels"')[2].partition('name="title"')[0] + page.partition('name="labels"')[0][-600:]
+    assert not Study.objects.exists()
 
 
 def test_a_study_can_be_hidden_again_and_removed_with_its_votes(address, client):
@@ -81,7 +115,8 @@ def test_a_study_of_another_phase_is_not_found(address, client):
 
 
 def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp_path):
-    text = "study,rater,group,sample,entry,criterion,score,seconds\ntheirs,1,a,h,A,overall,5,2.5\ntheirs,2,b,h,B,overall,1,\n"
+    head = "study,rater,group,sample,entry,criterion,score,seconds,order,at\n"
+    text = f"{head}theirs,1,a,h,A,overall,5,2.5,3,2026-11-22T14:05:09+00:00\ntheirs,2,b,h,B,overall,1,,,\n"
     page = client.post(address, filled(text, kind="opinions", columns=""), follow=True).content.decode()
     assert "2 scores are in" in page
     study = Study.objects.get()
@@ -93,7 +128,7 @@ def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp
     call_command("study", "export", place, "theirs", str(target))
     call_command("study", "import", place, "again", str(target), "--opinions", "--title", "T", "--question", "Q?")
     again = Study.objects.get(slug="again")
-    assert [(r.rater, r.entry, r.score) for r in again.ratings()] == [("1", "A", 5.0), ("2", "B", 1.0)]
+    assert [(r.rater, r.entry, r.score, r.order) for r in again.ratings()] == [("1", "A", 5.0, "3"), ("2", "B", 1.0, "")]
 
 
 def test_a_score_that_nobody_can_give_is_not_taken(address, client):

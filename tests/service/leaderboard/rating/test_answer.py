@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from datetime import timedelta
 from importlib import import_module
@@ -9,14 +11,17 @@ from importlib import import_module
 import pytest
 from django.apps import apps
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Opinion, Question, Rater, StudyAnalysis, StudyVote
+from leaderboard.models import Opinion, Question, Rater, Study, StudyAnalysis, StudyVote
 from leaderboard.models.rater import Tally
 from leaderboard.rating import access, campaign
 from leaderboard.rating.artifacts import CORRUPTIONS
 from leaderboard.rating.subject import gold_pairs
 from leaderboard.stats import votes as voting
+from leaderboard.stats.votes import Vote
+from leaderboard.studies import analyse_due
 from tests.support.leaderboard.rating import making
 
 
@@ -275,6 +280,10 @@ def test_repeats_come_later_half_of_them_turned_and_count_as_repeats(phase, peop
         assert row.swapped == (row.left_id > row.right_id)
         assert row.number > row.repeat_of.number + 1
         assert row.votes.get().repeat_of == str(row.repeat_of.number + 1)
+    votes = list(study.votes())
+    assert sorted(int(vote.order) for vote in votes) == list(range(1, 19))
+    first = {vote.order: {vote.left, vote.right} for vote in votes}
+    assert all(first[vote.repeat_of] == {vote.left, vote.right} for vote in votes if vote.repeat_of)
     found = voting.canonical(study.votes())
     assert (len(found), len(found.counted())) == (18, 12)
 
@@ -284,6 +293,54 @@ def test_gold_pairs_are_the_lowest_and_the_highest_damage_of_a_kind(phase, peopl
     pairs = {(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))}
     kinds = ("deform", "perturb", "add", "remove")
     assert pairs == {(f"{kind}_low", f"{kind}_high") for kind in kinds} | {("secret-method-0", "secret-method-3")}
+
+
+def test_answers_to_pairs_of_known_order_say_how_good_a_rater_is_and_count_in_no_figure(phase, people, rows, client):
+    study = making.live(phase, people.organizer, rows, gold=(rows[0], rows[3]), repeat_share=0.25)
+    desk = Desk(study)
+    desk.join()
+    state = desk.next()
+    while not state["done"]:
+        state = desk.answer(state["question"]["id"])
+    known = Question.objects.filter(is_gold=True)
+    fresh = known.filter(repeat_of=None).count()
+    assert fresh == 2 and {vote.question_id for vote in StudyVote.objects.filter(is_gold=True)} == set(known.values_list("pk", flat=True))
+    while analyse_due():
+        pass
+    found = study.analyses.get().content
+    assert (found["votes"], found["counted"], found["questions"]) == (15, 10, 10)
+    met = [row["wins"] + row["ties"] + row["losses"] for row in sorted(found["scales"], key=lambda row: row["method"])]
+    assert met == [4, 6, 6, 4]  # the pair of known order is not among what either of its two was asked in
+    (line,) = found["reliability"]["raters"]
+    assert line["gold_pairs"] == fresh and line["gold"] is not None
+    client.force_login(people.organizer)
+    sent = client.get(reverse("study_votes", args=[phase.challenge.slug, phase.slug, study.slug]))
+    lines = list(csv.DictReader(io.StringIO(b"".join(sent.streaming_content).decode())))
+    assert [line["gold"] for line in lines].count("1") == known.count() and list(lines[0])[-3:] == ["gold", "order", "at"]
+    questions = {str(row.number + 1): row for row in Question.objects.all()}
+    for line in lines:
+        assert line["at"] == questions[line["order"]].answered_at.isoformat(timespec="seconds")
+        assert (line["gold"] == "1") == questions[line["order"]].is_gold
+
+
+def test_answers_of_before_are_filled_from_their_questions(phase, people, rows):
+    pairs = making.live(phase, people.organizer, rows, gold=(rows[0], rows[3]))
+    scores = making.live(phase, people.organizer, rows, kind="opinions", slug="scores")
+    for study in (pairs, scores):
+        desk = Desk(study)
+        desk.join()
+        token = desk.next()["question"]["id"]
+        for _ in range(3):
+            token = desk.answer(token, "left" if study == pairs else 4)["question"]["id"]
+    elsewhere = Study.import_votes(
+        phase, None, [Vote("r", "x", "y", "left", gold="1", order="7")], slug="elsewhere", title="Which?", question="Which is better?"
+    )
+    before = [list(study.votes()) + list(study.ratings()) for study in (pairs, scores, elsewhere)]
+    assert {row.order for row in before[1]} == {"1", "2", "3"}
+    StudyVote.objects.filter(study=pairs).update(order=None, is_gold=False)
+    Opinion.objects.update(order=None)
+    import_module("leaderboard.migrations.0016_gold_and_order_of_answers").fill_from_questions(apps, None)
+    assert [list(study.votes()) + list(study.ratings()) for study in (pairs, scores, elsewhere)] == before
 
 
 def test_opinions_are_stored_one_to_each_criterion(phase, people, rows):

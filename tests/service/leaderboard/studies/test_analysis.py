@@ -12,9 +12,10 @@ from django.core.management import CommandError, call_command
 
 from leaderboard import people
 from leaderboard.models import Snapshot, Study, StudyAnalysis
-from leaderboard.rating import campaign
+from leaderboard.rating import artifacts, campaign
 from leaderboard.rating.answer import answer
 from leaderboard.stats import votes as voting
+from leaderboard.stats.labels import read as read_labels
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.analysis import analyse_due, compute, metric_scores
@@ -33,7 +34,8 @@ def imported(phase, votes, **more) -> Study:
 
 
 def test_votes_come_back_as_they_went_in(phase):
-    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a")]
+    known = {"gold": "1", "order": "19", "at": "2026-11-22T14:05:09+00:00"}
+    rows = [*made_up(3, 2, 3), vote("m0", "m1", "tie", "r0", "s0", criterion="beauty", repeat_of="3", swapped="1", group="a", **known)]
     study = imported(phase, rows)
     assert list(study.votes()) == [Vote(**{**vars(row), "study": "people"}) for row in rows]
     assert study.raters.count() == 3 and study.entries.count() == 3
@@ -221,7 +223,7 @@ def test_criteria_are_listed_as_the_study_asks_them_wherever_they_are(phase, cli
 
 def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
     path = tmp_path / "theirs.csv"
-    path.write_text("worker,prompt,left,right,winner\n1,p,A,B,left\n2,p,B,A,tie\n")
+    path.write_text("worker,prompt,left,right,winner,gold,order,at\n1,p,A,B,left,,1,2026-11-22T14:05:09Z\n2,p,B,A,tie,yes,,\n")
     place = f"{phase.challenge.slug}/{phase.slug}"
     columns = ["--column", "choice=winner", "--column", "rater=worker", "--column", "sample=prompt"]
     call_command("study", "import", place, "theirs", str(path), "--title", "T", "--question", "Q?", "--public", *columns)
@@ -229,7 +231,46 @@ def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
     call_command("study", "analyse")
     assert "1 analysis computed." in capsys.readouterr().out
     call_command("study", "export", place, "theirs", str(tmp_path / "out.csv"))
-    assert [row.choice for row in voting.read(tmp_path / "out.csv")] == ["left", "tie"]
+    rows = voting.read(tmp_path / "out.csv")
+    assert [(row.choice, row.gold, row.order, row.at) for row in rows] == [
+        ("left", "", "1", "2026-11-22T14:05:09+00:00"), ("tie", "1", "", ""),
+    ]  # fmt: skip
+    analysis = Study.objects.get(slug="theirs").analyses.get().content
+    assert (analysis["votes"], analysis["counted"]) == (2, 1)
+
+
+def test_the_command_takes_labels_and_writes_those_of_any_study(phase, people, tmp_path, capsys):
+    place = f"{phase.challenge.slug}/{phase.slug}"
+    rows = making.entries(phase, people, 2)
+    type(rows[1]).objects.filter(pk=rows[1].pk).update(is_baseline=True)
+    own = making.live(phase, people.organizer, rows, opened=False, artifacts=(artifacts.CORRUPTIONS[0], artifacts.NOTHING))
+    known = {"secret-method-0": "team", "secret-method-1": "baseline", "deform_low": "corruption", "empty entry": "empty"}
+    votes, labels = str(tmp_path / "votes.csv"), str(tmp_path / "labels.csv")
+    call_command("study", "export", place, "live", votes, "--labels", labels)
+    assert own.damaged == {"deform_low", "empty entry"} and read_labels(tmp_path / "labels.csv") == known
+    (tmp_path / "votes.csv").write_text("rater,left,right,choice\nr,secret-method-0,deform_low,left\nr,empty entry,secret-method-1,right\n")
+    call_command("study", "import", place, "again", votes, "--labels", labels, "--title", "T", "--question", "Q?")
+    assert "2 of these are entries of the phase, 2 are damaged, empty or the reference." in capsys.readouterr().out
+    again = Study.objects.get(slug="again")
+    assert again.damaged == own.damaged and again.labels() == known
+    assert list(artifacts.waiting().values_list("study__slug", flat=True)) == ["live", "live"]
+    (tmp_path / "labels.csv").write_text("method,label\nlive,team\n")
+    with pytest.raises(CommandError, match="The labels name none of the methods"):
+        call_command("study", "import", place, "third", votes, "--labels", labels, "--title", "T", "--question", "Q?")
+    assert not Study.objects.filter(slug="third").exists()
+
+
+def test_the_page_names_what_is_damaged_but_no_entry_that_is_hidden(judged, client, people):
+    phase, entries = judged
+    votes = [*votes_for(entries, ["s"], 0), vote("blank", "near", "right")]
+    study = imported(phase, votes, labels={"blank": "empty", "far off": "corruption"})
+    analyse_due()
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    assert "Not entries of teams or baselines: blank (empty), far off (corruption)." in client.get(address).content.decode()
+    study.entries.get(label="far off").submission.hide(people.organizer, "a test")
+    assert "far off" not in (page := client.get(address).content.decode()) and "baselines: blank (empty)." in page
+    client.force_login(people.organizer)
+    assert "far off (corruption)" in client.get(address).content.decode()
 
 
 @pytest.mark.parametrize(

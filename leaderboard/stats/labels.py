@@ -1,0 +1,53 @@
+"""Labels of methods: which are entries of teams or baselines, and which are damaged ones, the empty one or the reference itself.
+
+Figures stand first for entries alone: it is easy to tell a damaged one from any other, and a metric that can do so and
+nothing else would look as if it agreed with people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from leaderboard.stats.votes import VotesError, rows_of
+from submissions.formats.errors import MOST_PROBLEMS, more_cells
+
+DAMAGED = ("corruption", "empty", "reference")
+LABELS = ("team", "baseline", *DAMAGED)
+COLUMNS = ("method", "label")
+
+
+class LabelsError(ValueError):
+    """Labels do not go with the votes or scores they came with; one sentence."""
+
+
+def read(path: Path) -> dict[str, str]:
+    """The label of each method in a CSV file; `VotesError` with every problem, by line."""
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        return parse(stream, path.name)
+
+
+def parse(lines: Iterable[str], name: str) -> dict[str, str]:
+    """The labels in the lines of a CSV file called `name`; see `read`."""
+    there, rows = rows_of(lines, name)
+    if not set(COLUMNS) <= set(there):
+        raise VotesError([f"{name} must have the columns method and label."])
+    found: dict[str, str] = {}
+    problems = []
+    for line, row in rows:
+        method, label = ((row[column] or "").strip() for column in COLUMNS)
+        if surplus := more_cells(row):
+            problems.append(f"{name}: line {line}: {surplus}")
+        elif label not in LABELS:
+            problems.append(f"{name}: line {line}: label is {label[:40]!r}; it must be one of {', '.join(LABELS)}.")
+        elif found.setdefault(method, label) != label:
+            problems.append(f"{name}: line {line}: {method[:80]!r} was labelled {found[method]} above; give each method one label.")
+    if problems:
+        raise VotesError(problems[:MOST_PROBLEMS])
+    return found
+
+
+def write(labels: Mapping[str, str]) -> Iterator[list[str]]:
+    """The rows of a CSV file, its head first; `parse` reads them back."""
+    yield list(COLUMNS)
+    yield from ([method, label] for method, label in labels.items())
