@@ -120,8 +120,20 @@ class Line:
         """In the head of a column: `agrees 72% [66, 77] · tier 1`."""
         if not self.shown:
             return missing_words(self.figure)
-        ends = f" [{self.low}, {self.high}]" if self.low is not None else ""
-        return f"agrees {self.percent}%{ends}{f' · tier {self.tier}' if self.tier is not None else ''}"
+        return f"agrees {self.percent}%{self.ends}{self._tier}"
+
+    @property
+    def short_head(self) -> str:
+        """The same beside a drawing of the interval."""
+        return f"agrees {self.percent}%{self._tier}" if self.shown else missing_words(self.figure)
+
+    @property
+    def ends(self) -> str:
+        return f" [{self.low}, {self.high}]" if self.low is not None else ""
+
+    @property
+    def _tier(self) -> str:
+        return f" · tier {self.tier}" if self.tier is not None else ""
 
     @property
     def notes(self) -> list[str]:
@@ -489,7 +501,7 @@ class People:
         trained = trained_words(column.trained, self.opinions)
         title = GUARD_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
         if group:
-            return Line(title, column.groups[group], self.found.band, guard=column.guard, trained=trained, key=column.slug)
+            return Line(title, column.groups[group], None, guard=column.guard, trained=trained, key=column.slug)
         beside = column.damaged if column.damaged is not None and column.damaged.low is not None else None
         return Line(
             title, column.decided, self.found.band, column.tier, column.of_ceiling, column.guard, trained, column.above_size, column.slug,
@@ -510,7 +522,7 @@ class People:
         if self.only_means:
             words = rho_words(column.rho) or "too few entries"
             return {"words": words, "title": order_words(line.title, column.rho) + basis + more, "line": None, "trained": line.trained}
-        return {"words": line.head, "title": line.reading + basis + more, "line": line, "trained": line.trained}
+        return {"words": line.short_head, "title": line.reading + basis + more, "line": line, "trained": line.trained}
 
     def charts(self) -> list[dict[str, Any]]:
         """The metrics by how far they agree with people, guards last: with all of them, then with each group of them. None where the
@@ -545,7 +557,8 @@ class People:
             return Claim("Metrics and people agree on the first.", *names)
         against = self.found.over[leader]
         if against is None or against.p_holm is None or against.p_holm > 0.05:
-            return Claim("Too close to call: people do not put another entry first beyond chance.", *names)
+            met = "too close to call" if against is not None else "nobody was asked about these two"
+            return Claim(f"The metrics put {names[0][0]} first, people {names[1][0]}: {met}.", *names)
         return Claim("", *names, against.value)
 
     def place(self, content: Mapping[str, Any], index: int) -> int | None:

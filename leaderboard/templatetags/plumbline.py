@@ -115,6 +115,14 @@ def percent(value: float | None) -> str:
 
 
 @register.filter
+def chance(value: float | None) -> str:
+    """A share of draws, of which neither none nor all prove anything."""
+    if value is None:
+        return "–"
+    return "< 1 %" if value < 0.01 else "> 99 %" if value > 0.99 else f"{round(100 * value)} %"
+
+
+@register.filter
 def figure(value: float | None) -> str:
     """A value that may be a count: whole numbers without decimals, others as `number` shows them."""
     return number(value, 0 if value is not None and float(value).is_integer() else None)

@@ -97,7 +97,8 @@ def test_size_is_a_guard_and_a_metric_that_is_size_alone_is_not_above_it():
 def test_enough_is_said_of_places_whose_rank_intervals_overlap_none_below():
     clear = people(answers(canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])))
     assert clear.enough.settled == 3 and clear.enough.more is None
-    close = people(answers(canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad", wrong_every=2)])))
+    level = said("fair", "bad", samples=SAMPLES[:7], wrong_every=2)
+    close = people(answers(canonical([*said("good", "bad"), *said("good", "fair"), *level])))
     assert close.enough.settled == 1 and close.enough.more > 0
     assert clear.forecast is None  # no metric
 
