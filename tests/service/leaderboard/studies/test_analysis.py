@@ -10,10 +10,12 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluation.worker import drain
 from leaderboard import people
 from leaderboard.models import Snapshot, Study, StudyAnalysis
 from leaderboard.rating import artifacts, campaign
 from leaderboard.rating.answer import answer
+from leaderboard.stats import summaries
 from leaderboard.stats import votes as voting
 from leaderboard.stats.labels import read as read_labels
 from leaderboard.stats.study import analyse
@@ -21,6 +23,7 @@ from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.analysis import analyse_due, compute, metric_scores
 from leaderboard.tasks import request_analyses
 from submissions.models import AuditEntry
+from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
 from tests.support.leaderboard.rating import making
 from tests.support.leaderboard.stats.ballots import made_up, vote
 from tests.support.processes import end_leases
@@ -48,7 +51,12 @@ def test_an_analysis_is_asked_for_once_computed_by_a_worker_and_not_again(phase)
     assert [analyse_due() for _ in range(3)] == [1, 1, 0]
     assert {row.criterion for row in study.analyses.filter(state="done")} == {"", "beauty"}
     row = study.analyses.get(criterion="")
-    assert row.content == analyse(canonical(made_up(3, 2, 3))) | {"entries": {}} and row.made_of == row.wanted
+    votes = canonical(made_up(3, 2, 3))
+    expected = summaries.of_pairs(analyse(votes), votes, damaged=())
+    made = row.summary.model_dump(mode="json")
+    assert made == row.content and row.made_of == row.wanted
+    for name in ("answers", "why", "duels", "ceiling", "enough", "counted", "agreement"):
+        assert made[name] == expected[name]
     assert request_analyses() == 0
 
 
@@ -79,7 +87,7 @@ def test_a_late_worker_writes_nothing(phase):
 
 def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settings):
     study = imported(phase, made_up(3, 2, 3))
-    monkeypatch.setattr("leaderboard.studies.analyse", lambda *given, **named: 1 / 0)
+    monkeypatch.setattr("leaderboard.studies.analysis.analyse", lambda *given, **named: 1 / 0)
     for _ in range(settings.MAX_ATTEMPTS):
         StudyAnalysis.objects.update(lease_until=None)
         assert analyse_due() == 1
@@ -99,17 +107,26 @@ def test_a_slug_is_taken_once(phase):
 
 
 @pytest.fixture
-def judged(phase, scored):
-    """The phase with two scored entries, the first of them better."""
-    phase.entries = phase.Entries.ALL
-    phase.save()
-    return phase, [scored(0.05, method_name="near"), scored(0.6, method_name="far off", seed=1)]
+def judged(challenge, people, django_capture_on_commit_callbacks):
+    """A phase of eight houses with two scored entries, the first of them better."""
+    phase = PhaseFactory(challenge=challenge, entries="all")
+    houses = gables(8)
+    give_reference(phase, houses)
+    entries = []
+    for seed, (scale, name) in enumerate(((0.05, "near"), (0.6, "far off"))):
+        entry = received(phase, people.team, archive(perturbed(houses, scale, seed)), user=people.owner, method_name=name)
+        drain()
+        entry.refresh_from_db()
+        entries.append(entry)
+    return phase, entries
 
 
 def votes_for(entries, samples, better: int) -> list[Vote]:
-    """Eight raters who all prefer one of the first two entries on every sample."""
+    """Eight raters who nearly all prefer one of the first two entries on every sample: one answer in seven says the other, so that
+    intervals have a width."""
     first, second = (entries[n].method_name for n in (better, 1 - better))
-    return [vote(first, second, "left", f"r{k}", sample) for k in range(8) for sample in samples]
+    turned = {(k, n): (k + 3 * n) % 7 == 0 for k in range(8) for n in range(len(samples))}
+    return [vote(first, second, "right" if turned[k, n] else "left", f"r{k}", sample) for k in range(8) for n, sample in enumerate(samples)]
 
 
 def test_a_metrics_answers_are_its_values_of_the_sample(judged):
@@ -130,28 +147,31 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     items = list(batch.reference.item_ids)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     Snapshot.make_all(phase)
-    assert "people: no study yet" in client.get(address).content.decode()
+    assert "no people yet" in client.get(address).content.decode()
     worse, slug = 1, "corner_f1"
     study = imported(phase, votes_for(entries, items, worse))
     analyse_due()
-    assert "people: no study yet" in client.get(address).content.decode()  # the ranking is of before
+    assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
     Snapshot.make_all(phase)
     content = Snapshot.current(phase, "public").content
     found = people.of_content(content)
-    assert found.study["id"] == study.pk and found.trust(slug).share < 50
+    assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).state is people.AGAINST
     assert [one["preferred"] for one in content["people"]["marks"][slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
+    claim = found.claim(content)
+    assert (claim.metrics[0], claim.people[0]) == ("near", "far off") and claim.ends[1] > 0.5
     page = client.get(address).content.decode()
-    assert "people say otherwise" in page and "/ 100 pairs, 8\xa0raters" in page and "people: no study yet" not in page
+    assert "people say otherwise" in page and f"agrees {found.line(slug).percent}%" in page and "no people yet" not in page
+    assert "The metrics put <b>near</b> first. People prefer" in page
     assert f"compare/?a={entries[worse].pk}&amp;b={entries[1 - worse].pk}&amp;item={items[0]}#view" in page
     by_people = client.get(f"{address}?sort=people").content.decode()
     places = [by_people.index(f'<b><a href="/entries/{entry.pk}/">') for entry in entries]
     assert places[worse] < places[1 - worse]
     old = Snapshot.current(phase, "public").digest
     study.publish(None, False)
-    assert "people: no study yet" in client.get(address).content.decode()  # at once, before the next ranking is made
-    assert "people: no study yet" in client.get(f"{address}snapshots/{old}/").content.decode()
+    assert "no people yet" in client.get(address).content.decode()  # at once, before the next ranking is made
+    assert "no people yet" in client.get(f"{address}snapshots/{old}/").content.decode()
     Snapshot.make_all(phase)
-    assert "people: no study yet" in client.get(address).content.decode()
+    assert "no people yet" in client.get(address).content.decode()
     assert Snapshot.current(phase, "organizers").content["people"]["study"]["id"] == study.pk
 
 
@@ -166,7 +186,7 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     assert "Being computed" in client.get(f"{address}people/").content.decode()
     analyse_due()
     page = client.get(f"{address}people/").content.decode()
-    for words in ("What people prefer", "Who agrees with whom", "Was enough labelled?", "2 clusters", "made up", "are invented"):
+    for words in ("What people prefer", "Do we have enough judgements?", "The people, one by one", "made up", "are invented"):
         assert words in page
     data = client.get(f"{address}people/analysis.json")
     assert data.json()["criteria"][""]["counted"] == len(rows)
@@ -294,6 +314,7 @@ def test_the_json_of_an_analysis_holds_only_numbers_that_json_knows(phase, clien
     analyse_due()
     data = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/analysis.json").content.decode()
     assert "NaN" not in data and json.loads(data)["criteria"][""]["scales"][0]["regularised"] is True
+    assert json.loads(data)["criteria"][""]["why"] == "Too few raters: 5 are needed, there is 1."
 
 
 def test_a_phase_without_a_study_says_so_and_lets_its_organizers_make_one(phase, client, people):
@@ -310,9 +331,9 @@ def test_the_page_says_that_single_votes_stay_with_the_organizers(phase, client,
     imported(phase, made_up(3, 2, 3))
     analyse_due()
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
-    assert "Single votes are with the organizers" in (page := client.get(address).content.decode()) and "votes.csv" not in page
+    assert "Single judgements are with the organizers" in (page := client.get(address).content.decode()) and "votes.csv" not in page
     client.force_login(people.organizer)
-    assert "Only organizers get the votes" in (page := client.get(address).content.decode()) and "votes.csv" in page
+    assert "Only organizers get them" in (page := client.get(address).content.decode()) and "votes.csv" in page
 
 
 def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
@@ -323,7 +344,11 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
     while analyse_due():
         pass
     page = client.get(address).content.decode()
-    assert "<b>1</b> <span>vote</span>" in page and f'href="/rate/{study.key}/"' in page
-    assert "95 % interval 100 to 100" not in page and "95 % interval 0 to 0" not in page  # of a single pair
+    assert (
+        "<b>1</b> <span>judgement</span>" in page
+        and "Too few raters: 5 are needed, there is 1." in page
+        and f'href="/rate/{study.key}/"' in page
+    )
+    assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics see")[0].partition("<table")[2]
     campaign.close(study, people.organizer)
     assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()
