@@ -15,11 +15,11 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.rows import decimals
 from submissions.models import RenderedText
 
 register = template.Library()
 NOTHING = "–"
+SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 
 
 @register.filter
@@ -101,7 +101,9 @@ def number(value: float | None, digits: int | None = None) -> str:
     null and not-a-number."""
     if value is None or math.isnan(value):
         return NOTHING
-    digits = decimals(value) if digits is None else digits
+    if digits is None:
+        size = abs(value)
+        digits = 3 if size >= 0.1 or size < SMALLEST else 2 - math.floor(math.log10(size))
     text = f"{value:,.{digits}f}"
     if not text.strip("-0."):  # no sign on a rounded zero
         text = text.removeprefix("-")
