@@ -86,19 +86,15 @@ def foot(content: Mapping[str, Any], standing: Mapping[str, Any]) -> list[str]:
     return found + [SENTENCES["fixed"].format(metric=titles[slug], item=noun) for slug in standing.get("fixed", ())]
 
 
-def leads(content: Mapping[str, Any], standing: Mapping[str, Any]) -> tuple[str, list[tuple[dict[str, Any], str]]]:
-    """(title of a metric, its first entries with the sentence on how often they lead): of the metric that the board is ranked by, or
-    else its primary one. Without entries where none is known."""
+def leads(content: Mapping[str, Any], standing: Mapping[str, Any]) -> tuple[str, list[tuple[dict[str, Any], str, int]]]:
+    """(title of a metric, its first entries, each with the sentence on how often it leads and the percentage in it): of the metric
+    that the board is ranked by, or else its primary one. Without entries where none is known."""
     metric = standing if "leads" in standing else next((m for m in content["metrics"] if m["is_primary"]), None)
     if metric is None or not metric.get("leads"):
         return "", []
     items = plural(content["resampled"])
-    said = [
-        (content["entries"][index], SENTENCES["leads"].format(x=round(100 * share), items=items))
-        for index, share in metric["leads"]
-        if metric["value"][index] is not None
-    ]
-    return metric["title"], said
+    shares = [(content["entries"][index], round(100 * share)) for index, share in metric["leads"]]
+    return metric["title"], [(entry, SENTENCES["leads"].format(x=x, items=items), x) for entry, x in shares]
 
 
 def alone(own: Interval, low: int, high: int) -> str:
@@ -128,4 +124,7 @@ def of_values(groups: Sequence[str], equal: Sequence[tuple[str, int]]) -> list[s
         return [few(n, noun)]
     keys = ["pm", *(["rare"] if n < RARE else [])]
     said = [SENTENCES[key].format(n=n, items=plural(noun)) for key in keys]
-    return said + [f"{title}: {alike(count, noun)}" for title, count in equal]
+    by_count: dict[int, list[str]] = {}
+    for title, count in equal:
+        by_count.setdefault(count, []).append(title)
+    return said + [f"{', '.join(titles)}: {alike(count, noun)}" for count, titles in by_count.items()]

@@ -1,7 +1,7 @@
 """What every page may use: `{% load plumbline %}`.
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from leaderboard.digits import shown
 from submissions.models import RenderedText
 
 register = template.Library()
@@ -108,6 +109,12 @@ def number(value: float | None, digits: int | None = None) -> str:
     if not text.strip("-0."):  # no sign on a rounded zero
         text = text.removeprefix("-")
     return text.replace("-", "−").replace("inf", "∞")
+
+
+@register.filter
+def digits(value: float | None) -> str:
+    """A value without an interval, as boards and entries' pages show it."""
+    return shown(value).text
 
 
 @register.filter
