@@ -163,11 +163,13 @@ class BoardRows:
 
     def _open_end(self, index: int) -> bool:
         """Whether the entry may stand anywhere below, as some entries are not tested against it."""
-        return "first" in self.standing.get("untested", ()) and self.standing["rank_high"][index] == self._n_ranked
+        return self.standing["rank_high"][index] == self._last_of_cut
 
     @cached_property
-    def _n_ranked(self) -> int:
-        return sum(rank is not None for rank in self.standing["rank"])
+    def _last_of_cut(self) -> int:
+        """The last rank, where entries below the first ones are not tested; else 0."""
+        is_cut = "first" in self.standing.get("untested", ())
+        return sum(rank is not None for rank in self.standing["rank"]) if is_cut else 0
 
     def _cell(self, metric: dict, index: int) -> Cell:
         """The cell, marked where the metric puts this entry before one that people prefer to it."""

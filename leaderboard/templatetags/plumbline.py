@@ -1,7 +1,8 @@
 """What every page may use: `{% load plumbline %}`.
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
+`{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.digits import shown
+from leaderboard.digits import Shown, shown
+from leaderboard.rows import Cell
 from submissions.models import RenderedText
 
 register = template.Library()
@@ -115,6 +117,14 @@ def number(value: float | None, digits: int | None = None) -> str:
 def digits(value: float | None) -> str:
     """A value without an interval, as boards and entries' pages show it."""
     return shown(value).text
+
+
+@register.filter
+def spread(value: Cell | Shown) -> str:
+    """The interval beside a value: one ±, or its two sides stacked; nothing without one."""
+    if value.half:
+        return format_html(' <span class="none">{}</span>', value.half)
+    return format_html(' <span class="sides none"><i>{}</i> <i>{}</i></span>', value.up, value.down) if value.up else ""
 
 
 @register.filter
