@@ -33,6 +33,7 @@ SENTENCES = {
     "fixed": "{metric} has no values per {item}: its order is taken as it stands.",
     "before": "Made by the rule of before: its intervals, brackets and rank intervals are percentile bootstraps over {n} {items}. "
     "They claim too much, the more so the fewer {items} there are.",
+    "ranks_before": "Ranks: of a ranking made by the rule of before, whose rank intervals are percentile bootstraps; they claim too much.",
 }
 
 

@@ -123,7 +123,8 @@ def _certainty(evaluation: Evaluation, found: list[Result], snapshot: Snapshot |
     if alone and alone != (column["rank_low"][index], column["rank_high"][index]):
         said.append(f"{column['title']}: {certainty.alone(alone, column['rank_low'][index], column['rank_high'][index])}")
     untested = certainty.untested(content, content["overall"], index)
-    return [*said, *filter(None, [untested, certainty.before(content)])]
+    by_rule_of_before = certainty.SENTENCES["ranks_before"] if certainty.before(content) else ""
+    return [*said, *filter(None, [untested, by_rule_of_before])]
 
 
 @lru_cache(maxsize=1024)

@@ -295,6 +295,9 @@ class TestBefore:
             for metric in data["metrics"]:
                 if metric["n"][index] != 1:
                     assert (row["scores"][metric["slug"]]["ci"] or [None] * 2) == [metric["ci_low"][index], metric["ci_high"][index]]
+        entry_page = text(client.get(reverse("entry", args=[old.phase.submissions.get(method_name="A").pk])))
+        assert "0.54 to 0.94" in entry_page, "values have the interval of now, whatever ranking is the newest"
+        assert certainty.SENTENCES["ranks_before"] in entry_page
         place = f"/api/v1/challenges/{old.phase.challenge.slug}/phases/{old.phase.slug}/snapshots/{old.digest}"
         assert client.get(place).json()["uncertainty"] == 1
 
