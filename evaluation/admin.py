@@ -98,7 +98,7 @@ class PropertyRunAdmin(LookOnly):
 
 @admin.register(models.Score)
 class ScoreAdmin(LookOnly):
-    list_display = ("pk", "evaluation_id", "slug", "key", "value", "ci_low", "ci_high", "n", "n_missing", "n_invalid", "n_null")
+    list_display = ("pk", "evaluation_id", "slug", "key", "value", "n", "n_missing", "n_invalid", "n_null")
     list_filter = ("key",)
     search_fields = ("=evaluation__pk", "slug", "key", "fingerprint")
     exclude = ("vector", "status_vector", "part_vectors")

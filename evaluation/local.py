@@ -55,7 +55,7 @@ class Outcome:
         """The summary of each column and, for a few samples, their values, as text."""
         head = ("metric", "value", "95 % interval", "n", "missing")
         rows = [
-            (slug, _number(s.value), f"{_number(s.ci_low)} to {_number(s.ci_high)}", str(s.n), str(s.n_missing))
+            (slug, _number(s.value), "-" if s.ci_low is None else f"{s.ci_low:.4f} to {s.ci_high:.4f}", str(s.n), str(s.n_missing))
             for slug, (_, s) in self.scores.items()
         ]
         text = _aligned([head, *rows])

@@ -125,6 +125,9 @@ class SnapshotFull(SnapshotBrief):
     imported_from: str = Field(description="Where the figures were published; empty where they were measured here.")
     imported_url: str
     rule: str = Field(description="What the overall rank goes by.")
+    uncertainty: int = Field(
+        1, description="The rule of intervals, brackets and rank intervals: 2, or 1 for the percentile bootstraps of rankings of before."
+    )
     problem: str = Field(description="Why there is no overall rank; empty where there is one.")
     frozen_at: datetime | None
     study: StudyOut | None
@@ -134,11 +137,14 @@ class SnapshotFull(SnapshotBrief):
 
 class CellOut(Schema):
     value: float | None
-    ci: tuple[float, float] | None = Field(description="95 % interval; null over a single item, where resampling says nothing.")
-    n: int
+    ci: tuple[float, float] | None = Field(
+        description="95 % interval of the value; null under six groups, where all are equal, and for a metric of the whole set."
+    )
+    n: int = Field(description="Groups of items that the value is the mean of; items where all share one group.")
     rank: int | None
-    ranks: tuple[int, int] | None = Field(description="95 % interval of the rank.")
-    group: int | None = Field(description="Entries of one group cannot be told apart.")
+    ranks: tuple[int, int] | None = Field(description="Where it may truly stand: all entries at once, at 95 %. Null if it is not tested.")
+    group: int | None = Field(description="Its bracket, from 1: it is not told apart from the first entry of that, all pairs counted.")
+    loose: bool = Field(False, description="Whether it is not told apart from the first entry of a higher bracket either.")
 
 
 class Row(Schema):
@@ -146,8 +152,9 @@ class Row(Schema):
 
     rank: int | None = Field(description="Null: not ranked.")
     value: float | None
-    ranks: tuple[int, int] | None
-    group: int | None
+    ranks: tuple[int, int] | None = Field(description="Where it may truly stand by the board's rule: all entries at once, at 95 %.")
+    group: int | None = Field(description="Its bracket, from 1.")
+    loose: bool = Field(False, description="Whether a higher bracket may be its own.")
     id: int
     number: int
     name: str
@@ -225,6 +232,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
         "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": content["challenge"]["made_up"],
         "reference": content["reference"], "imported_from": imported["source"],
         "imported_url": imported["url"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
+        "uncertainty": content.get("uncertainty", 1),
         "frozen_at": content["frozen_at"], "study": _study(snapshot),
         "columns": [
             m | {"properties": counts[m["fingerprint"]], "people": _people(found, m["slug"]), "outdated": outdated.get(m["slug"], "")}
@@ -322,6 +330,7 @@ def _row(content: dict, index: int) -> dict[str, Any]:
         metric["slug"]: {
             "value": metric["value"][index], "ci": _whole(interval(metric, index)), "n": metric["n"][index],
             "rank": metric["rank"][index], "ranks": _pair(metric, "rank_low", "rank_high", index), "group": metric["group"][index],
+            "loose": _loose(metric, index),
         }
         for metric in content["metrics"]
     }  # fmt: skip
@@ -333,8 +342,13 @@ def _row(content: dict, index: int) -> dict[str, Any]:
     else:
         people = None
     standing = {"rank": overall["rank"][index], "value": overall["value"][index], "group": overall["group"][index]}
+    standing |= {"loose": _loose(overall, index)}
     ranks = _pair(overall, "rank_low", "rank_high", index)
     return content["entries"][index] | standing | {"ranks": ranks, "scores": scores, "people": people}
+
+
+def _loose(column: dict, index: int) -> bool:
+    return "loose" in column and column["loose"][index]
 
 
 def _pair(column: dict, low: str, high: str, index: int) -> tuple | None:

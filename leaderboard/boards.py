@@ -20,17 +20,18 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Score
 from evaluation.results import spec_of
-from leaderboard import people
+from leaderboard import certainty, people
 from leaderboard.rows import WAITING
-from leaderboard.stats import overall as whole
 from leaderboard.stats import ranking, uncertainty
+from leaderboard.stats.overall import FIRST as OVERALL_FIRST
+from leaderboard.stats.overall import overall_brackets
 from leaderboard.studies.summary import HIDDEN_NAME
 from submissions.models import Phase, Status, Submission
 
 FORMAT = 1
+RULE = 2  # of intervals, brackets and rank intervals; rankings without one are by percentile bootstrap
 PUBLIC, ORGANIZERS = "public", "organizers"
-RANK_CELLS = 2_000_000  # entries times resamples of one metric's rank intervals
-FEWEST_RESAMPLES = 200
+LEADERS = 3  # entries whose share of halves of the groups led is kept
 BUNDLE = 500  # entries whose scores are fetched at once
 
 
@@ -85,14 +86,12 @@ class Values:
     """The scores of one metric, in the order of the rows."""
 
     value: list[float | None]
-    ci_low: list[float | None]
-    ci_high: list[float | None]
     n: list[int]
     vectors: np.ndarray = field(repr=False)  # float64[rows, items], NaN where there is none
 
     @classmethod
     def empty(cls, rows: int, items: int) -> Values:
-        return cls([None] * rows, [None] * rows, [None] * rows, [0] * rows, np.full((rows, items), math.nan))
+        return cls([None] * rows, [0] * rows, np.full((rows, items), math.nan))
 
 
 def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str, Any] | None:
@@ -113,10 +112,10 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         metrics.append(_metric(metric, values, matrices[metric["slug"]], counted))
     participants = [row for row in eligible if row.takes_part]
     shown = [row.to_dict() for row in rows]
-    by_item = len(set(batch.groups)) in (1, len(batch.item_ids))
-    n_resampled = len(batch.item_ids) if by_item else len(set(batch.groups))
+    n_units, unit = certainty.unit_of(batch.groups)
     return {
         "format": FORMAT,
+        "uncertainty": RULE,
         "audience": audience,
         "batch": batch.pk,
         "challenge": {"slug": phase.challenge.slug, "title": phase.challenge.title, "made_up": phase.challenge.made_up},
@@ -132,10 +131,8 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         "n_teams": len({row.submission.team_id for row in participants}),
         "n_entries": len(participants),
         "n_items": len(batch.item_ids),
-        "resampled": "item" if by_item else "group",
-        "n_resampled": n_resampled,
-        "can_tell": uncertainty.can_tell(n_resampled),
-        "rank_resamples": resamples_for(len(rows)),
+        "resampled": unit,
+        "n_resampled": n_units,
         "people": people.found_by_people(
             phase, audience == PUBLIC, shown, {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
         ),
@@ -157,11 +154,6 @@ def primary_slug(metrics: Sequence[dict]) -> str | None:
     """The metric a team's best entry is chosen by: the primary one, else the first that ranks."""
     marked = [m["slug"] for m in metrics if m["is_primary"]] or [m["slug"] for m in metrics if m["in_ranking"]]
     return marked[0] if marked else None
-
-
-def resamples_for(rows: int) -> int:
-    """How many resamples a rank interval gets, so that a large board is still built in seconds."""
-    return max(FEWEST_RESAMPLES, min(uncertainty.RESAMPLES, RANK_CELLS // max(rows, 1)))
 
 
 # --- which entries -------------------------------------------------------------------------
@@ -242,17 +234,17 @@ def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
     n_items = len(batch.item_ids)
     place = {row.submission.pk: index for index, row in enumerate(rows)}
     found = {metric["slug"]: Values.empty(len(rows), n_items) for metric in batch.metrics}
-    columns = ("evaluation__submission_id", "slug", "value", "ci_low", "ci_high", "n", "vector")
+    columns = ("evaluation__submission_id", "slug", "value", "n", "vector")
     ids = list(place)
     for start in range(0, len(ids), BUNDLE):
         bundle = Score.objects.filter(
             evaluation__batch=batch, evaluation__state="done", evaluation__submission_id__in=ids[start : start + BUNDLE]
         ).order_by()
-        for submission, slug, value, low, high, n, vector in bundle.values_list(*columns).iterator():
+        for submission, slug, value, n, vector in bundle.values_list(*columns).iterator():
             if slug not in found:
                 continue
             index, values = place[submission], found[slug]
-            values.value[index], values.ci_low[index], values.ci_high[index], values.n[index] = value, low, high, n
+            values.value[index], values.n[index] = value, n
             if vector and len(vector) == n_items * 8:
                 values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
     return found
@@ -262,60 +254,94 @@ def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
 
 
 def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool]) -> dict[str, Any]:
-    """One column of the board. Ranks, intervals and groups are of counted entries only."""
+    """One column of the board. Ranks, their intervals and brackets (`group`) are of counted entries only."""
     spec = spec_of(metric)
     higher = spec.higher_is_better
     ranked = [value if part else None for value, part in zip(values.value, counted, strict=True)]
-    intervals = uncertainty.rank_intervals(matrix, higher, resamples=resamples_for(len(ranked)), values=ranked)
-    ranks = ranking.rank(ranked, higher)
+    own = uncertainty.mean_interval(matrix, spec.bounds)
+    low, high = (_or_none(ends) for ends in (own.low, own.high))
+    board = uncertainty.brackets(matrix, higher, ranked)
+    takes_part = np.array([rank is not None for rank in board.rank], dtype=bool)
+    shares = uncertainty.leads(np.where(takes_part[:, None], matrix, math.nan), higher)
     return {
         "slug": metric["slug"], "key": metric["key"], "title": metric["title"], "fingerprint": metric["fingerprint"],
         "params": metric["params"], "higher_is_better": higher, "unit": spec.unit, "is_primary": metric["is_primary"],
         "in_ranking": metric["in_ranking"], "weight": metric["weight"],
-        "scale": scale(values, spec.bounds), "decimals": metric["imported"]["decimals"] if "imported" in metric else decimals(values),
-        "value": values.value, "ci_low": values.ci_low, "ci_high": values.ci_high, "n": values.n,
-        "rank": ranks, "rank_low": _ends(intervals, 0), "rank_high": _ends(intervals, 1),
-        "group": uncertainty.tie_groups(matrix, ranked, higher), "order": ranking.order(values.value, higher),
+        "bounds": [end if end is not None and math.isfinite(end) else None for end in spec.bounds],
+        "scale": scale(values.value, low, high, spec.bounds),
+        "decimals": metric["imported"]["decimals"] if "imported" in metric else None,
+        "value": values.value, "ci_low": low, "ci_high": high, "n": values.n,
+        "rank": list(board.rank), "rank_low": _ends(board.rank_interval, 0), "rank_high": _ends(board.rank_interval, 1),
+        "group": list(board.bracket), "loose": list(board.loose),
+        "untested": _untested(board.bracket, board.rank, board.order, uncertainty.FIRST),
+        "pairs": {"tested": list(board.tested), "p": [row[place + 1 :].tolist() for place, row in enumerate(board.p_tested)]},
+        "leads": [[i, round(float(shares[i]), 4)] for i in board.order[:LEADERS] if shares[i] > 0],
+        "order": ranking.order(values.value, higher),
     }  # fmt: skip
 
 
 def _overall(rule: str, primary: str | None, metrics: list[dict], matrices: dict[str, np.ndarray], counted: list[bool]) -> dict[str, Any]:
-    """The organizer's rule over the metrics that take part. `problem` says why there is no rank."""
+    """The organizer's rule over the metrics that take part. `problem` says why there is no rank; `fixed` names the metrics without
+    values per item, whose order is taken as it stands."""
     used = [m for m in metrics if m["in_ranking"] or (rule == "primary" and m["slug"] == primary)]
     if rule == "primary":
         used = [m for m in used if m["slug"] == primary]
     columns = [ranking.Column(m["slug"], m["value"], m["higher_is_better"], m["weight"], m["slug"] == primary) for m in used]
     n = len(counted)
-    result: dict[str, Any] = {"rule": rule, "metrics": [m["slug"] for m in used], "problem": ""}
+    nothing: list[None] = [None] * n
+    result: dict[str, Any] = {"rule": rule, "metrics": [m["slug"] for m in used], "problem": "", "fixed": []}
+    result |= {"rank_low": nothing, "rank_high": nothing, "group": nothing, "loose": [False] * n, "untested": [""] * n}
     try:
         places = ranking.overall(rule, columns, counted)
     except ValueError as error:
-        nothing = [None] * n
         return result | {
-            "problem": str(error), "higher_is_better": False, "rank": nothing, "value": nothing, "rank_low": nothing,
-            "rank_high": nothing, "group": nothing, "explanation": [""] * n, "order": list(range(n)),
+            "problem": str(error), "higher_is_better": False, "rank": nothing, "value": nothing, "explanation": [""] * n,
+            "order": list(range(n)),
         }  # fmt: skip
     higher = ranking.overall_higher_is_better(rule, columns)
+    ranks, values = [place.rank for place in places], [place.value for place in places]
+    order = ranking.order(values, higher)
+    fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m["slug"]][counted]).all()]
     if rule == "primary":
-        low, high, groups = used[0]["rank_low"], used[0]["rank_high"], used[0]["group"]
-    else:
-        intervals, groups = whole.overall_certainty(rule, columns, [matrices[m["slug"]] for m in used], counted)
-        low, high = _ends(intervals, 0), _ends(intervals, 1)
+        result |= {name: used[0][name] for name in ("rank_low", "rank_high", "group", "loose", "untested")}
+    elif len(fixed) < len(used):
+        scores = [[value if part else None for value, part in zip(m["value"], counted, strict=True)] for m in used]
+        samples, weights = np.stack([matrices[m["slug"]] for m in used]), [m["weight"] for m in used]
+        found = overall_brackets(rule, samples, [m["higher_is_better"] for m in used], weights, fixed, scores)
+        result |= {
+            "rank_low": _ends(found.rank_interval, 0), "rank_high": _ends(found.rank_interval, 1), "group": list(found.bracket),
+            "loose": list(found.loose), "untested": _untested(found.bracket, ranks, order, OVERALL_FIRST),
+            "fixed": [used[index]["slug"] for index in fixed],
+        }  # fmt: skip
     return result | {
-        "higher_is_better": higher, "rank": [place.rank for place in places], "value": [place.value for place in places],
-        "rank_low": low, "rank_high": high, "group": groups, "explanation": [place.explanation for place in places],
-        "order": ranking.order([place.value for place in places], higher),
+        "higher_is_better": higher, "rank": ranks, "value": values, "explanation": [place.explanation for place in places], "order": order,
     }  # fmt: skip
+
+
+def _or_none(values: np.ndarray) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 def _ends(intervals: Sequence[tuple[int, int] | None], end: int) -> list[int | None]:
     return [None if interval is None else interval[end] for interval in intervals]
 
 
-def scale(values: Values, bounds: tuple[float, float | None]) -> list[float]:
+def _untested(brackets: Sequence[int | None], ranks: Sequence[int | None], order: Sequence[int], most: int) -> list[str]:
+    """Why a ranked entry is in no bracket where others are: it "lacks" groups that most have, or stands below the "first" `most`."""
+    found = [""] * len(ranks)
+    tested = [place for place, index in enumerate(order) if brackets[index] is not None]
+    for place, index in enumerate(order):
+        if tested and ranks[index] is not None and brackets[index] is None:
+            found[index] = "first" if len(tested) == most and place > tested[-1] else "lacks"
+    return found
+
+
+def scale(
+    values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None], bounds: tuple[float, float | None]
+) -> list[float]:
     """[low, high] of the line that all of a column's intervals are drawn on: everything the column
     holds, except values so far out that they would press the others together."""
-    ends = [v for v in (*values.value, *values.ci_low, *values.ci_high) if v is not None and math.isfinite(v)]
+    ends = [v for v in (*values, *lows, *highs) if v is not None and math.isfinite(v)]
     if not ends:
         return [max(bounds[0], 0.0), 1.0 if bounds[1] is None else bounds[1]]
     first, third = (float(q) for q in np.quantile(ends, (0.25, 0.75)))
@@ -327,18 +353,32 @@ def scale(values: Values, bounds: tuple[float, float | None]) -> list[float]:
     return [max(low, bounds[0]), high if bounds[1] is None else min(high, bounds[1])]
 
 
-def decimals(values: Values) -> int:
-    """Digits after the point for a whole column (three without any interval): a typical half width
-    shows two figures, or one where that takes more than three digits."""
-    halves = [
-        (high - low) / 2
-        for low, high in zip(values.ci_low, values.ci_high, strict=True)
-        if low is not None and high is not None and high > low
-    ]
-    if not halves:
-        return 3
-    first_figure = -math.floor(math.log10(float(np.median(halves))))
-    return max(0, min(first_figure + 1, 3), min(first_figure, 6))
+def pair_p(column: dict[str, Any], a: int, b: int) -> float | None:
+    """p of two entries of a payload's column, by their places in it, among all pairs of the board; None where they are not tested."""
+    tested = column.get("pairs", {}).get("tested", [])
+    if a not in tested or b not in tested or a == b:
+        return None
+    first, second = sorted((tested.index(a), tested.index(b)))
+    return column["pairs"]["p"][first][second - first - 1]
+
+
+def alone(content: dict[str, Any], column: dict[str, Any], index: int) -> tuple[int, int] | None:
+    """Between which ranks of a payload's column one entry may stand, looked at for its own sake; from the scores it was made of."""
+    if index not in column.get("pairs", {}).get("tested", []):
+        return None
+    batch = EvaluationBatch.objects.select_related("reference", "results").get(pk=content["batch"])
+    items = batch.item_ids
+    vectors = np.full((len(content["entries"]), len(items)), math.nan)
+    place = {entry["id"]: n for n, entry in enumerate(content["entries"])}
+    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=column["slug"]).order_by()
+    for submission, vector in scores.values_list("evaluation__submission_id", "vector").iterator():
+        if submission in place and vector and len(vector) == len(items) * 8:
+            vectors[place[submission]] = np.frombuffer(vector, dtype=np.float64)
+    metric = next(metric for metric in batch.metrics if metric["slug"] == column["slug"])
+    ranked = [value if rank is not None else None for value, rank in zip(column["value"], column["rank"], strict=True)]
+    return uncertainty.alone(
+        uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level), index, column["higher_is_better"], ranked
+    )
 
 
 # --- old rankings --------------------------------------------------------------------------
@@ -378,7 +418,18 @@ def withheld(content: dict[str, Any], ids: frozenset[int]) -> dict[str, Any]:
 
 
 def _blanked(column: dict[str, Any], at: list[int]) -> dict[str, Any]:
-    return column | {name: _with(column[name], at, None) for name in _FIGURES if name in column}
+    """A column without what is said of the entries `at`; rankings by the rule of before have fewer lists."""
+    found = column | {name: _with(column[name], at, None) for name in _FIGURES if name in column}
+    if "loose" in column:
+        found |= {"loose": _with(column["loose"], at, False), "untested": _with(column["untested"], at, "")}
+    if "pairs" in column:
+        tested = column["pairs"]["tested"]
+        p = [
+            [None if one in at or other in at else value for other, value in zip(tested[place + 1 :], row, strict=True)]
+            for place, (one, row) in enumerate(zip(tested, column["pairs"]["p"], strict=True))
+        ]
+        found |= {"pairs": {"tested": tested, "p": p}, "leads": [lead for lead in column["leads"] if lead[0] not in at]}
+    return found
 
 
 def _with(values: list, at: list[int], instead: object) -> list:

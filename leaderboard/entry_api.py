@@ -50,8 +50,10 @@ class ScoreOut(Schema):
     key: str
     title: str
     value: float | None
-    ci: tuple[float | None, float | None] | None = Field(description="95 % interval.")
-    n: int = Field(description="What the interval resamples.")
+    ci: tuple[float, float] | None = Field(
+        description="95 % interval of the value; null under six groups, where all are equal, and for a metric of the whole set."
+    )
+    n: int = Field(description="Groups of items that the value is the mean of; items where all share one group.")
     n_ok: int
     n_missing: int
     n_invalid: int
@@ -127,8 +129,12 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
     own = [it for it in submissions if may[it.pk]("submission.see_problems", it)]
     standings, again = queue.standings(own, now), Submission.duplicate_warnings(own)
     told = [it for it in submissions if it.status == Status.SCORED and may[it.pk]("submission.see_scores", it)]
-    scores = Prefetch("scores", Score.objects.defer("vector", "status_vector", "part_vectors"))
-    shown = Evaluation.objects.filter(submission__in=told, batch__state="current").select_related("batch").prefetch_related(scores)
+    scores = Prefetch("scores", Score.objects.defer("status_vector", "part_vectors"))
+    shown = (
+        Evaluation.objects.filter(submission__in=told, batch__state="current")
+        .select_related("batch__reference", "batch__results")
+        .prefetch_related(scores)
+    )
     evaluations = {evaluation.submission_id: evaluation for evaluation in shown}
     rows = []
     for it in submissions:
@@ -154,13 +160,12 @@ def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     for score in evaluation.scores.all():
         spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
         row = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
-        ci = None if score.ci_low is None or score.n == 1 else (score.ci_low, score.ci_high)  # one item resampled is that item
         row |= {
             "title": columns[score.slug]["title"] if score.slug in columns else spec.title,
             "higher_is_better": spec.higher_is_better,
             "unit": spec.unit,
         }
-        rows[score.slug] = row | {"ci": ci}
+        rows[score.slug] = row | {"ci": score.interval()}
     return rows
 
 

@@ -1,7 +1,7 @@
 """A board as CSV, JSON, LaTeX and Markdown.
 
-CSV and JSON carry every number in full; LaTeX and Markdown round each value so that the first two
-significant digits of its interval show. What is missing is an empty field, ``null`` or a dash,
+CSV and JSON carry every number in full; LaTeX and Markdown show each with the digits that the
+page shows it with. What is missing is an empty field, ``null`` or a dash,
 never 0.
 """
 
@@ -12,18 +12,19 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-MAX_DECIMALS = 9
+from leaderboard.digits import Bounds, shown
+
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': "''", "–": "--", "—": "---", "±": r"$\pm$", "↑": r"$\uparrow$",
+    "|": r"\textbar{}", '"': "''", "–": "--", "—": "---", "−": r"$-$", "±": r"$\pm$", "↑": r"$\uparrow$",
     "↓": r"$\downarrow$", "ρ": r"$\rho$",
 }  # fmt: skip
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]|~#!]")
@@ -50,14 +51,15 @@ class People:
 
 @dataclass(frozen=True)
 class Column:
-    """A metric as the table shows it. ``decimals`` is the least number of decimals to show."""
+    """A metric as the table shows it. ``decimals`` is how many its values without an interval were published with, if they were."""
 
     slug: str
     title: str
     higher_is_better: bool
     unit: str = ""
-    decimals: int = 0
+    decimals: int | None = None
     people: People | None = None
+    bounds: Bounds = (None, None)
 
 
 @dataclass(frozen=True)
@@ -112,34 +114,6 @@ class Table:
         for row in self.rows:
             if len(row.cells) != len(self.columns):
                 raise ValueError(f"row {row.entry!r} has {len(row.cells)} cells for {len(self.columns)} columns")
-
-
-def shown(value: float | None, low: float | None = None, high: float | None = None, decimals: int = 0) -> str:
-    """``value`` rounded for reading, or "–".
-
-    With an interval as many decimals as show the first two significant digits of its half width,
-    without one four significant digits; at least ``decimals``, at most 9, never an exponent.
-    """
-    if value is None or not math.isfinite(value):
-        return "–"
-    spread = half_width(low, high)
-    return _fixed(value, max(decimals, _decimals_for(spread, 2) if spread else _decimals_for(value, 4)))
-
-
-def shown_half_width(value: float | None, low: float | None, high: float | None, decimals: int = 0) -> str:
-    """Half the interval's width with the same decimals as :func:`shown` gives the value; "" without one."""
-    spread = half_width(low, high)
-    if spread is None or value is None or not math.isfinite(value):
-        return ""
-    fraction = shown(value, low, high, decimals).partition(".")[2]
-    return _fixed(spread, len(fraction))
-
-
-def half_width(low: float | None, high: float | None) -> float | None:
-    """Half the width of an interval, None where an end is missing."""
-    if low is None or high is None or not math.isfinite(high - low):
-        return None
-    return (high - low) / 2
 
 
 def to_csv(table: Table) -> str:
@@ -198,10 +172,7 @@ def to_latex(table: Table) -> str:
         r"\midrule",
     ]
     for number, row in enumerate(table.rows):
-        cells = [
-            _with_interval(cell, column, r"\textbf{%s}" if number in chosen else "%s", _latex)
-            for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)
-        ]
+        cells = [_latex_cell(cell, column, number in chosen) for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)]
         lines.append(" & ".join([_latex(_rank_text(row)), _latex(_entry_text(row)), *cells]) + r" \\")
     told = _people_rows(table)
     if told:
@@ -221,8 +192,7 @@ def to_markdown(table: Table) -> str:
     lines.append(_markdown_line(["---:", ":---", *["---:"] * len(table.columns)]))
     for number, row in enumerate(table.rows):
         cells = [
-            _with_interval(cell, column, "**%s**" if number in chosen else "%s", str)
-            for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)
+            _markdown_cell(cell, column, number in chosen) for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)
         ]
         lines.append(_markdown_line([_rank_text(row), _markdown(_entry_text(row)), *cells]))
     for title, told in _people_rows(table):
@@ -292,11 +262,18 @@ def _best(table: Table) -> list[set[int]]:
     return [{number for number, row in enumerate(table.rows) if row.cells[index].rank == 1} for index in columns]
 
 
-def _with_interval(cell: Cell, column: Column, emphasis: str, escape: Callable[[str], str]) -> str:
-    text = shown(cell.value, cell.low, cell.high, column.decimals)
-    spread = shown_half_width(cell.value, cell.low, cell.high, column.decimals)
-    value = emphasis % escape(text)
-    return f"{value} {escape('±')} {spread}" if spread else value
+def _latex_cell(cell: Cell, column: Column, is_best: bool) -> str:
+    own = shown(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+    text = rf"\textbf{{{_latex(own.text)}}}" if is_best else _latex(own.text)
+    if own.up:  # the two sides, stacked
+        return rf"{text}$^{{{own.up}}}_{{{own.down.replace('−', '-')}}}$"
+    return f"{text} {_latex(own.half)}".rstrip()
+
+
+def _markdown_cell(cell: Cell, column: Column, is_best: bool) -> str:
+    own = shown(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+    text = _markdown(own.text)
+    return f"{f'**{text}**' if is_best else text} {_markdown(own.spread)}".rstrip()
 
 
 def _rank_text(row: Row) -> str:
@@ -315,20 +292,6 @@ def _entry_text(row: Row) -> str:
 def _title(column: Column) -> str:
     unit = f" [{column.unit}]" if column.unit else ""
     return f"{column.title}{unit} {'↑' if column.higher_is_better else '↓'}"
-
-
-def _decimals_for(number: float, digits: int) -> int:
-    """Decimals that show the first ``digits`` significant digits of ``number``."""
-    if number == 0 or not math.isfinite(number):
-        return 0
-    # The exponent is taken after rounding: 0.0996 to two digits is 0.10.
-    exponent = int(f"{abs(number):.{digits - 1}e}".partition("e")[2])
-    return min(MAX_DECIMALS, max(0, digits - 1 - exponent))
-
-
-def _fixed(value: float, decimals: int) -> str:
-    text = f"{value:.{min(decimals, MAX_DECIMALS)}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def _number(value: float | None) -> float | None:

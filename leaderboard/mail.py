@@ -118,10 +118,11 @@ def _reachable(user: User, unverified: set[tuple[int, str]]) -> bool:
 
 def _values(submission: Submission) -> list[dict]:
     """The scores the phase's board stands on, in its order; None for one that waits for a re-evaluation."""
-    evaluation = Evaluation.objects.filter(submission=submission, batch__state="current", state="done").select_related("batch").first()
+    done = Evaluation.objects.filter(submission=submission, batch__state="current", state="done")
+    evaluation = done.select_related("batch__reference", "batch__results").first()
     if evaluation is None:
         return []
-    by_slug = {score.slug: score for score in evaluation.scores.defer("vector", "status_vector", "part_vectors")}
+    by_slug = {score.slug: score for score in evaluation.scores.defer("status_vector", "part_vectors")}
     return [{"title": metric["title"], "score": by_slug.get(metric["slug"])} for metric in evaluation.batch.metrics]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.exports import shown
+from leaderboard.digits import shown
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import Paired
 
@@ -118,11 +118,11 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     data, rows, medians = [], [], []
     for position, (label, pairs) in enumerate(drawn):
         values = [float(value) for value, _ in pairs]
-        names = [f"{plain(label)}<br>{plain(item)}: {shown(value)}" for value, item in pairs]
+        names = [f"{plain(label)}<br>{plain(item)}: {shown(value).text}" for value, item in pairs]
         data.append(_box(position, label, values, names, all_points, colours))
         quartiles = np.percentile(values, [0, 25, 50, 75, 100])
         medians.append(float(quartiles[2]))
-        rows.append((label, str(len(values)), *(shown(float(q)) for q in quartiles)))
+        rows.append((label, str(len(values)), *(shown(float(q)).text for q in quartiles)))
     layout = base_layout(colours, height=96 + 30 * len(drawn))
     layout["xaxis"] |= {"title": {"text": plain(metric.label)}}
     layout["yaxis"] |= _entry_axis([label for label, _ in drawn])
@@ -130,7 +130,7 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     shown_of = f"{len(drawn)} entries" if len(drawn) == len(kept) else f"the first {len(drawn)} of {len(kept)} entries"
     summary = (
         f"{metric.title} per item for {shown_of if len(kept) > 1 else 'one entry'} ({metric.direction}); "
-        f"the best median is {shown(medians[first])}, of {drawn[first][0]}."
+        f"the best median is {shown(medians[first]).text}, of {drawn[first][0]}."
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 
@@ -166,10 +166,10 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
     layout = base_layout(colours, height=360)
     layout["xaxis"] |= {"type": "date", "title": {"text": "Time (UTC)"}}
     layout["yaxis"] |= {"title": {"text": plain(metric.label)}}
-    rows = [(_stamp(p.time), p.label, shown(p.value), "record") for p in records]
-    rows += [("–", label, shown(value), "baseline") for label, value in baselines]
+    rows = [(_stamp(p.time), p.label, shown(p.value).text, "record") for p in records]
+    rows += [("–", label, shown(value).text, "baseline") for label, value in baselines]
     summary = (
-        f"The best {metric.title} ({metric.direction}) is {shown(best.value)}, by {best.label} on {_stamp(best.time)[:10]}, "
+        f"The best {metric.title} ({metric.direction}) is {shown(best.value).text}, by {best.label} on {_stamp(best.time)[:10]}, "
         f"after {_counted(len(records), 'record')} among {_counted(len(came), 'entry', 'entries')}."
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
@@ -201,7 +201,7 @@ def differences(
     layout["yaxis"] |= {"title": {"text": "A − B"}}
     layout["shapes"] = _mean_line(result, len(pairs), colours)
     winner = {1: a.label, -1: b.label, 0: "equal"}
-    rows = [(item, shown(x), shown(y), shown(x - y), winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)]
+    rows = [(item, shown(x).text, shown(y).text, shown(x - y).text, winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)]
     summary = (
         f"{metric.title} ({metric.direction}) per item: {a.label} is better on {sides.count(1)}, {b.label} on {sides.count(-1)}, "
         f"equal on {sides.count(0)} of {_counted(len(pairs), 'item')}{_test_words(result)}."
@@ -330,7 +330,7 @@ def _dots(name: str, points: Sequence[Point], marker: dict[str, Any]) -> dict[st
         "name": name,
         "x": [_stamp(point.time) for point in points],
         "y": [float(point.value) for point in points],
-        "text": [f"{plain(point.label)}: {shown(point.value)}" for point in points],
+        "text": [f"{plain(point.label)}: {shown(point.value).text}" for point in points],
         "hoverinfo": "text",
         "marker": marker,
     }
@@ -356,7 +356,7 @@ def _bars(pairs: Sequence[tuple[str, float, float]], sides: Sequence[int], side:
         "name": name,
         "x": [plain(item) for item, _, _ in chosen],
         "y": [x - y for _, x, y in chosen],
-        "text": [f"{plain(item)}: {shown(x)} against {shown(y)}" for item, x, y in chosen],
+        "text": [f"{plain(item)}: {shown(x).text} against {shown(y).text}" for item, x, y in chosen],
         "textposition": "none",
         "hoverinfo": "text",
         "marker": marker,
@@ -374,7 +374,7 @@ def _mean_line(result: Paired | None, n: int, colours: Palette) -> list[dict[str
     place = {"x0": -0.5, "x1": n - 0.5}
     mean = {"type": "line", "y0": result.mean_difference, "y1": result.mean_difference, **place}
     shapes = [mean | {"line": {"color": colours.ink, "dash": "dot", "width": 1.5}}]
-    if result.ci_low is not None and result.ci_high is not None:
+    if result.ci_low is not None and result.ci_high is not None and result.ci_low < result.ci_high:
         band = {"type": "rect", "y0": result.ci_low, "y1": result.ci_high, "layer": "below", **place}
         shapes.insert(0, band | {"fillcolor": colours.bar, "opacity": 0.35, "line": {"width": 0}})
     return shapes
@@ -398,10 +398,9 @@ def _test_words(result: Paired | None) -> str:
     if result is None or result.mean_difference is None:
         return ""
     mean = shown(result.mean_difference, result.ci_low, result.ci_high)
-    words = f"; mean difference {mean}"
-    if result.ci_low is not None and result.ci_high is not None:
-        low, high = (shown(end, result.ci_low, result.ci_high) for end in (result.ci_low, result.ci_high))
-        words += f" (95 % interval {low} to {high})"
+    words = f"; mean difference {mean.text}"
+    if mean.spread:
+        words += f" (95 % interval {mean.end(result.ci_low)} to {mean.end(result.ci_high)})"
     return f"{words}, p = {result.p_value:.2g}" if result.p_value is not None else words
 
 

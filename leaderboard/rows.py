@@ -13,15 +13,15 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from leaderboard import exports
+from leaderboard import certainty, exports
+from leaderboard.digits import shown
 from leaderboard.people import ColumnAgreement, PeopleFound
 from leaderboard.stats.ranking import RULES
+from leaderboard.stats.uncertainty import LEAST
 
 PER_PAGE = 100
 OVERALL = "rank"
 WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
-MOST_FINER = 3  # digits that one cell may have more than its column
-SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 TEXT_SORTS = ("name", "team", "date")
 RULE_WORDS = dict(zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True))
 VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
@@ -47,10 +47,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Cell:
-    """One value as it is read: `left`, `width` and `dot` are percentages of the column's scale."""
+    """One value as it is read, with its interval as one ± or as two sides (see `digits.Shown`): `pad` is how many digits it stands
+    to the right, so that the column is aligned at the decimal point; `left`, `width` and `dot` are percentages of its scale."""
 
     text: str
     half: str = ""
+    up: str = ""
+    down: str = ""
+    pad: int = 0
     title: str = ""
     best: bool = False
     left: float = 0.0
@@ -70,6 +74,7 @@ class Line:
     rank: int | None
     interval: str
     bracket: str
+    untested: str  # why it is in no bracket where others are, in words
     explanation: str
     value: str
     cells: list[Cell]
@@ -136,24 +141,40 @@ class BoardRows:
     def lines(self) -> list[Line]:
         """The rows of the page."""
         start = (self.page - 1) * self.per_page
-        shown = self.indices[start : start + self.per_page]
-        return [self._line(index, self._brackets[start + place]) for place, index in enumerate(shown)]
+        seen = self.indices[start : start + self.per_page]
+        found = [self._line(index, self._brackets[start + place]) for place, index in enumerate(seen)]
+        whole = [[len(cell.text.partition(".")[0]) if cell.dot is not None else 0 for cell in line.cells] for line in found]
+        widest = [max(column) for column in zip(*whole, strict=True)]
+        for line, own in zip(found, whole, strict=True):
+            line.cells[:] = [replace(cell, pad=most - n) for cell, most, n in zip(line.cells, widest, own, strict=True)]
+        return found
 
     def _line(self, index: int, bracket: str) -> Line:
         entry, standing, overall = self.content["entries"][index], self.standing, self.content["overall"]
         low, high = standing["rank_low"][index], standing["rank_high"][index]
         return Line(
             entry=entry, received_at=datetime.fromisoformat(entry["received_at"]), rank=standing["rank"][index],
-            interval=span(low, high), bracket=bracket,
+            interval=span(low, high, open_end=self._open_end(index)), bracket=bracket,
+            untested=certainty.untested(self.content, standing, index),
             explanation=overall["explanation"][index] if standing is overall else "",
             value=_points(overall["value"][index]) if overall["rule"] in VALUE_TITLES else "",
             cells=[self._cell(metric, index) for metric in self.metrics],
             mine=self.team is not None and entry["team_id"] == self.team, waits=entry["state"] == WAITING,
         )  # fmt: skip
 
+    def _open_end(self, index: int) -> bool:
+        """Whether the entry may stand anywhere below, as some entries are not tested against it."""
+        return self.standing["rank_high"][index] == self._last_of_cut
+
+    @cached_property
+    def _last_of_cut(self) -> int:
+        """The last rank, where entries below the first ones are not tested; else 0."""
+        is_cut = "first" in self.standing.get("untested", ())
+        return sum(rank is not None for rank in self.standing["rank"]) if is_cut else 0
+
     def _cell(self, metric: dict, index: int) -> Cell:
         """The cell, marked where the metric puts this entry before one that people prefer to it."""
-        found = cell(metric, index)
+        found = cell(metric, index, self.content.get("resampled", certainty.NOUN))
         entry = self.content["entries"][index]
         if metric["slug"] in entry.get("waiting", ()):
             return replace(found, text="waiting", title=WAITING)
@@ -162,7 +183,7 @@ class BoardRows:
 
     @cached_property
     def _brackets(self) -> list[str]:
-        """Per row the classes that draw its piece of the bracket around a group of two or more. A
+        """Per row the classes that draw its piece of the bracket around a group of two or more, dashed where the entry is loose. A
         row that does not count and stands between two of a group lets the line through."""
         if self.choice.sort in TEXT_SORTS:
             return [""] * len(self.indices)
@@ -178,14 +199,23 @@ class BoardRows:
             if start < last[group]:
                 found[start : last[group] + 1] = ["g"] * (last[group] + 1 - start)
                 found[start], found[last[group]] = "g g1", "g g3"
-        return found
+        loose = self.standing.get("loose", ())
+        return [f"{piece} loose" if piece and loose and loose[index] else piece for piece, index in zip(found, self.indices, strict=True)]
 
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
         found = PeopleFound.read(self.content.get("people"))
         people = {line.slug: _agreement(found, line) for line in found.metrics if not line.guard} if found else {}
         columns = tuple(
-            exports.Column(m["slug"], m["title"], m["higher_is_better"], m["unit"], m["decimals"], people.get(m["slug"]))
+            exports.Column(
+                m["slug"],
+                m["title"],
+                m["higher_is_better"],
+                m["unit"],
+                m["decimals"],
+                people.get(m["slug"]),
+                m.get("bounds", (None, None)),
+            )
             for m in self.metrics
         )
         return exports.Table(caption, columns, tuple(self._exported(index) for index in self.indices))
@@ -220,66 +250,36 @@ def lead(content: dict) -> dict[str, Any]:
     return entry | {"metric": metric["title"], "value": cell(metric, first).text}
 
 
-def cell(metric: dict, index: int) -> Cell:
-    """One entry's value in one metric, ready to be drawn."""
+def cell(metric: dict, index: int, noun: str = certainty.NOUN) -> Cell:
+    """One entry's value in one metric, ready to be drawn; `noun` is what its interval is over."""
     value, (low, high) = metric["value"][index], interval(metric, index)
     if value is None:
         return Cell("–", title="no value")
-    digits = finer(metric["decimals"], low, high)
+    digits = shown(value, low, high, metric.get("bounds", (None, None)), metric["decimals"])
     rank, n = metric["rank"][index], metric["n"][index]
     words = [f"{value:.6g}{' ' + metric['unit'] if metric['unit'] else ''}"]
-    if n == 1:
-        words.append("one item, so no interval")
     if low is not None and high is not None:
         words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
+    elif n >= LEAST and metric.get("loose"):
+        words.append(certainty.alike(n, noun))
     if rank is not None:
         spread = metric["rank_low"][index], metric["rank_high"][index]
         words.append(f"rank {rank}" + (f" ({span(*spread)})" if spread[0] is not None else ""))
     left, width = bar(metric["scale"], low, high)
     return Cell(
-        text=number(value, digits), half=half_width(low, high, digits), title="; ".join(words), best=rank == 1,
+        text=digits.text, half=digits.half, up=digits.up, down=digits.down, title="; ".join(words), best=rank == 1,
         left=left, width=width, dot=position(metric["scale"], value), n=n,
     )  # fmt: skip
 
 
 def interval(metric: dict, index: int) -> tuple[float | None, float | None]:
-    """The 95 % interval of a value. None over one item: resampling gives that item again, which is no certainty."""
+    """The 95 % interval of a value. None over one item, of which rankings of before kept an interval of no width."""
     return (None, None) if metric["n"][index] == 1 else (metric["ci_low"][index], metric["ci_high"][index])
 
 
-def span(low: int | None, high: int | None) -> str:
-    """A rank interval: `2–4`, `1` where both ends are one, nothing where there is none."""
-    return "" if low is None else f"{low}" if low == high else f"{low}–{high}"
-
-
-def number(value: float, digits: int) -> str:
-    """A value with a fixed number of decimals, a true minus sign and no sign on a rounded zero."""
-    text = exports.shown(value) if abs(value) >= 10**6 else f"{value:.{digits}f}"
-    return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
-
-
-def decimals(value: float) -> int:
-    """Enough decimals for three digits that say something: 3, and more below a tenth."""
-    size = abs(value)
-    return 3 if size >= 0.1 or size < SMALLEST else 2 - math.floor(math.log10(size))
-
-
-def finer(digits: int, low: float | None, high: float | None) -> int:
-    """The column's `digits`, or a few more where an interval that is there would be shown as nothing."""
-    half = exports.half_width(low, high)
-    if not half or f"{half:.{digits}f}" != f"{0:.{digits}f}":
-        return digits
-    needed = -math.floor(math.log10(half))
-    return needed if needed <= digits + MOST_FINER else digits
-
-
-def half_width(low: float | None, high: float | None, digits: int) -> str:
-    """`±.028`; empty without an interval."""
-    half = exports.half_width(low, high)
-    if half is None:
-        return ""
-    text = f"{half:.{digits}f}"
-    return "±" + (text[1:] if text.startswith("0.") else text)
+def span(low: int | None, high: int | None, open_end: bool = False) -> str:
+    """A rank interval: `2–4`, `1` where both ends are one, `12–` where the end is open, nothing where there is none."""
+    return "" if low is None else f"{low}–" if open_end else f"{low}" if low == high else f"{low}–{high}"
 
 
 def position(scale: Sequence[float], value: float) -> float:

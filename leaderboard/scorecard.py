@@ -13,7 +13,8 @@ from evaluation.metrics.result import Status as SampleStatus
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import Evaluation, Score
 from evaluation.results import spec_of
-from leaderboard import rows
+from leaderboard import certainty, rows
+from leaderboard.digits import shown
 from leaderboard.stats import ranking
 from submissions.models import Submission
 
@@ -31,14 +32,15 @@ STATUS_WORDS = {
 
 @dataclass(frozen=True)
 class Result:
-    """One metric of an entry. `place` is its row in the newest ranking, None where it is not ranked."""
+    """One metric of an entry, with its rank in the newest ranking, None where it is not ranked."""
 
     metric: dict[str, Any]
     spec: MetricSpec
     score: Score
     cell: rows.Cell
     rank: int | None
-    interval: str
+    rank_interval: str
+    ends: str  # of the value's 95 % interval
 
     @property
     def slug(self) -> str:
@@ -55,43 +57,44 @@ def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
     """Scores in the board's order; `content` is a ranking that may or may not hold the entry."""
     scores = {score.slug: score for score in evaluation.scores.all()}
     columns = {metric["slug"]: metric for metric in content["metrics"]} if content else {}
-    index = place_of(content, evaluation.submission_id)
+    index, (_, noun) = place_of(content, evaluation.submission_id), certainty.unit_of(evaluation.batch.groups)
     found = []
     for metric in evaluation.batch.metrics:
         score = scores.get(metric["slug"])
         if score is None:
             continue
+        spec, ends = spec_of(metric), score.interval() or (None, None)
         column = columns.get(metric["slug"])
-        if column is None or column["fingerprint"] != metric["fingerprint"]:
-            column = alone(metric, score)
-        ranked = index is not None and "rank" in column
+        known = column is not None and column["fingerprint"] == metric["fingerprint"]
+        own = {
+            "scale": column["scale"] if known else own_scale(spec, (score.value, *ends)), "unit": spec.unit,
+            "decimals": metric["imported"]["decimals"] if "imported" in metric else None, "bounds": spec.bounds,
+            "value": [score.value], "ci_low": ends[:1], "ci_high": ends[1:], "n": [score.n], "loose": [False],
+            "rank": [None], "rank_low": [None], "rank_high": [None],
+        }  # fmt: skip
+        digits = shown(score.value, *ends, spec.bounds)
+        ranked = known and index is not None
         low, high = (column["rank_low"][index], column["rank_high"][index]) if ranked else (None, None)
         found.append(
             Result(
                 metric,
-                spec_of(metric),
+                spec,
                 score,
-                rows.cell(one_row(column, score), 0),
+                rows.cell(own, 0, noun),
                 column["rank"][index] if ranked else None,
                 rows.span(low, high),
+                f"{digits.end(ends[0])} to {digits.end(ends[1])}" if None not in ends else "",
             )
         )
     return found
 
 
-def alone(metric: dict, score: Score) -> dict[str, Any]:
-    """A column for a metric that no ranking has a scale for."""
-    spec = spec_of(metric)
-    ends = [v for v in (score.value, score.ci_low, score.ci_high) if v is not None]
+def own_scale(spec: MetricSpec, known: Sequence[float | None]) -> list[float]:
+    """[low, high] of a line for a metric that no ranking has a scale for."""
+    ends = [v for v in known if v is not None]
     low = spec.bounds[0] if math.isfinite(spec.bounds[0]) else min(0.0, *ends, 0.0)
     high = spec.bounds[1] if spec.bounds[1] is not None else max(ends, default=1.0) * 1.2 or 1.0
-    return {"scale": [low, high], "decimals": 3, "unit": spec.unit, "fingerprint": metric["fingerprint"]}
-
-
-def one_row(column: dict, score: Score) -> dict[str, Any]:
-    nothing = {"rank": [None], "rank_low": [None], "rank_high": [None]}
-    values = {"value": [score.value], "ci_low": [score.ci_low], "ci_high": [score.ci_high], "n": [score.n]}
-    return {"scale": column["scale"], "decimals": column["decimals"], "unit": column["unit"], **nothing, **values}
+    return [low, high]
 
 
 def place_of(content: dict | None, submission_id: int) -> int | None:
@@ -157,7 +160,7 @@ class ItemTable:
 
 def _item_cell(value: float, status: SampleStatus) -> ItemCell:
     note = STATUS_WORDS.get(status, "")
-    return ItemCell("–" if math.isnan(value) else rows.number(float(value), rows.decimals(value)), note)
+    return ItemCell(shown(float(value)).text, note)
 
 
 def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> list[dict[str, Any]]:
@@ -171,6 +174,6 @@ def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> l
         every = result.score.parts.items() if sees_reference else ()
         parts = {name: float(vector[index]) for name, vector in every if not name.startswith(DRAWN) and not np.isnan(vector[index])}
         status = result.score.statuses[index]
-        shown = _item_cell(values[index], status)
-        details.append({"result": result, "value": shown.text, "note": shown.note, "parts": parts})
+        own = _item_cell(values[index], status)
+        details.append({"result": result, "value": own.text, "note": own.note, "parts": parts})
     return details

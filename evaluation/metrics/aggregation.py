@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import Status
 
-CI_PERCENTILES = (2.5, 97.5)
 LEAST = 6  # groups below which there is no interval, and no test can reject at 5 %
 ALIKE = 1e-12  # of the mean, or of 1: a spread up to this is rounding
 BLOCK_CELLS = 1_000_000  # float64 cells of one working array: 8 MB
@@ -24,13 +24,13 @@ class Summary:
     """A metric over a whole submission.
 
     `value` is the unweighted mean over groups of the mean within each group; items without a
-    value are left out and counted in `n_null`. `n` units were resampled for the 95 % percentile
-    bootstrap interval: groups, or items where all items share one group (`resampled` says which).
-    `median`, `minimum`, `maximum` and `sd` (ddof=1, None for one unit) are over the same units.
+    value are left out and counted in `n_null`. The 95 % interval is that of `mean_interval` over `n`
+    units: groups, or items where all items share one group (`resampled` says which); None where
+    it gives none. `median`, `minimum`, `maximum` and `sd` (ddof=1, None for one unit) are over the same units.
     `n_ok` counts the items whose file was scored, empty ones included; one of another size than
     the reference counts as missing. `extra` holds figures over the summed parts, such as
-    `corner_offset_micro`. A metric of groups is resampled over groups only, and one of the whole
-    set not at all: where there is one unit, there is no interval.
+    `corner_offset_micro`. A metric of groups has units where there are two groups or more, and one
+    of the whole set never: where there is one unit, there is no interval.
     """
 
     value: float | None
@@ -71,23 +71,26 @@ def group_means(values: Sequence[float | None], groups: Sequence[str]) -> dict[s
     return {group: float(np.mean(kept)) if kept else None for group, kept in members.items()}
 
 
-def bootstrap_indices(n: int, resamples: int = 1000, seed: int = 0) -> np.ndarray:
-    """int64[resamples, n]: rows of n indices below n drawn with replacement (PCG64, `seed`).
+def unit_matrix(items: ArrayLike, groups: Sequence[str], level: str = "item") -> NDArray[np.float64]:
+    """float64[entries, units] from per-item values [entries, items] (NaN where there is none).
 
-    The same arguments always give the same rows, so that two entries resampled with them are
-    resampled on the same items.
+    Units are the groups in order of first appearance, holding means within the group, or the
+    items themselves where they all share one group: what an interval or a test is over.
+    A metric whose ``level`` is the whole set, or the only group, has no units: all NaN, as where there is no vector.
     """
-    if n < 1:
-        raise ValueError("nothing to resample: n must be at least 1")
-    return np.random.Generator(np.random.PCG64(seed)).integers(0, n, size=(resamples, n))
-
-
-def bootstrap_interval(values: Sequence[float], resamples: int = 1000, seed: int = 0) -> tuple[float, float]:
-    """The 95 % percentile interval of the mean of `values` (at least one)."""
-    array = np.asarray(values, dtype=np.float64)
-    means = array[bootstrap_indices(len(array), resamples, seed)].mean(axis=1)
-    low, high = np.percentile(means, CI_PERCENTILES)
-    return float(low), float(high)
+    samples, names = np.asarray(items, dtype=np.float64), list(dict.fromkeys(groups))
+    if samples.ndim != 2 or samples.shape[1] != len(groups):
+        raise ValueError(f"every item needs a group: values of the shape {samples.shape}, {len(groups)} groups")
+    if level == "set" or (level == "group" and len(names) == 1):
+        return np.full_like(samples, np.nan)
+    samples = np.where(np.isfinite(samples), samples, np.nan)
+    if len(names) in (1, len(groups)):
+        return samples
+    place = {name: index for index, name in enumerate(names)}
+    member = np.zeros((len(groups), len(names)))
+    member[np.arange(len(groups)), [place[group] for group in groups]] = 1.0
+    valid = (~np.isnan(samples)).astype(np.float64) @ member
+    return np.where(valid > 0, np.nan_to_num(samples) @ member / np.maximum(valid, 1), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +161,6 @@ def summarise(
     statuses: Sequence[str],
     parts: Sequence[Mapping[str, float]],
     groups: Sequence[str],
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> Summary:
     """Summarise one metric over all items, given in the reference's order.
 
@@ -182,12 +183,13 @@ def summarise(
     }
     if not units:
         return Summary(None, None, None, 0, None, None, None, None, **counted)
-    whole = spec.level != "item" and len(units) == 1
-    low, high = (None, None) if whole else bootstrap_interval(units, resamples, seed)
+    row = np.array([[np.nan if value is None else value for value in values]])
+    interval = mean_interval(unit_matrix(row, groups, spec.level), spec.bounds)
+    known = not np.isnan(interval.low[0])
     return Summary(
         value=float(np.mean(units)),
-        ci_low=low,
-        ci_high=high,
+        ci_low=float(interval.low[0]) if known else None,
+        ci_high=float(interval.high[0]) if known else None,
         n=len(units),
         median=float(np.median(units)),
         minimum=min(units),
@@ -198,7 +200,7 @@ def summarise(
 
 
 def _units(spec: MetricSpec, present: Sequence[float], means: Mapping[str, float | None]) -> list[float]:
-    """What is averaged and resampled: the groups, the items of the one group there is, or the set as one."""
+    """What is averaged: the groups, the items of the one group there is, or the set as one."""
     if spec.level == "set":
         return list(present[:1])
     if spec.level == "item" and len(means) == 1:

@@ -12,7 +12,7 @@ import numpy as np
 from django.db import models
 
 from evaluation.metrics import registry
-from evaluation.metrics.aggregation import Summary
+from evaluation.metrics.aggregation import Summary, mean_interval, unit_matrix
 from evaluation.metrics.result import Status as SampleStatus
 from evaluation.runner import SampleScores
 
@@ -125,6 +125,16 @@ class Score(models.Model):
     def values(self) -> np.ndarray:
         """float64[items] in the reference's order; NaN is null."""
         return np.frombuffer(bytes(self.vector or b""), dtype=np.float64)
+
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of the value, made of the vector: `ci_low` and `ci_high` are as they were scored, which may have been under
+        an older rule. None for an imported figure, and wherever `mean_interval` gives none."""
+        values, groups = self.values, self.evaluation.batch.groups
+        if not len(values) or len(values) != len(groups):
+            return None
+        spec = registry.get(self.key)
+        found = mean_interval(unit_matrix(values[None], groups, spec.level), spec.bounds)
+        return None if math.isnan(found.low[0]) else (float(found.low[0]), float(found.high[0]))
 
     def values_shown(self, sees_reference: bool) -> np.ndarray:
         """`values` for somebody who may or may not see the reference. The worst value of some metrics,

@@ -1,7 +1,8 @@
 """What every page may use: `{% load plumbline %}`.
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
+`{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.rows import decimals
+from leaderboard.digits import Shown, shown
+from leaderboard.rows import Cell
 from submissions.models import RenderedText
 
 register = template.Library()
 NOTHING = "–"
+SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 
 
 @register.filter
@@ -101,7 +104,9 @@ def number(value: float | None, digits: int | None = None) -> str:
     null and not-a-number."""
     if value is None or math.isnan(value):
         return NOTHING
-    digits = decimals(value) if digits is None else digits
+    if digits is None:
+        size = abs(value)
+        digits = 3 if size >= 0.1 or size < SMALLEST else 2 - math.floor(math.log10(size))
     text = f"{value:,.{digits}f}"
     if not text.strip("-0."):  # no sign on a rounded zero
         text = text.removeprefix("-")
@@ -120,6 +125,20 @@ def chance(value: float | None) -> str:
     if value is None:
         return "–"
     return "< 1 %" if value < 0.01 else "> 99 %" if value > 0.99 else f"{round(100 * value)} %"
+
+
+@register.filter
+def digits(value: float | None) -> str:
+    """A value without an interval, as boards and entries' pages show it."""
+    return shown(value).text
+
+
+@register.filter
+def spread(value: Cell | Shown) -> str:
+    """The interval beside a value: one ±, or its two sides stacked; nothing without one."""
+    if value.half:
+        return format_html(' <span class="none">{}</span>', value.half)
+    return format_html(' <span class="sides none"><i>{}</i> <i>{}</i></span>', value.up, value.down) if value.up else ""
 
 
 @register.filter

@@ -15,7 +15,7 @@ from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
-from leaderboard import evidence, exports, people
+from leaderboard import certainty, evidence, exports, people
 from leaderboard.models import Snapshot
 from leaderboard.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place, whole, words
@@ -104,6 +104,8 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, found.study.slug]) if found else "",
         "people_head": _head(request, rows, shown["metrics"][0]) if shown is not content else None,
         "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
+        "foot": certainty.foot(content, rows.standing), "made_before": certainty.before(content),
+        "leads": certainty.leads(content, rows.standing),
         "entry_words": ENTRY_WORDS[content["phase"]["entries"]],
         "value_title": VALUE_TITLES.get(content["overall"]["rule"], ""),
         "columns": [

@@ -11,10 +11,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
-from leaderboard import pictures, plots, rows
+from leaderboard import boards, certainty, pictures, plots
+from leaderboard.digits import NONE, Shown, shown
 from leaderboard.models import Snapshot
-from leaderboard.scorecard import Result, current_evaluation, results
-from leaderboard.stats.uncertainty import Paired, can_tell, paired, unit_matrix
+from leaderboard.scorecard import Result, current_evaluation, place_of, results
+from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.views.places import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
 from submissions.models import Status, Submission
 from submissions.permissions import allowed
@@ -25,42 +26,43 @@ MOST_ITEMS = 1000  # rows of the table; the chart and the test use all
 
 @dataclass(frozen=True)
 class Comparison:
-    """One metric of both entries. `paired` is None where per-item values are withheld."""
+    """One metric of both entries. `paired` is None where per-item values are withheld, and for one value of a whole set; `p_board` is
+    None where the newest ranking does not test the two."""
 
     a: Result
     b: Result
     paired: Paired | None
-    decimals: int
+    p_board: float | None
+    noun: str
 
     @property
     def verdict(self) -> str:
-        """What the test says, in words."""
+        """What the test of this pair says, in words."""
         it = self.paired
         if it is None or it.mean_difference is None:
             return ""
-        if not can_tell(it.n):
-            return f"too few to tell ({it.n})"
-        if it.ci_low is None or it.ci_low <= 0 <= it.ci_high:
-            return "cannot be told apart"
-        return "A is better" if (it.mean_difference > 0) == self.a.spec.higher_is_better else "B is better"
+        if it.p_value is None:
+            return certainty.few(it.n, self.noun)
+        p = certainty.p_words(it.p_value)
+        if it.p_value > ALPHA:
+            return certainty.SENTENCES["not_apart"].format(p=p)
+        better = "A" if (it.mean_difference > 0) == self.a.spec.higher_is_better else "B"
+        return certainty.SENTENCES["better"].format(better=better, p=p)
 
     @property
-    def difference(self) -> str:
-        return rows.number(self.paired.mean_difference, self.decimals) if self.paired and self.paired.n else "–"
+    def on_board(self) -> str:
+        """What the board says of the pair, in words; empty where it does not test it."""
+        return certainty.board_pair(self.p_board)
+
+    @property
+    def difference(self) -> Shown:
+        it = self.paired
+        return Shown(NONE) if it is None else shown(it.mean_difference, it.ci_low, it.ci_high)
 
     @property
     def interval(self) -> str:
-        it = self.paired
-        if it is None or it.ci_low is None or it.ci_low == it.ci_high:  # all alike: an interval of no width would claim too much
-            return "–"
-        return f"{rows.number(it.ci_low, self.decimals)} to {rows.number(it.ci_high, self.decimals)}"
-
-    @property
-    def p(self) -> str:
-        it = self.paired
-        if it is None or it.p_value is None:
-            return "–"
-        return "< 0.001" if it.p_value < 0.001 else f"{it.p_value:.3f}" if it.p_value < 0.1 else f"{it.p_value:.2f}"
+        it, own = self.paired, self.difference
+        return f"{own.end(it.ci_low)} to {own.end(it.ci_high)}" if own.spread else NONE  # all alike: one of no width would claim too much
 
 
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -107,21 +109,22 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
     if first is None or second is None:
         raise Http404
     sees_items = a.may("see_items") and b.may("see_items")
-    found = _comparisons(first, second, sees_items)
-    context: dict = {"comparisons": found, "sees_items": sees_items}
+    snapshot = Snapshot.current(a.submission.phase, a.phase_place.audience) if a.phase_place.sees_board else None
+    found = _comparisons(first, second, sees_items, snapshot.content if snapshot else None)
+    context: dict = {"comparisons": found, "sees_items": sees_items, "shape": certainty.SENTENCES["shape"]}
     if not found or not sees_items:
         return context
-    shown = next((c for c in found if c.a.slug == request.GET.get("metric")), None)
-    shown = shown or next((c for c in found if c.a.metric["is_primary"]), found[0])
-    figure, names, left, right = _per_item(first, shown, a, b, allowed(request.user, "phase.see_reference", a.submission.phase))
+    chosen = next((c for c in found if c.a.slug == request.GET.get("metric")), None)
+    chosen = chosen or next((c for c in found if c.a.metric["is_primary"]), found[0])
+    figure, names, left, right = _per_item(first, chosen, a, b, allowed(request.user, "phase.see_reference", a.submission.phase))
     order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
     item = request.GET.get("item")
     sees_geometry = a.may("see_geometry") and b.may("see_geometry")
     if a.submission.phase.challenge.family == "render":
-        chosen = item if item in names else (names[order[0]] if order else None)
-        context |= _pictures(a, b, first, second, chosen) if chosen else {}
+        view = item if item in names else (names[order[0]] if order else None)
+        context |= _pictures(a, b, first, second, view) if view else {}
     return context | {
-        "shown": shown, "figure": figure.to_dict(), "items": _item_rows(shown, names, left, right, order), "n_items": len(names),
+        "shown": chosen, "figure": figure.to_dict(), "items": _item_rows(chosen, names, left, right, order), "n_items": len(names),
         "sees_geometry": sees_geometry, "item": item if item in names else (names[order[0]] if order else None), "names": names,
     }  # fmt: skip
 
@@ -140,15 +143,19 @@ def _pictures(a: EntryPlace, b: EntryPlace, first: Evaluation, second: Evaluatio
     return {"sides": pictures.beside_each_other(sides), "is_making": bool(waiting), "making": waiting, **pictures.SCALES}
 
 
-def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool) -> list[Comparison]:
+def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, content: dict | None) -> list[Comparison]:
     theirs = {result.slug: result for result in results(second, None)}
-    found = []
+    columns = {(metric["slug"], metric["fingerprint"]): metric for metric in content["metrics"]} if content else {}
+    places = [place_of(content, evaluation.submission_id) for evaluation in (first, second)]
+    found, (_, noun) = [], certainty.unit_of(first.batch.groups)
     for result in results(first, None):
         other = theirs.get(result.slug)
         if other is None or other.score.fingerprint != result.score.fingerprint:
             continue
         test = _test(first, result, other) if sees_items else None
-        found.append(Comparison(result, other, test, _decimals(test)))
+        column = columns.get((result.slug, result.score.fingerprint))
+        p = boards.pair_p(column, *places) if column and sees_items and None not in places else None
+        found.append(Comparison(result, other, test, p, noun))
     return found
 
 
@@ -169,18 +176,12 @@ def _kept_test(left: bytes, right: bytes, higher_is_better: bool) -> Paired:
     return paired(np.frombuffer(left).tolist(), np.frombuffer(right).tolist(), higher_is_better)
 
 
-def _decimals(test: Paired | None) -> int:
-    if test is None or test.ci_low is None or test.ci_high <= test.ci_low:
-        return 3
-    return max(0, min(6, 1 - math.floor(math.log10((test.ci_high - test.ci_low) / 2))))
-
-
-def _per_item(evaluation: Evaluation, shown: Comparison, a: EntryPlace, b: EntryPlace, sees_reference: bool):
+def _per_item(evaluation: Evaluation, chosen: Comparison, a: EntryPlace, b: EntryPlace, sees_reference: bool):
     names = evaluation.batch.reference.item_ids
-    left, right = ([None if math.isnan(v) else v for v in r.score.values_shown(sees_reference).tolist()] for r in (shown.a, shown.b))
-    metric = plots.Metric(shown.a.metric["title"], shown.a.spec.higher_is_better, shown.a.spec.unit)
+    left, right = ([None if math.isnan(v) else v for v in r.score.values_shown(sees_reference).tolist()] for r in (chosen.a, chosen.b))
+    metric = plots.Metric(chosen.a.metric["title"], chosen.a.spec.higher_is_better, chosen.a.spec.unit)
     one, two = f"A {a.submission.method_name}", f"B {b.submission.method_name}"
-    figure = plots.differences(metric, plots.Series(one, left), plots.Series(two, right), names, shown.paired)
+    figure = plots.differences(metric, plots.Series(one, left), plots.Series(two, right), names, chosen.paired)
     return figure, names, left, right
 
 
@@ -189,13 +190,13 @@ def _gap(left: float | None, right: float | None) -> float:
     return math.inf if left is None or right is None else -abs(left - right)
 
 
-def _item_rows(shown: Comparison, names: list[str], left: list, right: list, order: list[int]) -> list[dict]:
-    higher = shown.a.spec.higher_is_better
+def _item_rows(chosen: Comparison, names: list[str], left: list, right: list, order: list[int]) -> list[dict]:
+    higher = chosen.a.spec.higher_is_better
     found = []
     for index in order[:MOST_ITEMS]:
         x, y = left[index], right[index]
         gap = None if x is None or y is None else x - y
         better = "" if gap is None else "equal" if abs(gap) <= 1e-12 * max(1, abs(x)) else "A" if (gap > 0) == higher else "B"
-        values = [{"value": v, "text": "–" if v is None else rows.number(v, rows.decimals(v))} for v in (x, y, gap)]
+        values = [{"value": v, "text": shown(v).text} for v in (x, y, gap)]
         found.append({"item": names[index], "values": values, "better": better})
     return found

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation
 from evaluation.queue import standing
-from leaderboard import pictures
-from leaderboard.models import Snapshot
-from leaderboard.scorecard import ItemTable, current_evaluation, place_of, results
+from leaderboard import boards, certainty, pictures
+from leaderboard.models import Snapshot, decode
+from leaderboard.scorecard import ItemTable, Result, current_evaluation, place_of, results
+from leaderboard.stats.uncertainty import LEAST
 from leaderboard.views.board import page_numbers
 from leaderboard.views.places import EntryPlace, entry_place, whole
 from submissions.models import Status
@@ -84,7 +86,8 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
     index = place_of(content, place.submission.pk)
     context = {
         "results": found, "waiting": without, "evaluation": evaluation, "has_micro": any(result.score.extra for result in found),
-        "overall": _overall(content, index), "n_ranked": len(content["entries"]) if content else 0,
+        "overall": _overall(content, index), "certainty": _certainty(evaluation, found, snapshot, index),
+        "n_ranked": len(content["entries"]) if content else 0,
     }  # fmt: skip
     if without:
         titles = ", ".join(metric["title"] for metric in without)
@@ -104,6 +107,31 @@ def _overall(content: dict | None, index: int | None) -> dict | None:
     overall = content["overall"]
     names = ("rank", "rank_low", "rank_high", "explanation")
     return {name: overall[name][index] for name in names} | {"counted": content["entries"][index]["counted"]}
+
+
+def _certainty(evaluation: Evaluation, found: list[Result], snapshot: Snapshot | None, index: int | None) -> list[str]:
+    """What is to be known of the entry's intervals and of where it may stand, in sentences."""
+    if evaluation.batch.is_imported:
+        return []
+    equal = [(result.metric["title"], result.score.n) for result in found if result.score.n >= LEAST and not result.ends]
+    said = certainty.of_values(evaluation.batch.groups, equal)
+    if snapshot is None or index is None:
+        return said
+    content = snapshot.content
+    column = next((metric for metric in content["metrics"] if metric["is_primary"]), content["metrics"][0])
+    alone = _alone(snapshot.pk, snapshot.digest, column["slug"], index)
+    if alone and alone != (column["rank_low"][index], column["rank_high"][index]):
+        said.append(f"{column['title']}: {certainty.alone(alone, column['rank_low'][index], column['rank_high'][index])}")
+    untested = certainty.untested(content, content["overall"], index)
+    by_rule_of_before = certainty.SENTENCES["ranks_before"] if certainty.before(content) else ""
+    return [*said, *filter(None, [untested, by_rule_of_before])]
+
+
+@lru_cache(maxsize=1024)
+def _alone(snapshot: int, digest: str, slug: str, index: int) -> tuple[int, int] | None:
+    """Kept, as neither a ranking nor the scores that it was made of change."""
+    content = decode(snapshot, digest)
+    return boards.alone(content, next(metric for metric in content["metrics"] if metric["slug"] == slug), index)
 
 
 def _items_context(request: HttpRequest, table: ItemTable) -> dict:

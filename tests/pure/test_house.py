@@ -46,6 +46,8 @@ PURE = (
     "leaderboard/rating/past.py",
     "leaderboard/rating/plan.py",
     "leaderboard/geometry.py",
+    "leaderboard/certainty.py",
+    "leaderboard/digits.py",
     "leaderboard/drawable.py",
     "leaderboard/surfaces.py",
     "leaderboard/plots.py",

@@ -14,8 +14,8 @@ from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.models import Snapshot, decode
 from submissions.models import Phase, Status, Submission
 from tests.service.leaderboard.test_views_board import address, scores
-from tests.support.factories import gables, perturbed
-from tests.support.leaderboard.scores import entry, samples, with_files
+from tests.support.factories import PhaseFactory, gables, give_reference, perturbed
+from tests.support.leaderboard.scores import entry, samples, spread, with_files
 from tests.support.processes import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
@@ -95,7 +95,13 @@ def test_the_board_sorts_and_filters_without_javascript(open_page, two):
 
 
 def test_a_bar_shows_its_interval_and_a_dot_within_it(open_page, two):
-    tab = open_page(address(two[0].phase))
+    assert open_page(address(two[0].phase)).locator("tbody td.num .ci i").count() == 0, "four houses are too few for intervals"
+    phase = PhaseFactory(challenge=two[0].phase.challenge)
+    give_reference(phase, gables(8))
+    entry(phase, two[0].team, {"hss": [0.2, 0.9, 0.8, 0.9, 0.7, 0.9, 0.8, 0.9], "edge_f1": spread(0.5, 8), "corner_f1": spread(0.7, 8)})
+    Snapshot.make(phase, "public")
+    tab = open_page(address(phase))
+    assert tab.locator("tbody td.num .ci i").count() == 3
     for bar in tab.locator("tbody td.num .ci").all():
         line, dot = bar.locator("i").bounding_box(), bar.locator("u").bounding_box()
         centre = dot["x"] + dot["width"] / 2

@@ -192,7 +192,7 @@ def give_objects(it: Submission, weights: str = "yolox-x") -> None:
     samples = SampleScores("osim", ids, (0.5,) * len(ids), ("ok",) * len(ids), (parts,) * len(ids), ((),) * len(ids))
     from evaluation.metrics import registry
 
-    summary = summarise(registry.get("osim"), samples.values, samples.statuses, samples.parts, batch.reference.groups, resamples=10)
+    summary = summarise(registry.get("osim"), samples.values, samples.statuses, samples.parts, batch.reference.groups)
     rows = {score.slug: score for score in evaluation.scores.all()}
     evaluation.batch.metrics = [column | labels]
     Score.write(evaluation, {"osim": (samples, summary)})

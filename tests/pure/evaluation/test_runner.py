@@ -1,7 +1,6 @@
 import json
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -210,7 +209,7 @@ def test_groups_are_averaged_before_the_submission():
     scores = score_items({"a": SQ}, references, request)
     _, summary = finish(request, [scores], ("a", "b", "c"), ["g", "h", "h"])["s"]
     assert (summary.value, summary.n, summary.n_missing, summary.n_ok) == (0.5, 2, 2, 1)
-    assert np.isfinite([summary.ci_low, summary.ci_high]).all()
+    assert (summary.ci_low, summary.ci_high) == (None, None), "two groups are too few"
 
 
 def test_the_clock_times_every_column_and_changes_no_value(one_pass):

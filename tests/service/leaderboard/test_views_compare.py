@@ -44,7 +44,7 @@ def eight(challenge, people):
 
 
 def verdicts(page: str) -> dict[str, str]:
-    return dict(re.findall(r"<th scope=\"row\"><a[^>]*>([^<]*)</a>.*?<td class=\"nowrap\">([^<]*)</td></tr>", page, re.S))
+    return dict(re.findall(r"<th scope=\"row\"><a[^>]*>([^<]*)</a>.*?<td class=\"verdict\">([^<]*)<", page, re.S))
 
 
 def compared(two, **more) -> str:
@@ -56,13 +56,16 @@ class TestCompare:
     def test_it_counts_items_and_says_what_the_paired_test_says(self, client, two):
         page = text(client.get(compared(two, metric="hss")))
         assert "ridge-net is better on 2, B valley-net on 1, equal on 1 of 4 items" in page
-        assert "0.300" in page and set(verdicts(page).values()) == {"too few to tell (4)"}
+        few = "4 items: too few for intervals, brackets or rank intervals; six are needed."
+        assert "0.3000" in page and set(verdicts(page).values()) == {few}
 
     def test_of_eight_houses_it_says_which_is_better(self, client, eight):
-        assert verdicts(text(client.get(compared(eight)))) == {"Corner F1": "A is better", "HSS": "cannot be told apart"}
+        said = verdicts(text(client.get(compared(eight))))
+        assert said == {"Corner F1": "A is better: p 0.008 for this pair alone.", "HSS": "A and B cannot be told apart: p 1.00."}
 
     def test_swapped_it_says_the_opposite(self, client, eight):
-        assert verdicts(text(client.get(compared(eight[::-1])))) == {"Corner F1": "B is better", "HSS": "cannot be told apart"}
+        said = verdicts(text(client.get(compared(eight[::-1]))))
+        assert said == {"Corner F1": "B is better: p 0.008 for this pair alone.", "HSS": "A and B cannot be told apart: p 1.00."}
 
     def test_the_chart_comes_with_its_numbers_as_text(self, client, two):
         page = text(client.get(compared(two, metric="hss")))

@@ -42,7 +42,7 @@ def samples(batch: EvaluationBatch, slug: str, values: Sequence[float | None]):
     reference = batch.reference
     key = next(metric["key"] for metric in batch.metrics if metric["slug"] == slug)
     scores = SampleScores(slug, tuple(reference.item_ids), tuple(values), ("ok",) * len(values), ({},) * len(values), ((),) * len(values))
-    return scores, summarise(registry.get(key), values, scores.statuses, scores.parts, reference.groups, resamples=200)
+    return scores, summarise(registry.get(key), values, scores.statuses, scores.parts, reference.groups)
 
 
 def spread(mean: float, n: int = 4, width: float = 0.02) -> list[float]:

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.metrics.aggregation import Summary, bootstrap_indices, bootstrap_interval, group_means, micro_figure, summarise
+from evaluation.metrics.aggregation import Summary, group_means, mean_interval, micro_figure, summarise, unit_matrix
 from evaluation.metrics.registry import get
 
 
@@ -29,15 +29,15 @@ def test_the_figures_beside_the_value_are_worked_by_hand():
     assert found.sd == pytest.approx(math.sqrt((0.04 + 0.01 + 0.09) / 2))
 
 
-def test_items_are_resampled_where_all_share_one_group():
+def test_items_are_the_units_where_all_share_one_group():
     found = summary([0.1, 0.2, 0.6], ["a"] * 3)
     assert (found.n, found.resampled, found.value) == (3, "item", pytest.approx(0.3))
-    assert found.ci_low < 0.3 < found.ci_high
 
 
-def test_one_single_value_has_an_interval_of_no_width_and_no_spread():
-    found = summary([0.25])
-    assert (found.value, found.ci_low, found.ci_high, found.n, found.sd) == (0.25, 0.25, 0.25, 1, None)
+def test_below_six_units_and_where_all_are_equal_there_is_no_interval():
+    for values in ([0.25], [0.1, 0.2, 0.6, 0.4, 0.3], [0.5] * 20, [1.0] * 20):
+        assert (summary(values).ci_low, summary(values).ci_high) == (None, None)
+    assert summary([0.25]).sd is None
 
 
 def test_nulls_are_counted_and_left_out():
@@ -55,22 +55,14 @@ def test_statuses_are_counted():
     assert (found.n_ok, found.n_missing, found.n_invalid, found.n_null) == (2, 1, 1, 0)
 
 
-def test_the_interval_is_the_percentile_bootstrap_of_a_thousand_resamples_with_seed_0():
-    values = np.random.default_rng(1).random(30)
-    rows = np.random.Generator(np.random.PCG64(0)).integers(0, 30, size=(1000, 30))
-    means = [float(np.mean(values[row])) for row in rows]
-    expected = tuple(np.percentile(means, [2.5, 97.5]))
-    assert bootstrap_interval(values) == pytest.approx(expected, abs=1e-12)
-    found = summary(list(values))
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=1e-12)
-
-
-def test_bootstrap_rows_are_the_same_every_time_and_differ_by_seed():
-    assert np.array_equal(bootstrap_indices(7, 20, 3), bootstrap_indices(7, 20, 3))
-    assert not np.array_equal(bootstrap_indices(7, 20, 3), bootstrap_indices(7, 20, 4))
-    assert bootstrap_indices(7, 20, 3).shape == (20, 7) and bootstrap_indices(7).max() == 6
-    with pytest.raises(ValueError, match="at least 1"):
-        bootstrap_indices(0)
+def test_the_interval_is_that_of_the_mean_over_groups_within_the_metrics_bounds():
+    found = summary([0.92, 0.88, 0.95, 0.40, 0.90, 0.93, 0.85, 0.91])
+    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((0.8425, 0.539186, 0.942007), abs=1e-6)
+    values, groups = np.random.default_rng(1).random(30), [str(k // 3) for k in range(30)]
+    expected = mean_interval(values.reshape(10, 3).mean(axis=1)[None])
+    found = summary(list(values), groups)
+    assert (found.ci_low, found.ci_high, found.n) == pytest.approx((expected.low[0], expected.high[0], 10))
+    assert summary([1.0] * 8 + [0.2]).ci_high <= 1.0
 
 
 def test_micro_figures_are_ratios_of_sums():
@@ -96,3 +88,20 @@ def test_a_summary_survives_plain_json():
 def test_lists_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="one entry per item"):
         summarise(get("hss"), [1.0], ["ok"], [{}], ["a", "b"])
+
+
+class TestUnits:
+    def test_units_are_group_means_as_a_submission_has_them(self):
+        groups, nan = ["a", "b", "a", "c", "c", "b"], math.nan
+        items = [[1.0, 2.0, 4.0, nan, 3.0, 8.0], [0.5, nan, nan, nan, nan, nan]]
+        means = [group_means([None if math.isnan(v) else v for v in row], groups).values() for row in items]
+        np.testing.assert_array_equal(unit_matrix(items, groups), [[nan if m is None else m for m in row] for row in means])
+
+    def test_items_are_the_units_where_all_share_one_group_or_each_is_its_own(self):
+        items = np.array([[1.0, 2.0, 3.0]])
+        np.testing.assert_array_equal(unit_matrix(items, ["a", "a", "a"]), items)
+        np.testing.assert_array_equal(unit_matrix(items, ["a", "b", "c"]), items)
+
+    def test_a_group_is_needed_for_every_item(self):
+        with pytest.raises(ValueError, match="every item needs a group"):
+            unit_matrix([[1.0, 2.0, 3.0]], ["a", "b"])

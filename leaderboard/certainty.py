@@ -1,0 +1,131 @@
+"""How sure a board is, in words: the sentences that its pages, an entry's page and a comparison say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from leaderboard.stats.overall import FIRST as OVERALL_FIRST
+from leaderboard.stats.uncertainty import ALPHA, FIRST, LEAST, Interval
+
+RARE = 24  # units below which a failure that one in seven shows may be in none of them
+NOUN = "item"
+
+SENTENCES = {
+    "pm": "±: 95 % interval of the value, over {n} {items}.",
+    "few": "{n} {items}: too few for intervals, brackets or rank intervals; six are needed.",
+    "alike_within": "The items of one {item} are alike and cannot stand for others.",
+    "rare": "Under 24 {items}: failures that none of them shows are not in the interval.",
+    "alike": "All {n} {items} have this value; up to {x} % of others may differ.",
+    "bracket": "Bracket: its entries are not told apart from its first, all pairs counted.",
+    "claim": "What brackets keep apart truly differs, on 95 of 100 boards.",
+    "loose": "Dashed: not told apart from the first of a higher bracket either.",
+    "ranks": "Under a rank: where it may truly stand, all entries at once, 95 %.",
+    "alone": "Looked at alone, its rank is {a} to {b}; among all, {c} to {d}.",
+    "leads": "Leads on {x} % of random halves of the {items}; not its chance of being best.",
+    "first": "Only the first {most} entries are tested against each other.",
+    "lacks": "Not tested: it lacks {items} that most others have.",
+    "better": "{better} is better: p {p} for this pair alone.",
+    "not_apart": "A and B cannot be told apart: p {p}.",
+    "board_pair": "Among all pairs of this board: p {p}, {verdict}.",
+    "shape": "Takes gains and losses to be alike in shape; rare failures break that.",
+    "overall": "Bracket: the rule could order these either way; their metrics leave it open.",
+    "fixed": "{metric} has no values per {item}: its order is taken as it stands.",
+    "before": "Made by the rule of before: its intervals, brackets and rank intervals are percentile bootstraps over {n} {items}. "
+    "They claim too much, the more so the fewer {items} there are.",
+    "ranks_before": "Ranks: of a ranking made by the rule of before, whose rank intervals are percentile bootstraps; they claim too much.",
+}
+
+
+def plural(noun: str, n: int | None = None) -> str:
+    return noun if n == 1 else f"{noun}s"
+
+
+def few(n: int, noun: str) -> str:
+    """That so many units are too few; where they are groups of items, that more items of one would not help."""
+    words = SENTENCES["few"].format(n=n, items=plural(noun, n))
+    return words if noun == NOUN else f"{words} {SENTENCES['alike_within'].format(item=noun)}"
+
+
+def alike(n: int, noun: str) -> str:
+    """What so many equal values leave open: a share that would show in none of them once in twenty times."""
+    return SENTENCES["alike"].format(n=n, items=plural(noun), x=round(100 * (1 - ALPHA ** (1 / n))))
+
+
+def p_words(p: float) -> str:
+    return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def board_pair(p: float | None) -> str:
+    """What the board's test of all pairs says of one; empty where the two are not tested."""
+    return "" if p is None else SENTENCES["board_pair"].format(p=p_words(p), verdict="told apart" if p <= ALPHA else "not told apart")
+
+
+def before(content: Mapping[str, Any]) -> str:
+    """The rule that a ranking of before was made by; empty of one made by that of now, and of imported figures, which have neither."""
+    if content.get("uncertainty") or content.get("imported"):
+        return ""
+    n, noun = content.get("n_resampled", content["n_items"]), content["resampled"]
+    return SENTENCES["before"].format(n=n, items=plural(noun, n))
+
+
+def foot(content: Mapping[str, Any], standing: Mapping[str, Any]) -> list[str]:
+    """What stands under a board of now whose first column shows the ranks of `standing`, a metric or the overall order."""
+    if not content.get("uncertainty") or content.get("imported"):
+        return []
+    n, noun = content["n_resampled"], content["resampled"]
+    names = {"n": n, "item": noun, "items": plural(noun)}
+    if n < LEAST:
+        return [few(n, noun)]
+    by_rule = standing is content["overall"] and standing["rule"] != "primary"
+    keys = ["pm", *(["rare"] if n < RARE else [])]
+    if any(standing["group"]):
+        keys += ["overall" if by_rule else "bracket", "claim", *(["loose"] if any(standing["loose"]) else []), "ranks"]
+    keys += ["first"] if "first" in standing.get("untested", ()) else []
+    found = [SENTENCES[key].format(**names, most=OVERALL_FIRST if by_rule else FIRST) for key in keys]
+    titles = {metric["slug"]: metric["title"] for metric in content["metrics"]}
+    return found + [SENTENCES["fixed"].format(metric=titles[slug], item=noun) for slug in standing.get("fixed", ())]
+
+
+def leads(content: Mapping[str, Any], standing: Mapping[str, Any]) -> tuple[str, list[tuple[dict[str, Any], str, int]]]:
+    """(title of a metric, its first entries, each with the sentence on how often it leads and the percentage in it): of the metric
+    that the board is ranked by, or else its primary one. Without entries where none is known."""
+    metric = standing if "leads" in standing else next((m for m in content["metrics"] if m["is_primary"]), None)
+    if metric is None or not metric.get("leads"):
+        return "", []
+    items = plural(content["resampled"])
+    shares = [(content["entries"][index], round(100 * share)) for index, share in metric["leads"]]
+    return metric["title"], [(entry, SENTENCES["leads"].format(x=x, items=items), x) for entry, x in shares]
+
+
+def alone(own: Interval, low: int, high: int) -> str:
+    """Where an entry may stand for its own sake, and among all."""
+    return SENTENCES["alone"].format(a=own[0], b=own[1], c=low, d=high)
+
+
+def untested(content: Mapping[str, Any], standing: Mapping[str, Any], index: int) -> str:
+    """Why an entry has no rank interval where others have one; empty where it has, or none has."""
+    key = standing["untested"][index] if "untested" in standing else ""
+    by_rule = standing is content["overall"] and standing["rule"] != "primary"
+    most = OVERALL_FIRST if by_rule else FIRST
+    return SENTENCES[key].format(items=plural(content["resampled"]), most=most) if key else ""
+
+
+def unit_of(groups: Sequence[str]) -> tuple[int, str]:
+    """(how many, the noun) of what intervals and tests are over: groups, or items where each is a group or all share one."""
+    n = len(set(groups))
+    return (len(groups), NOUN) if n in (1, len(groups)) else (n, "group")
+
+
+def of_values(groups: Sequence[str], equal: Sequence[tuple[str, int]]) -> list[str]:
+    """What stands under the scores of one entry over items in these groups; `equal` has the titles of metrics all whose values are
+    equal, with how many there are."""
+    n, noun = unit_of(groups)
+    if n < LEAST:
+        return [few(n, noun)]
+    keys = ["pm", *(["rare"] if n < RARE else [])]
+    said = [SENTENCES[key].format(n=n, items=plural(noun)) for key in keys]
+    by_count: dict[int, list[str]] = {}
+    for title, count in equal:
+        by_count.setdefault(count, []).append(title)
+    return said + [f"{', '.join(titles)}: {alike(count, noun)}" for count, titles in by_count.items()]

@@ -1,0 +1,96 @@
+"""How many digits a value is shown with: its own precision decides, never another row's.
+
+Pages, charts and tables for papers show a value through `shown`; CSV and JSON carry the full float.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+MAX_DECIMALS = 6
+EVEN = 1.5  # times the shorter side that the longer one may be, for both to be shown as one ±
+EQUAL = 1e-12  # of 1 or of the value: two numbers this near are the same
+NONE = "–"
+
+Bounds = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A value as it is read, with a true minus sign. `half` is `±.028` where the interval is about even; else `up` and `down` are its
+    two sides, `+.10` and `−.30`; all empty without an interval."""
+
+    text: str
+    decimals: int = 0
+    half: str = ""
+    up: str = ""
+    down: str = ""
+
+    @property
+    def spread(self) -> str:
+        """The interval in one line."""
+        return self.half or f"{self.up} {self.down}".strip()
+
+    @property
+    def whole(self) -> int:
+        """Characters before the decimal point, which stand under each other in a column."""
+        return len(self.text.partition(".")[0])
+
+    def end(self, value: float) -> str:
+        """An end of the interval, with the value's decimals."""
+        return fixed(value, self.decimals)
+
+
+def shown(
+    value: float | None, low: float | None = None, high: float | None = None, bounds: Bounds = (None, None), decimals: int | None = None
+) -> Shown:
+    """`value` with two significant digits of half the width of its interval, or four of its own where it has none.
+
+    `bounds` are those of the metric: a value that is not at one is not shown as if it were. `decimals`, where given, is for
+    values without an interval, such as those that were published with so many.
+    """
+    if value is None or not math.isfinite(value):
+        return Shown(NONE)
+    if low is None or high is None or not math.isfinite(high - low) or high <= low:
+        count = decimals_for(value, 4) if decimals is None else decimals
+        return Shown("0" if value == 0 and decimals is None else _value(value, count, bounds), count)
+    half = (high - low) / 2
+    count = decimals_for(half, 2)
+    up, down = max(0.0, high - value), max(0.0, value - low)
+    text = _value(value, count, bounds)
+    if max(up, down) <= EVEN * min(up, down):
+        return Shown(text, count, half="±" + _side(half, count))
+    return Shown(text, count, up="+" + _side(up, count), down="−" + _side(down, count))
+
+
+def decimals_for(number: float, digits: int) -> int:
+    """Decimals that show the first `digits` significant digits of `number`, at most six."""
+    if number == 0:
+        return 0
+    # The exponent is taken after rounding: 0.0996 to two digits is 0.10.
+    exponent = int(f"{abs(number):.{digits - 1}e}".partition("e")[2])
+    return min(MAX_DECIMALS, max(0, digits - 1 - exponent))
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A fixed number of decimals, a true minus sign, and no sign on a rounded zero."""
+    text = f"{value:.{decimals}f}"
+    return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
+
+
+def _value(value: float, decimals: int, bounds: Bounds) -> str:
+    rounded, unit = round(value, decimals), 10.0**-decimals
+    if rounded == 0 and decimals >= MAX_DECIMALS and value != 0:
+        return ("<" if value > 0 else ">−") + f"{unit:.{decimals}f}"
+    for bound, inwards in zip(bounds, (unit, -unit), strict=True):
+        if bound is not None and rounded == bound and abs(value - bound) > EQUAL * max(1.0, abs(bound)):
+            return fixed(bound + inwards, decimals)
+    return fixed(value, decimals)
+
+
+def _side(length: float, decimals: int) -> str:
+    """A length without the zero before its point; `<` and one unit of the last decimal where it is shorter than half of that."""
+    unit = 10.0**-decimals
+    text = f"<{unit:.{decimals}f}" if 0 < length < unit / 2 else f"{length:.{decimals}f}"
+    return text.replace("0.", ".", 1) if text.lstrip("<").startswith("0.") else text
