@@ -338,7 +338,8 @@ def _row(content: dict, index: int) -> dict[str, Any]:
     if told:
         ends = {name: told[name][index] for name in ("value", "low", "high")}
         counts = told.get("n")  # not kept by rankings of before
-        people = ends | {"n": counts[index] if counts else 0} if ends["value"] is not None else None
+        why = told.get("why", "") if ends["low"] is None else ""
+        people = ends | {"n": counts[index] if counts else 0, "why": why} if ends["value"] is not None else None
     else:
         people = None
     standing = {"rank": overall["rank"][index], "value": overall["value"][index], "group": overall["group"][index]}

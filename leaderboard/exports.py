@@ -209,7 +209,7 @@ def _told(column: Column) -> list[tuple[str, float | str | None]]:
     for name, figure in column.people.figures.items():
         found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
     if "decided" in column.people.figures:
-        found.append(("tier", column.people.tier))
+        found.append(("tier", None if column.people.tier is None else str(column.people.tier)))
     return [*found, ("trained", column.people.trained)] if column.people.trained else found
 
 

@@ -520,7 +520,7 @@ class People:
             words = f"{round(100 * value)} / 100 answers" if value is not None else rho_words(column.rho)
             return {"words": words or "answers no duel", "title": f"{EARLIER}{basis}", "line": None, "trained": line.trained}
         if self.only_means:
-            words = rho_words(column.rho) or "too few entries"
+            words = f"{rho_words(column.rho)} · {column.rho.n} entries" if column.rho.value is not None else "too few entries"
             return {"words": words, "title": order_words(line.title, column.rho) + basis + more, "line": None, "trained": line.trained}
         return {"words": line.short_head, "title": line.reading + basis + more, "line": line, "trained": line.trained}
 

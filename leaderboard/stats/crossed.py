@@ -28,6 +28,7 @@ ROUGH = 8  # below which the interval is a rough one
 LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
 NO_VARIANCE = NOTHING**2  # what such sums leave of a variance
+FEW = "Too few"
 ALIKE = "All answers are alike."
 
 
@@ -65,6 +66,11 @@ def _between(part: Floats) -> Floats:
     return np.maximum(0.0, own[:, None] + own[None, :] - part - part.T)
 
 
+def is_few(why: str) -> bool:
+    """Whether a figure lacks its interval for want of raters or samples, and is not to be shown."""
+    return why.startswith(FEW)
+
+
 class Clusters:
     """Which rater and which sample each of N answers is of; only those that occur among them count."""
 
@@ -88,7 +94,7 @@ class Clusters:
         """The sentence that says why there is no interval and no test; "" where there are enough."""
         for n, noun in ((self.n_raters, "raters"), (self.n_samples, "samples")):
             if n < LEAST:
-                return f"Too few {noun}: {LEAST} are needed, there {'is' if n == 1 else 'are'} {n}."
+                return f"{FEW} {noun}: {LEAST} are needed, there {'is' if n == 1 else 'are'} {n}."
         return ""
 
     @property

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from leaderboard.stats import crossed
 from leaderboard.stats.seen import Seen as Gap
 from leaderboard.stats.study import VERSION
 
@@ -466,6 +467,11 @@ class Summary(Entries):
     def value_of(self, line: Entry) -> Ends:
         """The people's column: the mean opinion score, or how often people would pick it."""
         return line.mos if self.opinions else line.implied
+
+    def shows(self, line: Entry) -> bool:
+        """Whether the people's column of an entry may be shown: not below the smallest numbers of people and items."""
+        value, low, _ = self.value_of(line)
+        return value is not None and (low is not None or self.of == "means" or not crossed.is_few(line.why))
 
     @property
     def ranked(self) -> list[Entry]:

@@ -161,7 +161,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
     rates = [summary.value_of(line) for line in summary.ranked]
     scales = [
         {
-            "line": line, "place": place, "entry": entries.get(line.method), "value": _value(summary, line),
+            "line": line, "place": place, "entry": entries.get(line.method), "known": summary.shows(line), "value": _value(summary, line),
             "bar": spread(*_value(summary, line), [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]),
         }
         for line, place in zip(summary.ranked, places, strict=True)
@@ -218,8 +218,10 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
         plots_study.Point(name, value, mos, low, high, is_out=name in out)
         for name, value in zip(summary.methods, metric.values, strict=True)
         for mos, low, high in [scores.get(name, (None, None, None))]
-        if value is not None and mos is not None
+        if value is not None and mos is not None and (low is not None or summary.of == "means")  # below the smallest numbers: no figure
     ]
+    if len(points) < 2:
+        return None
     return plots_study.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
 
 

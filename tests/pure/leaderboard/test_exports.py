@@ -210,8 +210,8 @@ class TestPeople:
     table = Table(
         Caption("Rooflines", "Final", "7f3a", "2026", "https://example.org/s", "Which roof is closer?, 90 answers by 9 raters"),
         (
-            Column("hss", "HSS", True, people=People(Agreement(0.825, 0.8, 0.85), Agreement(0.9, 0.5, 1.0))),
-            Column("fid", "FID", False, people=People(Agreement(), Agreement(-0.25, None, None))),
+            Column("hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85), "rho": Agreement(0.9, 0.5, 1.0)}, 2)),
+            Column("fid", "FID", False, people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None)})),
             Column("other", "Other", True),
         ),
         (Row(1, "a", "T", (Cell(0.5, None, None, 1), Cell(2.0), Cell(1.0))),),
@@ -219,21 +219,27 @@ class TestPeople:
 
     def test_csv_repeats_the_figures_on_every_row(self):
         row = read_csv(to_csv(self.table))[0]
-        assert (row["hss_people_pairs"], row["hss_people_pairs_low"], row["hss_people_pairs_high"]) == ("0.825", "0.8", "0.85")
-        assert (row["hss_people_rho"], row["fid_people_rho"], row["fid_people_pairs"]) == ("0.9", "-0.25", "")
+        assert (row["hss_people_decided"], row["hss_people_decided_low"], row["hss_people_decided_high"]) == ("0.825", "0.8", "0.85")
+        assert (row["hss_people_tier"], row["fid_people_tier"]) == ("2", "")
+        assert (row["hss_people_rho"], row["fid_people_rho"], row["fid_people_decided"]) == ("0.9", "-0.25", "")
         assert "other_people_rho" not in row and row["hss"] == "0.5" and row["other"] == "1.0"
 
     def test_json_has_them_with_the_columns(self):
         data = json.loads(to_json(self.table))
         assert data["caption"]["people"].startswith("Which roof")
-        assert data["columns"][0]["people"]["pairs"] == {"value": 0.825, "low": 0.8, "high": 0.85}
+        assert data["columns"][0]["people"]["tier"] == 2
+        assert data["columns"][0]["people"]["decided"] == {
+            "value": 0.825,
+            "low": 0.8,
+            "high": 0.85,
+        }
         assert data["columns"][1]["people"]["rho"] == {"value": -0.25, "low": None, "high": None} and "people" not in data["columns"][2]
         assert "people" not in json.loads(to_json(TABLE))["caption"]
 
     def test_latex_and_markdown_end_with_a_line_for_each_figure(self):
         latex = to_latex(self.table)
-        assert r" & Pairs ordered as people did & 0.82 (0.80 to 0.85) & -- & -- \\" in latex
+        assert r" & Agrees with people & 0.82 (0.80 to 0.85) & -- & -- \\" in latex
         assert r" & Spearman's $\rho$ with people & 0.90 (0.50 to 1.00) & -0.25 & -- \\" in latex
         text = to_markdown(self.table)
-        assert "| *Pairs ordered as people did* | 0.82 (0.80 to 0.85) | – | – |" in text and "9 raters" in text
+        assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | – | – |" in text and "9 raters" in text
         assert "people" not in to_latex(TABLE) + to_markdown(TABLE)

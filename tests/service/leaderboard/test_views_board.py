@@ -66,7 +66,7 @@ class TestBoard:
         page = text(client.get(address(ranked)))
         assert page.index("ridge-net") < page.index("valley-net") < page.index("hull")
         assert "mean rank of 3" in page and "<b>0.9000</b>" in page and "±" not in page
-        assert "baseline" in page and "verified" in page and "no study yet" in page
+        assert "baseline" in page and "verified" in page and "no people yet" in page
 
     def test_a_columns_name_says_what_its_weights_know_nothing_of(self, client):
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"))

@@ -38,17 +38,17 @@ def seen(client) -> bool:
 
 def test_it_says_where_how_far_by_whom_and_when(studied, client):
     phase, row = studied.phase, studied.analyses.get()
-    line = next(one for one in row.content["metrics"] if one["key"] == "corner_f1")
-    assert (line["metric"], line["fingerprint"], line["title"]) == ("corner_f1", registry.fingerprint("corner_f1", {}), "Corner F1")
+    line = next(one for one in row.summary.metrics if one.key == "corner_f1")
+    assert (line.metric, line.fingerprint, line.title) == ("corner_f1", registry.fingerprint("corner_f1", {}), "Corner F1")
     html = text(client.get(PAGE))
     page = words(html)
-    agreed = round(100 * line["pairs"]["value"])
-    assert f"orders {agreed} of 100 pairs as the raters did (95 % interval " in page and "two raters agree on 100" in page
-    assert f"{agreed} / 100 pairs" in page and "by 8 raters, " in page and f"{row.finished_at:%B %Y}" in page
+    agreed = round(100 * line.decided.value)
+    assert f"Corner F1 orders {agreed} as they did (95 % interval " in page and "against people" in page
+    assert f"agrees {agreed}% [" in page and "by 8 people, " in page and f"{row.finished_at:%B %Y}" in page
     assert f"{phase.challenge.title}, {phase.title}" in page and "made up" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
     head = page.partition("Agreement with people:")[2]
-    assert head.strip().startswith(f"{agreed} / 100 pairs")
+    assert head.strip().startswith(f"agrees {agreed}% [")
     assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
 
 
@@ -121,12 +121,14 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
 
 
 @pytest.mark.parametrize(
-    ("content", "opinions", "words"),
+    ("changes", "words"),
     [
-        ({"n_raters": 6, "screened": ["a"]}, True, "40 scores by 5 raters"),
-        ({"n_raters": None, "screened": []}, True, "40 scores by raters unknown"),
-        ({"raters": ["a"], "questions": 8, "screened": None}, False, "40 answers on 8 pairs by 1 rater"),
+        ({"kind": "opinions", "of": "ratings", "n_raters": 6, "screened": ["a"]}, "40 scores by 5 people"),
+        ({"kind": "opinions", "of": "ratings", "n_raters": None}, "40 scores by people unknown"),
+        ({"kind": "opinions", "of": "means", "n_raters": 23}, "published means, 23 people"),
+        ({"kind": "pairs", "raters": ["a"]}, "40 judgements by 1 person"),
     ],
 )
-def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(content, opinions, words):
-    assert metric_studies._basis({"of": "ratings", "counted": 40} | content, opinions) == words
+def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(studied, changes, words):
+    summary = studied.analyses.get().summary.model_copy(update={"counted": 40} | changes)
+    assert metric_studies._basis(summary) == words

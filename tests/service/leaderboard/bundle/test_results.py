@@ -209,19 +209,20 @@ def published(tmp_path, data_folder):
 def test_the_published_table_stands_on_a_board_with_its_agreement(published, client):
     content = Snapshot.current(published, "public").content
     assert (content["n_entries"], len(content["metrics"])) == (12, 5)
-    rho = {line["slug"]: line["order"]["srocc"] for line in content["people"]["metrics"]}
+    rho = {line["slug"]: line["rho"]["value"] for line in content["people"]["metrics"]}
     expected = {"psnr": 0.6575, "ssim": 0.497, "lpips_alex": 0.662, "clip_sim": 0.739, "osim": 0.797}
     assert rho == pytest.approx(expected, abs=1e-3)
-    assert all(line["order"]["n"] == 11 for line in content["people"]["metrics"])
+    assert all(line["rho"]["n"] == 11 for line in content["people"]["metrics"])
     mos = dict(zip((entry["name"] for entry in content["entries"]), content["people"]["value"], strict=True))
     assert (mos["Mip-NeRF360"], mos["COLMAP"], mos["gsplat"]) == (4.5, 1.71, 4.4)
     for metric in content["metrics"]:
         assert metric["group"] == metric["rank_low"] == metric["ci_low"] == [None] * 12
     page = client.get("/challenges/osim-reevaluation/published/").content.decode()
     for words in (
-        "ρ 0.658",
-        "ρ 0.797",
-        "11 entries, 23 raters",
+        "ρ 0.66 [",
+        "ρ 0.80 [",
+        "· 11 entries",
+        "23 people",
         "imported figures",
         "Figures from the paper on OSIM, table 4",
         "COLMAP is left out",
@@ -237,7 +238,7 @@ def test_every_page_of_imported_figures_is_there(published, client):
     place = "/challenges/osim-reevaluation/published/"
     entry = published.submissions.get(method_name="Zip-NeRF")
     page = client.get(f"{place}people/published-opinions/").content.decode()
-    assert "0.658" in page and "0.797" in page and "Only the means were published" in page and "left out" in page
+    assert "0.66" in page and "0.80" in page and "Only the means were published" in page and "left out" in page
     assert client.get(f"{place}people/published-opinions/?metric=psnr").status_code == 200
     data = client.get(f"{place}people/published-opinions/analysis.json").json()
     assert data["criteria"]["overall"]["of"] == "means" and data["criteria"]["overall"]["left_out"] == ["COLMAP"]
@@ -278,18 +279,18 @@ def test_programs_are_told_where_figures_are_from(published, client):
     assert board["imported_from"] == "the paper on OSIM, table 4" and board["columns"][0]["key"] == ""
     assert (board["study"]["of"], board["study"]["raters"], board["study"]["left_out"]) == ("means", 23, ["COLMAP"])
     assert board["columns"][0]["people"]["srocc"]["value"] == pytest.approx(0.6575, abs=1e-3)
-    assert board["columns"][0]["people"]["pairs"] is None and board["columns"][0]["people"]["krocc"]["n"] == 11
+    assert board["columns"][0]["people"]["decided"] is None and board["columns"][0]["people"]["krocc"]["n"] == 11
     rows = client.get(board["rows_url"]).json()["items"]
-    assert rows[0]["people"] == {"value": 4.4, "low": None, "high": None, "n": 0}
+    assert rows[0]["people"] | {"why": ""} == {"value": 4.4, "low": None, "high": None, "n": 0, "why": ""}
     assert rows[0]["name"] == "Zip-NeRF" and rows[0]["detail"] == "Apr. 2023"
-    assert rows[0]["scores"]["psnr"] == {"value": 29.606, "ci": None, "n": 0, "rank": 1, "ranks": None, "group": None}
+    assert rows[0]["scores"]["psnr"] == {"value": 29.606, "ci": None, "n": 0, "rank": 1, "ranks": None, "group": None, "loose": False}
     entry = client.get(f"/api/v1/submissions/{rows[0]['id']}").json()
     assert entry["scores"]["lpips_alex"]["higher_is_better"] is False and entry["scores"]["psnr"]["ci"] is None
     assert client.get(f"/api/v1/submissions/{rows[0]['id']}/items?metric=psnr").status_code in (403, 404)
     studies = client.get("/api/v1/challenges/osim-reevaluation/phases/published/studies").json()["items"]
     assert [(one["slug"], one["kind"], one["raters"]) for one in studies] == [("published-opinions", "opinions", 23)]
     study = client.get("/api/v1/challenges/osim-reevaluation/phases/published/studies/published-opinions").json()
-    order = {line["key"]: line["order"]["srocc"] for line in study["analyses"]["overall"]["metrics"]}
+    order = {line["key"]: line["rho"]["value"] for line in study["analyses"]["overall"]["metrics"]}
     assert order["osim"] == pytest.approx(0.797, abs=1e-3) and study["analyses"]["overall"]["scales"][0]["method"] == "Mip-NeRF360"
 
 
@@ -299,7 +300,7 @@ def test_files_of_the_board_say_how_far_its_columns_go_with_people(published, cl
     row = next(csv.DictReader(client.get(f"{place}.csv").content.decode().splitlines()))
     assert float(row["psnr_people_rho"]) == pytest.approx(0.6575, abs=1e-3) and row["entry"] == "Zip-NeRF" and row["people"] == "4.4"
     data = client.get(f"{place}.json").json()
-    assert data["columns"][5]["people"]["rho"]["value"] == pytest.approx(0.797, abs=1e-3) and "23 raters" in data["caption"]["people"]
+    assert data["columns"][5]["people"]["rho"]["value"] == pytest.approx(0.797, abs=1e-3) and "23 people" in data["caption"]["people"]
     assert "with people & -- & 0.66 (" in client.get(f"{place}.tex").content.decode()
     assert "with people* | – | 0.66 (" in client.get(f"{place}.md").content.decode()
 

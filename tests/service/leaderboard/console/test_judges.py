@@ -143,7 +143,7 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
         pass
     public = f"/challenges/{study.phase.challenge.slug}/{study.phase.slug}/people/{study.slug}/"
     page = text_of(desk.get(public))
-    assert "No answers yet" in page and "scatterpolar" in page and "seer-1 · one-view" in page and "onyx stands at 1000" in page
+    assert "No judgements yet" in page and "scatterpolar" in page and "seer-1 · one-view" in page and "onyx stands at 1000" in page
     rater = Rater.objects.create(study=study, name="jane")
     entries = {entry.label: entry for entry in study.entries.all()}
     names = list(QUALITY)
@@ -156,9 +156,9 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
     row = study.analyses.get()
     (line,) = row.content["judges"]
     assert line["pairs"]["value"] == 1 and line["order"]["krocc"] == 1 and line["probability"] == {"agreement": 1, "l1": 0, "n": 6}
-    assert row.content["agreement"]["names"] == ["jane", "seer-1 · one-view"] and row.content["raters"] == ["jane"]
+    assert row.content["agreement"]["names"] == ["jane"] and row.content["raters"] == ["jane"]
     page = text_of(desk.get(public))
-    assert "Same answer: its chance" in page and "0.06 USD" in page
+    assert "May stand beside people" in page and "Too few raters answered 30 of its questions" in page and "0.06 USD" in page
     assert analyse_due() == 0
     more = planning.make(study, None, "seer-2", Wish("one-view", 3))
     more.start(None)

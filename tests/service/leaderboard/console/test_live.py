@@ -282,10 +282,10 @@ def test_the_page_of_raters_says_how_consistent_and_how_right_each_of_them_is(pl
         pass
     page = client.get(f"{place}live/")
     first, second = page.context["raters"]
-    assert (first.said["gold"], second.said) == (1.0, None)
+    assert (first.said.gold, second.said) == (1.0, None)
     shown = page.content.decode()
-    assert f'1.00 <span class="soft">of {first.said["gold_pairs"]}</span>' in shown
-    assert f'{first.said["self_consistency"]:.2f} <span class="soft">of {first.said["repeats"]}</span>' in shown
+    assert f'1.00 <span class="soft">of {first.said.gold_pairs}</span>' in shown
+    assert f'{first.said.self_consistency:.2f} <span class="soft">of {first.said.repeats}</span>' in shown
 
 
 def test_a_large_study_waits_a_minute_for_a_few_votes(phase, people, rows):

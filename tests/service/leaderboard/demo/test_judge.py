@@ -41,8 +41,9 @@ def test_it_is_made_up_by_name_and_in_every_text(judged, client, people):
     while analyse_due():
         pass
     page = client.get(reverse("study", args=[study.phase.challenge.slug, study.phase.slug, study.slug])).content.decode()
-    table = page.partition('aria-label="Agreement of judges with people"')[2].partition("</table>")[0]
-    assert "made-up judge · wireframe" in table and "display only" in table and "not counted" in table
+    # One for display only is in no table, chart or order: its own heading says so.
+    assert 'aria-label="Judges and people"' not in page and "made-up judge · wireframe" not in page.partition('id="judges"')[0]
+    assert "made-up judge · wireframe" in page and "display only" in page and "rank nothing" in page
     client.force_login(people.organizer)
     address = reverse("console_judge", args=[study.phase.challenge.slug, study.phase.slug, study.slug, run.pk])
     assert "Made up: no model was asked" in client.get(address).content.decode()

@@ -38,7 +38,7 @@ def test_it_is_asked_about_the_samples_that_were_scored(study):
     assert run.n_planned == 6 * 2 and {answer.sample for answer in run.answers.all()} == {"0", "2"}
 
 
-def test_its_elo_stands_among_the_metrics(study, client, people):
+def test_its_elo_stands_in_a_table_of_judges(study, client, people):
     run = answered(study)
     while analyse_due():
         pass
@@ -51,25 +51,19 @@ def test_its_elo_stands_among_the_metrics(study, client, people):
     assert study.analyses.get(criterion="semantic").content["judges"] == []  # it was not asked that
     place = [study.phase.challenge.slug, study.phase.slug, study.slug]
     page = client.get(f"{reverse('study', args=place)}?metric=seer-1 · one-view").content.decode()
-    table = page.partition('aria-label="Correlation of metrics with opinion scores"')[2].partition("</table>")[0]
-    assert "seer-1 · one-view" in table and "judge model" in table and "Of a judge model: its Elo" in page
-    assert '<option value="seer-1 · one-view" selected>' in page and "figure-scatter" in page and "figure-judge-1" in page
-    assert "seer-1 · one-view orders the 4 entries" in page and "The left side is preferred in" in page
+    table = page.partition('aria-label="Judges and opinion scores"')[2].partition("</table>")[0]
+    assert "seer-1 · one-view" in table and "figure-judge-1" in page and "It picks the left side in" in page
+    assert "seer-1 · one-view" not in page.partition('id="judges"')[0]  # nor among metrics
     client.force_login(people.organizer)
     judges = reverse("console_judges", args=place)
     assert judges in client.get(reverse("console_studies", args=place[:2])).content.decode()
     assert "Plan a run" in client.get(judges).content.decode()
 
 
-def test_the_board_draws_it_with_the_metrics(study):
+def test_no_board_has_it_among_the_metrics(study):
     answered(study)
     while analyse_due():
         pass
-    told = people.told(study.phase, True, [], {})
-    found = people.People(told, {})
-    (chart,) = found.charts()
-    (row,) = chart["rows"]
-    assert row["is_judge"] and row["title"] == "seer-1 · one-view" and row["value"] == told["judges"][0]["order"]["srocc"]
-    assert row["ends"] and row["reading"].startswith("seer-1 · one-view orders the 4 entries")
-    told["judges"][0] |= {"order": None, "by": {"": people.NOTHING}}  # one for display only
-    assert people.People(told, {}).charts() == []
+    found = people.People(people.PeopleFound.read(people.found_by_people(study.phase, True, [], {})), {})
+    assert study.analyses.get(criterion="overall").summary.judges and found.charts() == []
+    assert {line.slug for line in found.found.metrics} == {"constant", "coin"}

@@ -21,7 +21,7 @@ from leaderboard.rating.artifacts import CORRUPTIONS
 from leaderboard.rating.subject import gold_pairs
 from leaderboard.stats import votes as voting
 from leaderboard.stats.votes import Vote
-from leaderboard.studies import analyse_due
+from leaderboard.studies.analysis import analyse_due
 from tests.support.leaderboard.rating import making
 
 
@@ -220,7 +220,7 @@ class TestLeaving:
         assert not study.analyses.exists(), "nobody has answered any more"
         type(study).objects.update(is_public=True)
         here = f"{study.phase.challenge.slug}/{study.phase.slug}"
-        assert "2 judgements withdrawn by raters who left" in client.get(f"/challenges/{here}/people/{study.slug}/").content.decode()
+        assert "2 judgements withdrawn by people who left" in client.get(f"/challenges/{here}/people/{study.slug}/").content.decode()
         assert client.get(f"/challenges/{here}/people/{study.slug}/analysis.json").json()["withdrawn"] == 2
         listed = client.get(f"/api/v1/challenges/{here.replace('/', '/phases/')}/studies").json()["items"]
         assert [one["withdrawn"] for one in listed] == [2]
