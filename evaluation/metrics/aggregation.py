@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import Status
@@ -118,6 +117,8 @@ def mean_interval(values: np.ndarray, bounds: tuple[float | None, float | None] 
 
 
 def _intervals(x: np.ndarray, bounds: tuple[float | None, float | None]) -> tuple[np.ndarray, ...]:
+    from scipy.special import stdtrit
+
     known = ~np.isnan(x)
     n = known.sum(axis=1)
     filled = np.where(known, x, 0.0)

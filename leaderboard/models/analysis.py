@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
-from leaderboard.stats import study as analysis
 from submissions import wake
 from submissions.leases import Leased, LeasedQuerySet
 
@@ -52,6 +51,8 @@ class StudyAnalysis(Leased):
     @classmethod
     def request_missing(cls) -> int:
         """Ask for every analysis that is not there, or not of the votes and scores as they are now; how many."""
+        from leaderboard.stats import study as analysis
+
         asked = 0
         for study in Study.objects.select_related("phase"):
             judged = JudgeRun.stamp(study)

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from leaderboard.stats import judges, mos, opinions
 from leaderboard.stats.judges import Judge
@@ -211,6 +210,8 @@ def contradictions(counted: Ratings, metric: MetricScores, overall: Floats) -> l
 
 def _welch(own: Floats, theirs: Floats) -> tuple[float, float]:
     """The 95 % interval of the difference of two means; scores that do not vary at all are sure of theirs."""
+    from scipy import stats
+
     apart = float(own.mean() - theirs.mean())
     a, b = (float(scores.var(ddof=1)) / len(scores) for scores in (own, theirs))
     if a + b == 0:

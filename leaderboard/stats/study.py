@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 from leaderboard.stats import adequacy, judges, opinions, preference, raters
 from leaderboard.stats.judges import Judge
@@ -227,6 +226,8 @@ class Contradiction:
 
 def contradictions(counted: Votes, metric: MetricScores) -> list[Contradiction]:
     """All such pairs, those that people are surest of first; the metric's order is that of its one value per method."""
+    from scipy.stats import binomtest
+
     cells = preference.cells(counted)[..., 0]
     sign = 1 if metric.higher_is_better else -1
     values, means = sign * metric.values, sign * metric.of_methods
