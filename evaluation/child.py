@@ -5,8 +5,9 @@ in milliseconds, lives under its own memory, time and file limits, and leaves no
 the next one. It has no Django, no database and no credentials: its parent gives it an empty
 environment and a folder that holds copies of what the job needs.
 
-Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall"}`: bytes, seconds of
-the processor, and on the wall. Out:
+Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall", "networks"}`: bytes, seconds of
+the processor, and on the wall, and whether the job needs what networks run on, which is loaded before the first such job
+and stays for those that follow. Out:
 `{"end": "ok" | "error" | "memory" | "time" | "crash" | "killed" | "room" | "weights" | "definition"}`; the answer is in the folder
 (`result.json`, or `error.txt` with the traceback; where weights are not here, or not as they
 should be, or the code here computes a column otherwise than its batch has it, with the sentence that says so).
@@ -14,6 +15,7 @@ should be, or the code here computes a column otherwise than its batch has it, w
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import importlib
@@ -28,6 +30,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
 from evaluation.networks import cards
 from evaluation.parent_death import end_with
@@ -36,6 +39,7 @@ from evaluation.weights import WeightsError
 if TYPE_CHECKING:
     from evaluation.runner import MetricRequest
 
+NOT_NETWORKS = ("saucd_w",)  # sets of weights that numpy reads and applies
 SCORED = "scored"  # the file in a scoring job's folder with how many items are done
 LARGEST_FILE = 4 << 30  # bytes a job may write in one file
 
@@ -85,7 +89,6 @@ def score(folder: Path, job: dict) -> dict:
 def _requests(job: dict) -> list[MetricRequest]:
     """The job's columns. This process may have been started later than its parent, from other code, so it asks itself whether
     it computes what the batch has: a value must never stand under the fingerprint of another definition."""
-    from evaluation.metrics import registry
     from evaluation.runner import MetricRequest
 
     registry.require_current(job["requests"])
@@ -155,19 +158,34 @@ JOBS = {
 COMPUTE = ("prepare", "score", "properties")  # on what was read and found well formed before
 
 
+def uses_networks(job: dict) -> bool:
+    """Whether a network runs in this job; a metric that this code has not runs none, because the job is refused."""
+    if job["kind"] == "pictures":
+        return bool(job["columns"]["maps"])
+    columns = [job] if job["kind"] == "properties" else job.get("requests", ())
+    specs = (registry.REGISTRY.get(column["key"]) for column in columns)
+    return any(network not in NOT_NETWORKS for spec in specs if spec is not None for network, _ in spec.networks)
+
+
 def memory_limit(kind: str) -> int:
     """Which limit bounds a job's memory: all its addresses; or, where it computes and a graphics card may be there, what
     it allocates, because a card's driver reserves more addresses than the machine has memory and starts with no fewer."""
     return resource.RLIMIT_DATA if kind in COMPUTE and cards.may_be_there() else resource.RLIMIT_AS
 
 
-def run_job(folder: Path, memory: int, seconds: int, parent: int) -> None:
-    """In the process forked by `parent`: limit it, do the job, write the answer. Never returns."""
+def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[int, int] = (0, 0)) -> None:
+    """In the process forked by `parent`: limit it, do the job, write the answer. Never returns.
+
+    `spare` is what its parent holds of addresses and of data that this job has no use for: a job must not have less memory
+    because of others that came before it.
+    """
     end_with(parent)
     code = 1
     try:
         job = json.loads((folder / "job.json").read_text())
-        resource.setrlimit(memory_limit(job["kind"]), (memory, memory))
+        limit = memory_limit(job["kind"])
+        memory += spare[0] if limit == resource.RLIMIT_AS else spare[1]
+        resource.setrlimit(limit, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -216,16 +234,37 @@ def wait_for(pid: int, seconds: float) -> str:
 
 def preload() -> None:
     """Import what jobs use, once, before the first fork."""
-    from evaluation.metrics.registry import REGISTRY
     from submissions.formats.families import FAMILIES
 
     readers = (family.readers for family in FAMILIES.values())
     for name in ("submissions.validation", "evaluation.prepared", "evaluation.properties.slices", "evaluation.pictures.views", *readers):
         importlib.import_module(name)
-    for spec in REGISTRY.values():
+    for spec in registry.REGISTRY.values():
         if spec.device == "cpu":
             importlib.import_module(spec.function.rpartition(".")[0])
     gc.freeze()
+
+
+def load_networks() -> tuple[int, int]:
+    """Import what networks run on, and return how many bytes that added to the addresses and to the data of this process.
+
+    None of it starts a thread or touches a graphics card, for neither would live on in the jobs forked from here.
+    """
+    before = _mapped()
+    with contextlib.suppress(Exception):  # the job meets the same error, and can say so
+        from evaluation.networks import inference, load  # noqa: F401
+
+        with inference.exact():  # loads as much again
+            pass
+    gc.freeze()
+    after = _mapped()
+    return after[0] - before[0], after[1] - before[1]
+
+
+def _mapped() -> tuple[int, int]:
+    """Bytes of all addresses of this process and of its data: what RLIMIT_AS and RLIMIT_DATA bound."""
+    pages = Path("/proc/self/statm").read_text().split()
+    return int(pages[0]) * resource.getpagesize(), int(pages[5]) * resource.getpagesize()
 
 
 def end_if_alone(*_: object) -> None:
@@ -244,11 +283,16 @@ def main() -> None:
     preload()
     signal.setitimer(signal.ITIMER_REAL, 0)
     print(json.dumps({"end": "ready"}), flush=True)
+    networks: tuple[int, int] | None = None
     while line := sys.stdin.buffer.readline():
         order = json.loads(line)
+        needed = order.get("networks", False)  # not said by a worker of older code, which may have started this one
+        if needed and networks is None:
+            networks = load_networks()
+        spare = (0, 0) if needed or networks is None else networks
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
-            run_job(Path(order["folder"]), order["memory"], order["seconds"], parent)
+            run_job(Path(order["folder"]), order["memory"], order["seconds"], parent, spare)
         print(json.dumps({"end": wait_for(pid, order["wall"])}), flush=True)
 
 

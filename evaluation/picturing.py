@@ -8,7 +8,6 @@ from typing import Any
 
 from evaluation import lacking, preparing, slices
 from evaluation.metrics import registry
-from evaluation.metrics.render import osim
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
 from evaluation.pictures.names import SMALL, Made, file_name
 from evaluation.sandbox import sandbox
@@ -76,6 +75,8 @@ def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, str]:
 
 def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
     """The objects of these views, and the value of their scene, of each column of objectness, as `pictures.views.make` takes them."""
+    from evaluation.metrics.render import osim
+
     index = {item: place for place, item in enumerate(evaluation.batch.reference.item_ids)}
     found = {}
     for score in evaluation.scores.filter(key="osim"):

@@ -19,6 +19,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from evaluation.child import uses_networks
+
 SENTENCES = {
     "memory": "It needed more memory than the {memory} MB one job may use.",
     "time": "It was not done within the {seconds} s one job may take.",
@@ -79,6 +81,7 @@ class Sandbox:
             "memory": settings.CHILD_MEMORY_MB << 20,
             "seconds": seconds,
             "wall": seconds * patience,
+            "networks": uses_networks(job),
         }
         try:
             process = self._start(heartbeat)

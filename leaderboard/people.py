@@ -13,9 +13,9 @@ from datetime import datetime
 from typing import Any, Self
 
 from leaderboard.models.analysis import StudyAnalysis
-from leaderboard.stats.crossed import LEAST
-from leaderboard.stats.opinions import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
+from leaderboard.stats.ratings import HIGHEST, LOWEST
+from leaderboard.stats.votes import LEAST
 from leaderboard.studies.summary import GUARD_TITLES, Agreement, Ceiling, Ends, Figure, Metric, Record, Seen, Summary
 from submissions.models import Phase
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from django.utils import timezone
@@ -11,9 +12,11 @@ from evaluation.models import ResultTable
 from leaderboard.bundle.definition import OpinionsDef
 from leaderboard.bundle.results import published
 from leaderboard.models import Study, StudyEntry
-from leaderboard.stats.opinion_study import Means
 from submissions import wake
 from submissions.models import Phase, User
+
+if TYPE_CHECKING:
+    from leaderboard.stats.opinion_study import Means
 
 SLUG = "published-opinions"
 
@@ -55,6 +58,8 @@ def _slug(phase: Phase) -> str:
 
 def means_of(study: Study, criterion: str) -> tuple[Means, str]:
     """What was published on the criterion, and the note that goes with it."""
+    from leaderboard.stats.opinion_study import Means
+
     table = ResultTable.of(study.phase)
     said = OpinionsDef.from_dict(table.opinions)
     rows = published(table.text, table.read_layout, said)[criterion]

@@ -14,9 +14,6 @@ from django.conf import settings
 from django.db.models import Q
 from django.template.loader import render_to_string
 
-from evaluation.synthetic import houses, meshes
-from evaluation.synthetic.distortions import add_noise
-from evaluation.synthetic.simplified import jittered
 from submissions.formats.render import render
 from submissions.manifest import Item, Manifest
 from submissions.models import ChallengeFile, Phase
@@ -73,11 +70,17 @@ def _made_up(manifest: Manifest) -> Iterable[tuple[str, bytes]]:
 
 
 def _house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
+    from evaluation.synthetic import houses
+    from evaluation.synthetic.simplified import jittered
+
     metres = houses.house(houses.KINDS[number % len(houses.KINDS)], number)
     return _in_unit(manifest, metres), _in_unit(manifest, jittered(metres, NOISE_METRES, number))
 
 
 def _object(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
+    from evaluation.synthetic import meshes
+    from evaluation.synthetic.distortions import add_noise
+
     made = meshes.mesh(meshes.KINDS[number % len(meshes.KINDS)], number)
     return _in_unit(manifest, made), _in_unit(manifest, add_noise(made, NOISE_SHARE, np.random.default_rng(number)))
 

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.mesh.closest import distances_within
 from leaderboard.drawable import MOST_FACES, drawable, simplify
 from submissions.formats.arrays import Mesh
 
@@ -98,6 +97,8 @@ def _model(side: _Side, other: _Side | None, blobs: _Blobs) -> dict[str, Any]:
     }
     exact = True
     if other is not None:
+        from evaluation.metrics.mesh.closest import distances_within
+
         distances, exact = distances_within(drawn.vertices, other.vertices, other.mesh.faces, SECONDS)
         arrays["distances"] = blobs.add(distances, "float32")
     if colours is not None:

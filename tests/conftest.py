@@ -39,6 +39,7 @@ def pytest_configure() -> None:
     hypothesis.settings.register_profile("plumbline", deadline=None, derandomize=bool(REQUIRED), suppress_health_check=too_slow)
     hypothesis.settings.load_profile("plumbline")
     expect.set_options(timeout=60_000)
+    os.fsync = lambda file: None  # files of tests need not outlive the machine
     gc.disable()
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import Status
@@ -121,6 +120,8 @@ def mean_interval(values: np.ndarray, bounds: tuple[float | None, float | None] 
 
 
 def _intervals(x: np.ndarray, bounds: tuple[float | None, float | None]) -> tuple[np.ndarray, ...]:
+    from scipy.special import stdtrit
+
     known = ~np.isnan(x)
     n = known.sum(axis=1)
     filled = np.where(known, x, 0.0)

@@ -39,8 +39,13 @@ class Drawing:
 
 
 def load(path: Path, drawing: Drawing, background: Colour = WHITE) -> dict[str, View]:
-    """The views `<prompt>/<seed>-<n>` of the meshes `<prompt>.glb` (or in another format of meshes) in a folder or archive,
-    with `prompts.json` beside them where there are texts.
+    """The views `<prompt>/<seed>-<n>` of what `read` finds, whose `FormatError` it raises."""
+    return dict(sorted(_views(*read(path, background), drawing)))
+
+
+def read(path: Path, background: Colour = WHITE) -> tuple[dict[str, Mesh], dict[str, str]]:
+    """The meshes `<prompt>.glb` (or in another format of meshes) in a folder or archive, and the texts of `prompts.json`
+    beside them, where there is one.
 
     Raises `FormatError`, with every fault of the files; also where the background is not the white that is drawn on.
     """
@@ -58,7 +63,7 @@ def load(path: Path, drawing: Drawing, background: Colour = WHITE) -> dict[str, 
         if MESH.is_degenerate(mesh):
             findings.add("", f"needs {MESH.needs}", name)
     findings.raise_if_any()
-    return dict(sorted(_views(meshes, prompts, drawing)))
+    return meshes, prompts
 
 
 def _views(meshes: Mapping[str, Mesh], prompts: Mapping[str, str], drawing: Drawing) -> Iterator[tuple[str, View]]:

@@ -81,6 +81,10 @@ class Folder:
             return None
         try:
             reading = family.reading(background)
+            if drawing and reader.problems.found:  # the faults of its files are named too, but nothing is drawn for what is refused
+                objects.read(path, **reading)
+                _groups(groups_reader, {}, family)
+                return None
             items = objects.load(path, drawing, **reading) if drawing else family.load_folder(path, **reading)
         except FormatError as error:
             for fault in error.all():

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
-from leaderboard.stats import study as analysis
+from leaderboard.stats.votes import VERSION
 from leaderboard.studies.summary import Summary
 from submissions import wake
 from submissions.leases import Leased, LeasedQuerySet
@@ -62,7 +62,7 @@ class StudyAnalysis(Leased):
         asked = 0
         for study in Study.objects.select_related("phase"):
             judged = JudgeRun.stamp(study)
-            wanted = f"{study.revision}/{study.scored_under}/{analysis.VERSION}{'s' if study.screens_raters else ''}{judged}"
+            wanted = f"{study.revision}/{study.scored_under}/{VERSION}{'s' if study.screens_raters else ''}{judged}"
             criteria = study.judged_criteria()
             known = {row.criterion: row for row in cls.objects.filter(study=study).defer("content")}
             cls.objects.bulk_create(

@@ -21,14 +21,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit, stdtr, stdtrit
 
-from leaderboard.stats.votes import Floats, Ints
+from leaderboard.stats.votes import FEW, LEAST, Floats, Ints
 
-LEAST = 5  # raters, and samples, below which there is no interval and no test
 ROUGH = 8  # below which the interval is a rough one
 LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
 NO_VARIANCE = NOTHING**2  # what such sums leave of a variance
-FEW = "Too few"
 ALIKE = "All answers are alike."
 
 
@@ -64,11 +62,6 @@ class Variance:
 def _between(part: Floats) -> Floats:
     own = np.diag(part)
     return np.maximum(0.0, own[:, None] + own[None, :] - part - part.T)
-
-
-def is_few(why: str) -> bool:
-    """Whether a figure lacks its interval for want of raters or samples, and is not to be shown."""
-    return why.startswith(FEW)
 
 
 class Clusters:

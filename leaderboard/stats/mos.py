@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 from scipy.special import expit
 
 from leaderboard.stats import crossed
@@ -163,6 +162,8 @@ class Fitted:
 def fitted(x: Floats, y: Floats) -> Fitted | None:
     """y = b1 + (b2 - b1) / (1 + exp(-b3 (x - b4))), b3 >= 0, least squares over the stimuli; None below 24 of them, or where one
     side does not vary."""
+    from scipy.optimize import least_squares
+
     known = ~(np.isnan(x) | np.isnan(y))
     x, y = x[known], y[known]
     if len(x) < STIMULI or np.ptp(x) == 0 or np.ptp(y) == 0:

@@ -17,8 +17,8 @@ from leaderboard.stats import judges, mos, opinions
 from leaderboard.stats.judges import Judge
 from leaderboard.stats.preference import RESAMPLES
 from leaderboard.stats.ratings import LOWEST, Ratings
-from leaderboard.stats.study import VERSION, MetricScores, plain
-from leaderboard.stats.votes import Floats
+from leaderboard.stats.study import MetricScores, plain
+from leaderboard.stats.votes import VERSION, Floats
 
 # Rules by which raters may be left out, one at a time, fixed before a study opens.
 SCREENS: dict[str, Callable[[Ratings], list[int]]] = {

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from leaderboard.stats.preference import LEVEL, interval
 from leaderboard.stats.votes import Floats
@@ -47,6 +46,8 @@ class Correlation:
 
 def mean_opinion(ratings: Sequence[float]) -> Opinion:
     """mean +/- t(.975, n - 1) sd / sqrt(n). ValueError without ratings or for one outside 1 to 5."""
+    from scipy import stats
+
     values = np.asarray(ratings, dtype=np.float64)
     if not len(values) or not ((values >= LOWEST) & (values <= HIGHEST)).all():
         raise ValueError("opinion scores are one or more numbers from 1 to 5")
@@ -78,6 +79,8 @@ def correlation(
     With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval; draws in which one side does not
     vary are left out of it.
     """
+    from scipy import stats
+
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     known = ~np.isnan(first) & ~np.isnan(second)
     first, second = first[known] * (1 if higher_is_better else -1), second[known]

@@ -13,9 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
-from scipy.spatial.distance import squareform
-from scipy.stats import binom
 
 from leaderboard.stats.preference import LEVEL, RESAMPLES, interval
 from leaderboard.stats.votes import Floats, Ints, Votes
@@ -152,6 +149,9 @@ def clusters(agree: Floats, most: int = MOST_CLUSTERS) -> Clusters:
 
     Cells without a common question take the mean of the others. One cluster where no cut has a silhouette of at least 0.1.
     """
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
     k = len(agree)
     if k < 3:
         return Clusters(np.zeros(k, dtype=np.int64), np.arange(k), 0.0)
@@ -259,6 +259,8 @@ def krippendorff_alpha(people: Floats) -> float | None:
 
 def panel_error(n: int, p: float) -> float:
     """P(the majority of n independent raters is wrong), each right with probability p; half of a draw counts."""
+    from scipy.stats import binom
+
     wrong = float(binom.cdf(math.ceil(n / 2) - 1, n, p))
     return wrong + (0.5 * float(binom.pmf(n // 2, n, p)) if n % 2 == 0 else 0.0)
 

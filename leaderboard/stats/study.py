@@ -16,9 +16,7 @@ import numpy as np
 from leaderboard.stats import adequacy, judges, opinions, preference, raters
 from leaderboard.stats.judges import Judge
 from leaderboard.stats.people import Scored
-from leaderboard.stats.votes import Floats, Votes
-
-VERSION = 9  # raised whenever any number can change
+from leaderboard.stats.votes import VERSION, Floats, Votes
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, stdtr
-from scipy.stats import kendalltau, pearsonr, rankdata
 
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
@@ -362,6 +361,8 @@ class Correlation:
 
 def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
     """Spearman's rho, Kendall's tau-b and Pearson's r with intervals on Fisher's z (Bonett and Wright 2000; Fieller et al. 1957)."""
+    from scipy.stats import kendalltau, pearsonr, rankdata
+
     known = ~(np.isnan(x) | np.isnan(y))
     x, y = x[known], y[known]
     n = len(x)

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db.models import Count, F, Max, Q
@@ -22,12 +22,13 @@ from leaderboard.judge.scores import judges_of
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.rating import artifacts
 from leaderboard.rating.subject import gold_pairs
-from leaderboard.stats import opinion_study, summaries
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.studies.summary import GUARD_TITLES, Summary
 from leaderboard.trained import trained_on
+
+if TYPE_CHECKING:
+    from leaderboard.stats.study import MetricScores
 
 GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed anew
 PATIENCE = timedelta(seconds=60)
@@ -94,6 +95,9 @@ def compute(row: StudyAnalysis) -> None:
 
 def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
     """What follows from a study's judgements on the row's criterion, beside the values of `batch`."""
+    from leaderboard.stats import opinion_study, summaries
+    from leaderboard.stats.study import analyse
+
     study = row.study
     out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
     if study.from_results:
@@ -121,6 +125,8 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
     A sample of a study is a group of the reference (for wireframes and meshes an item). A metric of the whole set, like a
     figure that was imported, has no value of a sample, so it answers no question and is compared over the entries alone.
     """
+    from leaderboard.stats.study import MetricScores
+
     if batch is None:
         return []
     places = {label: n for n, label in enumerate(methods)}

@@ -12,9 +12,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from leaderboard.stats import crossed
-from leaderboard.stats.seen import Seen as Gap
-from leaderboard.stats.study import VERSION
+from leaderboard.stats.votes import FEW, VERSION
 
 HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
 GUARD_TITLES = {"constant": "Always equal", "coin": "A coin", "size": "Size alone", "reference only": "The reference's size alone"}
@@ -77,6 +75,8 @@ class Seen(Record):
     largest: float
 
     def share(self, difference: float) -> tuple[float, float, float]:
+        from leaderboard.stats.seen import Seen as Gap
+
         return Gap(self.gamma, self.unit, self.slope, self.largest).share(difference)
 
 
@@ -471,7 +471,7 @@ class Summary(Entries):
     def shows(self, line: Entry) -> bool:
         """Whether the people's column of an entry may be shown: not below the smallest numbers of people and items."""
         value, low, _ = self.value_of(line)
-        return value is not None and (low is not None or self.of == "means" or not crossed.is_few(line.why))
+        return value is not None and (low is not None or self.of == "means" or not line.why.startswith(FEW))
 
     @property
     def ranked(self) -> list[Entry]:

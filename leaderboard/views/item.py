@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation
-from leaderboard import geometry, pictures, surfaces
+from leaderboard import pictures, surfaces
 from leaderboard.kept import kept
 from leaderboard.scorecard import ItemTable, current_evaluation, item_details, results
 from leaderboard.views.entry import base_context
@@ -54,6 +54,8 @@ def _view(place: EntryPlace, evaluation: Evaluation, item: str, scene: str) -> d
 
 def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """The 3D view's wireframes, for those who may see the reference."""
+    from leaderboard import geometry
+
     place, evaluation = _drawn(request, pk, item, "wireframe")
     batch, facts = evaluation.batch, _facts(place, evaluation, item)
     facts |= {"metrics": [[m["key"], m["params"]] for m in batch.metrics], "unit_scale": batch.unit_scale, "version": geometry.VERSION}

@@ -175,8 +175,12 @@ class EmbeddedService:
 
 
 def wait_until(true: Callable[[], bool], seconds: float = 180.0, what: str = "the condition") -> None:
-    """Poll until `true()`; AssertionError after `seconds`, which a machine that does much else may need for a worker to start."""
-    deadline = time.monotonic() + seconds
+    """Poll until `true()`; AssertionError after `seconds`, which a machine that does much else may need for a worker to start.
+
+    The longer it takes, the less often it asks: asking takes the time of a core that the others wait for.
+    """
+    begun = time.monotonic()
     while not true():
-        assert time.monotonic() < deadline, f"{what} did not come true within {seconds:g} s"
-        time.sleep(0.05)
+        waited = time.monotonic() - begun
+        assert waited < seconds, f"{what} did not come true within {seconds:g} s"
+        time.sleep(min(0.2, 0.02 + waited / 10))

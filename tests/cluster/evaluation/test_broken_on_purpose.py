@@ -27,9 +27,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def slow_phase(phase):
-    """The same phase with a metric that takes about a second a sample, so that a worker can be caught at work."""
+    """The same phase with a metric that takes some tenths of a second a sample, so that a worker can be caught at work."""
     PhaseMetric.objects.create(
-        phase=phase, slug="slow", key="jaccard_distance", position=9, params={"n_samples": 1_000_000, "primitive": "capsule"}
+        phase=phase, slug="slow", key="jaccard_distance", position=9, params={"n_samples": 400_000, "primitive": "capsule"}
     )
     EvaluationBatch.start(phase, reference=phase.references.get())
     phase.refresh_from_db()

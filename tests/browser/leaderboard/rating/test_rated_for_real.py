@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -250,12 +251,14 @@ def board_of(tab):
 def tells_nothing(sent: Sent, rows, phase, people, study, samples=SAMPLES) -> None:
     """All that was sent while rating names no method, team, entry, sample, metric or reference."""
     rating = [text for text in sent.read() if f"/rate/{study.key}" in text.split(" ", 1)[0]]
+    # A key drawn by chance may have a short name in it.
+    rating = [re.sub(r"(?<![\w-])(?:[\w-]{24}|[\w-]{32})(?![\w-])", "KEY", text) for text in rating]
     assert len(rating) > 8 and any("scene.json" in text for text in rating)
     secret = {
         "secret-method",
         people.team.name,
         people.other_team.name,
-        *SAMPLES,
+        *samples,
         *making.SLUGS,
         study.reference.key,
         study.reference.sha256,

@@ -87,7 +87,7 @@ def test_a_late_worker_writes_nothing(phase):
 
 def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settings):
     study = imported(phase, made_up(3, 2, 3))
-    monkeypatch.setattr("leaderboard.studies.analysis.analyse", lambda *given, **named: 1 / 0)
+    monkeypatch.setattr("leaderboard.stats.study.analyse", lambda *given, **named: 1 / 0)
     for _ in range(settings.MAX_ATTEMPTS):
         StudyAnalysis.objects.update(lease_until=None)
         assert analyse_due() == 1

@@ -1,0 +1,26 @@
+"""What a process of the service loads before its first request or task: it is paid by every start, of each command too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests import ROOT
+
+HEAVY = ("scipy", "torch", "trimesh", "pandas", "plotly", "matplotlib", "sklearn", "boto3")
+WEB = "from django.core.wsgi import get_wsgi_application; get_wsgi_application(); from django.core.checks import run_checks; run_checks()"
+WORKER = "import evaluation.celery; evaluation.celery.app.loader.import_default_modules(); import evaluation.tasks, leaderboard.tasks"
+TELL = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+
+
+@pytest.mark.parametrize("start", [WEB, WORKER], ids=["web", "worker"])
+def test_a_process_starts_without_what_only_some_of_its_work_needs(start, tmp_path):
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "leaderboard.settings", "PLUMBLINE_HOME": str(tmp_path)}
+    code = f"import django; django.setup(); {start}; {TELL}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "leaderboard" in loaded and "numpy" in loaded
+    assert [name for name in HEAVY if name in loaded] == []
