@@ -359,8 +359,8 @@ def _of_earlier(kept: Mapping[str, Any]) -> dict[str, Any]:
 def found_by_people(
     phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]], fingerprints: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """What people found, for a ranking of `entries`: of the phase's studies that may be shown the one that most raters took
-    part in, of equals the newest. None without a study that has been analysed.
+    """What people found, for a ranking of `entries`: of the phase's studies that may be shown, those on entries of the ranking first, the
+    one that most raters took part in, of equals the newest. None without a study that has been analysed.
 
     `fingerprints` are those of the ranking's columns: what was found of other values under the same slug is not said of them.
     """
@@ -375,9 +375,14 @@ def found_by_people(
     if not of_study:
         return None
     main = [found[next(iter(found.values()))[0].study.leading(found)] for found in of_study.values()]
-    row, summary = max(main, key=lambda one: (one[1].n_people or 0, one[0].study.created_at, one[0].study_id))
-    kept = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     shown = {entry["id"] for entry in entries}
+
+    def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
+        row, summary = one
+        return bool(shown & set(summary.entries.values())), summary.n_people or 0, row.study.created_at, row.study_id
+
+    row, summary = max(main, key=weight)
+    kept = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     label_of = {pk: label for label, pk in summary.entries.items()}
     line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
     lines = [line_of.get(label_of.get(entry["id"], "")) for entry in entries]

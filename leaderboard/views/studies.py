@@ -193,8 +193,9 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         (found for found in summary.metrics if found.key == metric), next((one for one in summary.metrics if not one.guard), None)
     )
     return {
-        "found": summary, "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales, "others": others,
-        "has_ends": any(rate[1] is not None for rate in rates), "rough": words.rough_words(summary), "rows": rows, "lines": lines, "groups": groups,
+        "found": summary, "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
+        "others": others, "rough": words.rough_words(summary),
+        "has_ends": any(rate[1] is not None for rate in rates), "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
         "fragile": words.fragile_words(summary), "forecast": words.forecast_words(summary, first_metric),
