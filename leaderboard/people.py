@@ -136,18 +136,24 @@ class Line:
         return f" · tier {self.tier}" if self.tier is not None else ""
 
     @property
-    def notes(self) -> list[str]:
-        """What a reader must know before taking the figure for more than it is."""
+    def caveats(self) -> list[str]:
+        """What stands beside the figure wherever it is shown: it is of a part of the duels, or may be size alone."""
         found = []
-        if self.shown and not self.guard and self.state in (COIN, AGAINST):
-            found.append("not better than chance here")
         if self.shown and self.above_size is False:
             found.append(NOT_ABOVE_SIZE)
         if self.figure.coverage is not None and self.figure.coverage < LOW_COVERAGE:
             found.append(f"answers {round(100 * self.figure.coverage)} % of the duels")
-        if self.figure.rough and self.shown:
-            found.append("few raters or items: a rough interval")
         return found
+
+    @property
+    def notes(self) -> list[str]:
+        """All that a reader must know before taking the figure for more than it is."""
+        chance = self.shown and not self.guard and self.state in (COIN, AGAINST)
+        rough = self.figure.rough and self.shown
+        return [
+            *(["not better than chance here"] if chance else []), *self.caveats,
+            *(["few raters or items: a rough interval"] if rough else []),
+        ]  # fmt: skip
 
     @property
     def way(self) -> int | None:
