@@ -593,7 +593,7 @@ class People:
             "scale": [min(ends), max(ends)], "decimals": 2, "value": value, "ci_low": low, "ci_high": high,
             # Over how many answers the interval is: 0 says that this is not known, and is no reason to hide it.
             "n": [0] * n, "rank": self._places(content), "rank_low": [None] * n, "rank_high": [None] * n, "group": [None] * n,
-            "order": order(value, True),
+            "order": order(value, True), "percent": not self.opinions,
         }  # fmt: skip
 
 
