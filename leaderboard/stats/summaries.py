@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,10 @@ def of_pairs(
         alone = {row["method"]: row["implied"] for row in as_json(people(counted, (), seed, False, step=step))["scales"]}
         summary["scales"] = [row | {"implied_without": alone.get(row["method"])} for row in summary["scales"]]
     if damaged is not None:
-        summary["all"] = _without_raters(people(answers(votes), scored, seed, False, size=size, step=step))
+        whole = summary
+        if covariates or not set(entries or ()) >= set(votes.methods):
+            whole = as_json(people(answers(votes), scored, seed, False, size=size, step=step))
+        summary["all"] = _without_raters(whole)
     groups = {}
     for name in sorted({name for name in votes.groups if name}):
         inside = np.array([group == name for group in votes.groups], dtype=bool)
@@ -79,7 +83,9 @@ def of_scores(
     sizes = {"size": size, "reference_size": reference_size, "step": step}
     summary = as_json(people(of_opinions(counted, entries), scored, seed, opinions=table, **sizes))
     if damaged is not None:
-        summary["all"] = _without_raters(people(of_opinions(counted), scored, seed, opinions=table, **sizes))
+        every = set(entries or ()) >= set(ratings.methods)
+        whole = summary if every else as_json(people(of_opinions(counted), scored, seed, opinions=table, **sizes))
+        summary["all"] = _without_raters(whole)
     groups = {}
     for name in sorted({name for name in ratings.groups if name}):
         inside = np.array([group == name for group in ratings.groups], dtype=bool)
@@ -188,8 +194,9 @@ def _together(counted: Answers, own: Floats, metric: Scored, one: Judge) -> dict
 # --- the sets of entries
 
 
-def _without_raters(found: People) -> dict[str, Any]:
-    return {name: value for name, value in as_json(found).items() if name != "consistency"}
+def _without_raters(found: dict[str, Any]) -> dict[str, Any]:
+    """A copy, since what stands beside the headline gets none of what is added to the headline."""
+    return deepcopy({name: value for name, value in found.items() if name != "consistency"})
 
 
 def _entries(methods: Sequence[str], damaged: Collection[str] | None) -> list[str] | None:

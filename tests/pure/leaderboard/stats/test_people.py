@@ -189,6 +189,16 @@ def test_damaged_entries_are_in_no_headline_and_stand_beside_it():
     assert nothing["why"] == "Only damaged entries were compared here." and nothing["all"]["why"] == ""
 
 
+def test_where_nothing_is_damaged_both_sets_say_the_same_and_are_computed_once(monkeypatch):
+    votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
+    metric, made = MetricScores("m", table(bad=0, fair=1, good=2)), []
+    monkeypatch.setattr(summaries, "people", lambda *given, **named: made.append(1) or people(*given, **named))
+    found = summaries.of_pairs(analyse(votes, [metric]), votes, [metric], damaged=set())
+    assert len(made) == 1 and found["all"]["ceiling"] == found["ceiling"] and "groups" not in found["all"]["metrics"][0]
+    assert [row["decided"] for row in found["all"]["metrics"]] == [row["decided"] for row in found["metrics"]]
+    assert [row["implied"] for row in found["all"]["scales"]] == [row["implied"] for row in found["scales"]]
+
+
 def test_gold_questions_are_in_no_figure():
     rows = [*said("a", "b"), *[Vote(f"r{k}", "a", "b", "left", "gold", gold="yes") for k in range(9)]]
     with_gold, without = (canonical(some) for some in (rows, rows[: len(said("a", "b"))]))

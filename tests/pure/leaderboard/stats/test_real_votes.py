@@ -1,0 +1,98 @@
+"""What 8,931 real votes with ties say, figure by figure as the definitions print it: of people's own order as a metric, and of rows
+that know nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from leaderboard.stats import crossed, davidson, planning, votes, with_people
+from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.seen import seen
+from leaderboard.stats.votes import Floats
+
+
+@pytest.fixture(scope="module")
+def said(data_folder) -> Answers:
+    columns = {"choice": "winner", "rater": "worker", "sample": "prompt"}
+    return answers(votes.canonical(votes.read(data_folder / "votes" / "llmfao.csv", columns)))
+
+
+@pytest.fixture(scope="module")
+def ability(said) -> Floats:
+    """People's own order as a metric that has not seen the answer: on each sample, the abilities that the other samples' answers have."""
+    x = np.full((len(said.samples), len(said.entries)), np.nan)
+    for sample in range(len(said.samples)):
+        model = davidson.models(said.take(said.sample != sample))[0]
+        x[sample, model.entries] = model.theta
+    return x
+
+
+def noise(said: Answers, seed: int) -> Floats:
+    return np.random.default_rng(seed).normal(size=(len(said.samples), len(said.entries)))
+
+
+def rounded(*values: float) -> tuple[float, ...]:
+    return tuple(round(value, 3) for value in values)
+
+
+def test_there_are_as_many_as_are_known(said):
+    assert (len(said), len(said.decided), said.clusters.n_raters, len(said.samples), len(said.entries)) == (8931, 5460, 124, 13, 59)
+    assert round(float((said.verdict == 0).mean()), 3) == 0.389
+
+
+def test_peoples_order_on_other_samples_agrees_with_them_beyond_chance_and_less_than_fitted_to_the_very_answers(said, ability):
+    found = with_people.differences(said, ability)
+    figure = with_people.decided(found)
+    assert rounded(figure.value, with_people.better_worse(found).value, with_people.three_way(found).figure.value) == (0.650, 0.718, 0.429)
+    assert 0.5 < figure.low < figure.value < figure.high and found.coverage == 1
+    (model,) = davidson.models(said)
+    assert model.entries.tolist() == list(range(59)) and not model.prior
+    fitted = with_people.decided(with_people.differences(said, np.tile(model.theta, (len(said.samples), 1))))
+    assert rounded(fitted.value) == (0.715,)
+
+
+def test_two_people_and_the_best_possible(said):
+    best = with_people.ceiling(said)
+    assert rounded(best.two_people.value, best.two_people.low, best.two_people.high) == (0.684, 0.626, 0.736)
+    assert rounded(best.leave_one_out, best.low, best.likely, best.high) == (0.707, 0.707, 0.765, 0.803)
+
+
+def test_what_knows_nothing_stands_at_chance(said, ability):
+    """A constant exactly, without an interval; coins and noise within theirs."""
+    shape = len(said.samples), len(said.entries)
+    constant = with_people.decided(with_people.differences(said, with_people.constant(*shape)))
+    assert (constant.value, constant.low, constant.high, constant.why) == (0.5, None, None, "All answers are alike.")
+    for table in (with_people.coin(0, *shape), *(noise(said, seed) for seed in range(4))):
+        figure = with_people.decided(with_people.differences(said, table))
+        assert figure.low < 0.5 < figure.high
+
+
+def test_first_place_hangs_on_few_answers(said):
+    found = davidson.fragile(davidson.models(said)[0])
+    assert found.answers <= 12 and found.raters <= 6 and found.samples <= 3
+
+
+def test_peoples_order_is_told_from_noise_and_not_from_itself_blurred(said, ability):
+    """The draws are ours, so that the digits are not those that were printed (.124 [.058, .189], p .001; .033, p .17)."""
+    ours = with_people.differences(said, ability)
+    for seed in range(4):
+        pair = with_people.compared(ours, with_people.differences(said, noise(said, seed)), ("ability", "noise"))
+        assert pair.value == pytest.approx(0.15, abs=0.05) and pair.low > 0 and pair.p < 0.05
+        blurred = with_people.differences(said, ability + 0.5 * noise(said, seed))
+        assert with_people.compared(ours, blurred, ("ability", "blurred")).p > 0.05
+
+
+def test_how_many_see_a_difference_of_ability(said, ability):
+    found = seen(with_people.differences(said, ability))
+    assert found.gamma == 1 and rounded(*found.slope, found.unit) == (0.389, 0.261, 0.517, 0.907)
+    assert tuple(round(value, 2) for value in found.delta75) == (2.56, 1.93, 3.82)
+
+
+def test_more_samples_would_help_most(said, ability):
+    found = with_people.differences(said, ability)
+    chosen, credits = with_people.credit(found)
+    _, u = crossed.ratio(chosen.weight * credits, chosen.weight)
+    variance = chosen.clusters.variance(u)
+    assert [f"{float(part):.1e}" for part in (variance.rater, variance.sample, variance.cell)] == ["2.6e-04", "6.6e-04", "1.4e-04"]
+    assert planning.forecast(variance, len(chosen)).helps == "samples"
