@@ -96,7 +96,7 @@ def compute(row: StudyAnalysis) -> None:
 
 def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
     """What follows from a study's judgements on the row's criterion, beside the values of `batch`."""
-    from leaderboard.stats import opinion_study, summaries
+    from leaderboard.stats import alternative, opinion_study, summaries
     from leaderboard.stats.study import analyse
 
     study = row.study
@@ -120,8 +120,8 @@ def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
     models = judges_of(study, row.criterion)
     found = analyse(votes, metrics, gold, step=step, models=models)
     sizes = sizes_of(study, batch, votes.samples, votes.methods, step)
-    size = sizes.entries if sizes else None
-    return summaries.of_pairs(found, votes, metrics, study.damaged, models=models, size=size, step=step)
+    size, tolerated = sizes.entries if sizes else None, alternative.TOLERATED[study.rater_skill]
+    return summaries.of_pairs(found, votes, metrics, study.damaged, models=models, tolerated=tolerated, size=size, step=step)
 
 
 def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:
