@@ -83,6 +83,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     context["outdated"] = sentences(batch.outdated()) if batch else []
     context["keeps_values"] = batch is not None and batch.state != EvaluationBatch.State.CURRENT
     context["judges"] = of_study(found, summary, withheld)
+    gates = [one["agreement"].gate for one in context["judges"] if one["agreement"] is not None]
+    context["tolerated"] = next((gate.tolerated for gate in gates if gate is not None), None)
     context["judges_beside"] = any(one["agreement"] is not None and not one["display_only"] for one in context["judges"])
     return render(request, "leaderboard/study.html", context)
 
