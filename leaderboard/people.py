@@ -497,9 +497,13 @@ class People:
     def basis(self) -> str:
         """What the figures are of, in words."""
         if self.only_means:
-            return f"mean opinion scores as they were published ({self.who})"
-        what = "scores" if self.opinions else "judgements"
-        return f"{self.found.judgements:,} {what} by {self.who}"
+            who = self.who if self.found.people >= 2 else self.who.replace("people", "raters")
+            return f"mean opinion scores as they were published ({who})"
+        if self.found.people < 2:  # in the words that its files have had since
+            raters = "raters unknown" if self.found.raters is None else f"{self.found.raters} rater{'' if self.found.raters == 1 else 's'}"
+            what = "scores" if self.opinions else f"answers on {self.found.questions:,} pairs"
+            return f"{self.found.judgements:,} {what} by {raters}"
+        return f"{self.found.judgements:,} {'scores' if self.opinions else 'judgements'} by {self.who}"
 
     def line(self, slug: str, group: str = "") -> Line | None:
         """A column's agreement; None where nothing is known of it."""
