@@ -53,7 +53,7 @@ class StudyFull(StudyBrief):
         description="By criterion, what `python -m leaderboard.stats --json` prints: how far every metric agrees with people, with "
         "intervals over raters and samples, tiers and guards; what people prefer, with rank intervals; the best possible; "
         "contradictions, reliability, and whether that is enough. The top level is of the entries of teams and baselines, `all` of "
-        "damaged ones too. Raters are numbered."
+        "damaged ones too. Raters are numbered, and how consistent each of them is goes to organizers alone."
     )
 
 
@@ -100,5 +100,7 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug):
     if row is None:
         raise Http404
     done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
-    withheld = withheld_labels(row, barred_from(found, allowed(request.user, "challenge.organize", found.challenge)))
-    return _brief(request, row, found) | {"analyses": {name: done[name].without(withheld).numbered() for name in row.in_order(done)}}
+    organizes = allowed(request.user, "challenge.organize", found.challenge)
+    withheld = withheld_labels(row, barred_from(found, organizes))
+    analyses = {name: done[name].without(withheld).numbered(organizes) for name in row.in_order(done)}
+    return _brief(request, row, found) | {"analyses": analyses}

@@ -172,7 +172,7 @@ class People:
     duels: tuple[Duel, ...] = ()
     enough: Enough | None = None
     forecast: Forecast | None = None  # of the first metric's decided agreement
-    consistency: tuple[tuple[str, float], ...] = ()  # of each rater, see `davidson.consistency`
+    consistency: tuple[tuple[str, float, int], ...] = ()  # of each rater, with the answers, see `davidson.consistency`
     why: str = ""
 
 
@@ -216,7 +216,7 @@ def people(
         len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, rows, entries, best,
         tuple(_preference(n, model) for n, model in enumerate(models, 1)), pairs, hangs, compared,
         _enough(models[0], entries) if usable else None, _forecast(rows, metrics, differences),
-        tuple((answers.raters[k], b) for k, (b, _) in davidson.consistency(models[0]).items()) if usable else (), _why(answers),
+        tuple((answers.raters[k], *one) for k, one in davidson.consistency(models[0]).items()) if usable else (), _why(answers),
     )  # fmt: skip
 
 
@@ -444,7 +444,7 @@ def as_json(found: People) -> dict[str, Any]:
         "metric_pairs": [vars(pair) for pair in found.pairs],
         "duels": [_duel_json(duel) for duel in found.duels],
         "enough": None if found.enough is None else vars(found.enough),
-        "consistency": dict(found.consistency),
+        "consistency": {rater: {"consistency": value, "consistency_answers": n} for rater, value, n in found.consistency},
         "forecast": None if found.forecast is None else {"metric": found.metrics[0].key, **vars(found.forecast)},
     }
 

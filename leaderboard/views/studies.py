@@ -97,7 +97,8 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     found = _study(place, slug)
     done = {row.criterion: row.summary for row in found.analyses.all() if row.summary is not None}
     withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
-    criteria = {name: done[name].without(withheld).numbered().model_dump(mode="json") for name in found.in_order(done)}
+    shown = {name: done[name].without(withheld).numbered(place.viewer.organizes) for name in found.in_order(done)}
+    criteria = {name: one.model_dump(mode="json") for name, one in shown.items()}
     about = {"study": found.slug, "title": found.title, "question": found.question, "source": found.source, "made_up": found.made_up}
     about["withdrawn"] = found.withdrawn()
     return JsonResponse(about | {"criteria": criteria})
