@@ -34,6 +34,7 @@ class StudyBrief(Schema):
         description="crowd, skilled or expert: how much worse than such a rater a judge model may be (.1, .15, .2) to stand beside "
         "people; named before the study opened."
     )
+    covariates: list[str] = Field(description="What the model of preference takes account of: size, texture; named before it opened.")
     made_up: bool = Field(description="Its raters are invented.")
     created_at: datetime
     criteria: list[str] = Field(description="The criteria that are analysed; an empty name holds all answers.")
@@ -69,7 +70,7 @@ def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
     main = done[study.leading(done)] if done else None
     summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
-    fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "made_up", "created_at")
+    fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "made_up", "created_at")
     return {name: getattr(study, name) for name in fields} | {
         "criteria": study.in_order(done), "raters": summary.n_people if summary else None,
         "judgements": summary.counted if summary else None, "withdrawn": study.n_withdrawn,

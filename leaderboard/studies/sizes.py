@@ -68,6 +68,19 @@ def sizes_of(
     return Sizes(entries, _reference_sizes(reference, samples, items), coloured if reference.family.key == "mesh" else None)
 
 
+def covariates_of(study: Study, sizes: Sizes | None, shape: tuple[int, int]) -> dict[str, Floats]:
+    """What the study takes account of, by name, [samples, methods]: `size` counts doublings from 1 on, `texture` is 0 or 1; nan where it is
+    not known."""
+    unknown = np.full(shape, math.nan)
+    found = {}
+    for name in study.covariates:
+        if name == Study.Covariate.SIZE:
+            found[name] = unknown if sizes is None else np.log2(np.maximum(sizes.entries, 1))
+        elif name == Study.Covariate.TEXTURE:
+            found[name] = unknown if sizes is None or sizes.coloured is None else sizes.coloured
+    return found
+
+
 def _items(reference: Reference, samples: Sequence[str]) -> dict[int, list[str]]:
     """By the number of a sample, the items that are shown as it; samples that are no group of the reference are left out."""
     places: dict[str, int] = {name: n for n, name in enumerate(samples)}

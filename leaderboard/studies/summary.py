@@ -219,11 +219,15 @@ class Ceiling(Record):
 
 
 class Covariate(Record):
+    """A coefficient per unit; `share` is how often the side with one unit more is preferred between equals, with its interval."""
+
     name: str
     value: float | None
     low: float | None
     high: float | None
     share: float
+    share_low: float | None
+    share_high: float | None
 
 
 class Preference(Record):

@@ -197,6 +197,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         "has_ends": any(rate[1] is not None for rate in rates), "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
+        "covariates": words.covariate_words(summary),
         "fragile": words.fragile_words(summary), "forecast": words.forecast_words(summary, first_metric),
         "raters": [line.model_dump() | {"number": n} for n, line in enumerate(summary.reliability.raters, 1)],
         "map": _map(summary, titles), "curves": [plots_study.adequacy(curve.model_dump()).to_dict() for curve in summary.adequacy],

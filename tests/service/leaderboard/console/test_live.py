@@ -232,6 +232,20 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     assert set(TOLERATED) == set(Study.RaterSkill.values)
 
 
+def test_what_is_taken_account_of_is_named_before_the_study_opens(place, phase, client, rows, people):
+    page = client.get(f"{place}new/").content.decode()
+    assert "Size: how many times the edges double" in page and "whether an entry has colours" not in page
+    client.post(f"{place}new/", filled(rows, covariates=["size"], is_public="on"))
+    assert Study.objects.get().covariates == AuditEntry.objects.get(action="study.make").detail["covariates"] == ["size"]
+    told(client, f"{place}roofs/", "edit", title="Roofs", access="open", break_every=100)
+    assert Study.objects.get().covariates == [] == AuditEntry.objects.get(action="study.edit").detail["after"]["covariates"]
+    assert "texture is not one" in told(client, f"{place}roofs/", "edit", title="R", access="open", break_every=100, covariates=["texture"])
+    making.campaign.open_study(Study.objects.get(), people.organizer)
+    with pytest.raises(making.campaign.Refused, match="stays as it was named before"):
+        making.campaign.edit(Study.objects.get(), people.organizer, {"covariates": ["size"]})
+    assert 'name="covariates"' not in client.get(f"{place}roofs/").content.decode()
+
+
 def test_studies_of_scores_do_not_ask_how_skilled_raters_are(place, client, rows):
     client.post(f"{place}new/", filled(rows, kind="opinions", criteria_opinions=["overall"]))
     assert Study.objects.get().rater_skill == "crowd"
