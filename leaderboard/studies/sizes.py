@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import structlog
 
 from evaluation.models import EvaluationBatch, Reference
 from leaderboard import kept
@@ -20,7 +21,10 @@ from leaderboard.models import Study
 from leaderboard.stats.votes import Floats
 from submissions import storage
 from submissions.formats.artifact import Extent
+from submissions.formats.errors import FormatError
 from submissions.formats.families import Family
+
+log = structlog.get_logger(__name__)
 
 VERSION = 1  # of what is kept
 
@@ -101,7 +105,8 @@ def _reference_sizes(reference: Reference, samples: Sequence[str], items: Mappin
 
 
 def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:
-    """Of each stored item; None where nothing lies under the key any more."""
+    """Of each stored item; None where nothing lies under the key any more, or nothing that can be read: a study's figures do not wait for
+    one guard."""
 
     def count() -> bytes:
         with storage.store().open(key) as source:
@@ -110,5 +115,8 @@ def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:
     try:
         data = kept.once(owner, {"extents": VERSION, "artifact": key}, "json", count)
     except FileNotFoundError:
+        return None
+    except FormatError as error:
+        log.warning("the extents of a stored file cannot be read", key=key, error=str(error))
         return None
     return {name: Extent(*one) for name, one in json.loads(data or b"{}").items()}

@@ -97,7 +97,10 @@ def test_what_is_not_stored_has_no_size(phase, rows):
     assert np.array_equal(found.reference, [17, 17, np.nan], equal_nan=True) and found.coloured is None
     Submission.objects.filter(pk=rows["middle"].pk).update(withdrawn_at=timezone.now())
     assert np.isnan(sizes_of(study, batch, HOUSES, methods).entries).all(axis=0).tolist() == [False, True, False]
-    storage.store().delete(with_files(rows["small"], cut(3)).artifact_key)
+    key = with_files(rows["small"], cut(3)).artifact_key
+    storage.store().save_bytes(key, b"something else")
+    assert sizes_of(study, batch, HOUSES, methods) is None
+    storage.store().delete(key)
     assert sizes_of(study, batch, HOUSES, methods) is None
     analyse_due()
     assert [line.key for line in study.analyses.get().summary.metrics if line.guard] == ["constant", "coin"]
