@@ -220,8 +220,8 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     log = AuditEntry.objects.get(action="study.edit").detail
     assert (log["before"]["rater_skill"], log["after"]["rater_skill"]) == ("expert", "skilled")
     assert 'name="rater_skill"' in client.get(f"{place}roofs/").content.decode()
-    told(client, f"{place}roofs/", "open")
-    assert 'name="rater_skill"' not in client.get(f"{place}roofs/").content.decode()
+    page = told(client, f"{place}roofs/", "open")
+    assert 'name="rater_skill"' not in page and "Named before it opened: its raters are skilled people." in page
     client.post(f"{place}roofs/", sent | {"rater_skill": "crowd"})
     study = Study.objects.get()
     with pytest.raises(making.campaign.Refused, match="stays as it was named before"):
