@@ -31,11 +31,12 @@ VERSION = 1  # of what is kept
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """Float64, nan where it is not known: `entries` [samples, methods], `reference` [samples]; `coloured` [samples, methods] is 1 where all
-    that an entry handed in has colours, 0 elsewhere, None where the family's files have none."""
+    """Float64, nan where it is not known: `entries` [samples, methods]; `reference` [samples], None where it is known of no sample;
+    `coloured` [samples, methods] is 1 where all that an entry handed in has colours, 0 elsewhere, None where the family's files have
+    none."""
 
     entries: Floats
-    reference: Floats
+    reference: Floats | None
     coloured: Floats | None
 
 
@@ -95,13 +96,13 @@ def _items(reference: Reference, samples: Sequence[str]) -> dict[int, list[str]]
     return found
 
 
-def _reference_sizes(reference: Reference, samples: Sequence[str], items: Mapping[int, list[str]]) -> Floats:
-    """The sum over a sample's items; nan where one of them has no image."""
+def _reference_sizes(reference: Reference, samples: Sequence[str], items: Mapping[int, list[str]]) -> Floats | None:
+    """The sum over a sample's items; nan where one of them has no image, None where that is so of every sample."""
     found, sizes = _extents(reference.family, f"reference-{reference.pk}", reference.key) or {}, np.full(len(samples), math.nan)
     for n, names in items.items():
         if all(name in found for name in names):
             sizes[n] = sum(found[name].size for name in names)
-    return sizes
+    return None if np.isnan(sizes).all() else sizes
 
 
 def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:
