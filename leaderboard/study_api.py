@@ -34,6 +34,7 @@ class StudyBrief(Schema):
         description="crowd, skilled or expert: how much worse than such a rater a judge model may be (.1, .15, .2) to stand beside "
         "people; named before the study opened."
     )
+    covariates: list[str] = Field(description="What the model of preference takes account of: size, texture; named before it opened.")
     made_up: bool = Field(description="Its raters are invented.")
     created_at: datetime
     criteria: list[str] = Field(description="The criteria that are analysed; an empty name holds all answers.")
@@ -53,7 +54,7 @@ class StudyFull(StudyBrief):
         description="By criterion, what `python -m leaderboard.stats --json` prints: how far every metric agrees with people, with "
         "intervals over raters and samples, tiers and guards; what people prefer, with rank intervals; the best possible; "
         "contradictions, reliability, and whether that is enough. The top level is of the entries of teams and baselines, `all` of "
-        "damaged ones too. Raters are numbered."
+        "damaged ones too. Raters are numbered, and how consistent each of them is goes to organizers alone."
     )
 
 
@@ -69,7 +70,7 @@ def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
     main = done[study.leading(done)] if done else None
     summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
-    fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "made_up", "created_at")
+    fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "made_up", "created_at")
     return {name: getattr(study, name) for name in fields} | {
         "criteria": study.in_order(done), "raters": summary.n_people if summary else None,
         "judgements": summary.counted if summary else None, "withdrawn": study.n_withdrawn,
@@ -100,5 +101,7 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug):
     if row is None:
         raise Http404
     done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
-    withheld = withheld_labels(row, barred_from(found, allowed(request.user, "challenge.organize", found.challenge)))
-    return _brief(request, row, found) | {"analyses": {name: done[name].without(withheld).numbered() for name in row.in_order(done)}}
+    organizes = allowed(request.user, "challenge.organize", found.challenge)
+    withheld = withheld_labels(row, barred_from(found, organizes))
+    analyses = {name: done[name].without(withheld).numbered(organizes) for name in row.in_order(done)}
+    return _brief(request, row, found) | {"analyses": analyses}

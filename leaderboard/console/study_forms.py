@@ -27,6 +27,18 @@ SKILL = (
     "A judge model stands beside people if it agrees with them about as often as one of them does; it may be .1 worse than a crowd, .15 "
     "worse than skilled people, .2 worse than experts. It cannot be changed once the study has opened."
 )
+COVARIATES = (
+    "The column of what people prefer is then of entries that are alike in this, beside the column without. It cannot be changed once the "
+    "study has opened."
+)
+MEASURES = {"wireframe": "edges", "mesh": "faces", "render": "bytes"}
+
+
+def covariate_choices(family: str) -> list[tuple[str, str]]:
+    """What a study of this family can take account of, in words; only files of meshes may have colours."""
+    size = (Study.Covariate.SIZE.value, f"Size: how many times the {MEASURES[family]} double")
+    texture = (Study.Covariate.TEXTURE.value, "Texture: whether an entry has colours")
+    return [size, texture] if family == "mesh" else [size]
 
 
 class EntryChoices(forms.ModelMultipleChoiceField):
@@ -93,6 +105,9 @@ class NewStudyForm(forms.Form):
         label="Its raters are",
         help_text=SKILL,
     )
+    covariates = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Take account of", help_text=COVARIATES
+    )
     access = forms.ChoiceField(
         choices=Study.Access.choices,
         initial=Study.Access.INVITED,
@@ -118,13 +133,13 @@ class NewStudyForm(forms.Form):
 
     # What is asked for one kind of study alone; the page hides it while the other one is chosen.
     ONLY = {"criteria_opinions": OPINIONS} | dict.fromkeys(
-        ("criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "rater_skill"), PAIRS
+        ("criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "rater_skill", "covariates"), PAIRS
     )
     GROUPS = (
         ("What is asked", ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria")),
         ("About what", ("entries", "corruptions", "empty", "n_samples", "sample_names", "discloses")),
         ("How much of it", ("plan", "questions_per_rater", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "break_every")),
-        ("Of whom", ("access", "most_raters", "rater_skill", "groups", "consent", "opens_at", "closes_at", "is_public")),
+        ("Of whom", ("access", "most_raters", "rater_skill", "covariates", "groups", "consent", "opens_at", "closes_at", "is_public")),
     )
 
     def __init__(self, phase: Phase, *args: object) -> None:
@@ -138,6 +153,7 @@ class NewStudyForm(forms.Form):
             ready = ready_made(kind, self.family)
             self.fields[f"criteria_{kind}"].choices = [(one.key, f"{one.title}: {one.text}") for one in ready]
             self.initial[f"criteria_{kind}"] = [ready[0].key] if kind == PAIRS else [one.key for one in ready]
+        self.fields["covariates"].choices = covariate_choices(self.family)
         made = available(self.family)
         if not any(one in CORRUPTIONS for one in made):
             del self.fields["corruptions"]
@@ -191,7 +207,7 @@ class NewStudyForm(forms.Form):
                 self.add_error("own_criteria", "Two criteria have the same name; give each its own.")
             data["criteria"] = chosen
         if kind == OPINIONS:
-            data |= {"gold_percent": 0, "gold_better": None, "gold_worse": None}
+            data |= {"gold_percent": 0, "gold_better": None, "gold_worse": None, "rater_skill": "", "covariates": []}
             if data.get("plan") == Study.Plan.INFORMATIVE:
                 self.add_error("plan", "Opinion scores have no pairs to choose from; ask everything, or balanced.")
         gold = (data.get("gold_better"), data.get("gold_worse"))
@@ -208,6 +224,7 @@ class NewStudyForm(forms.Form):
         values = {name: data[name] for name in (*copied, "consent", *MOMENTS, "is_public")}
         values |= {"repeat_share": data["repeat_percent"] / 100, "gold_share": data["gold_percent"] / 100}
         values["rater_skill"] = data["rater_skill"] or Study.RaterSkill.CROWD
+        values["covariates"] = data["covariates"]
         values["criteria"] = [one.to_dict() for one in data["criteria"]]
         made: list[Artifact] = [*(CORRUPTIONS if data.get("corruptions") else ()), *([NOTHING] if data.get("empty") else ())]
         gold = (data["gold_better"], data["gold_worse"]) if data.get("gold_better") else None
@@ -227,20 +244,35 @@ class RunningStudyForm(forms.ModelForm):
 
     groups = Lines(required=False, rows=3, help_text="One a line.")
     consent = LongText(required=False, rows=3, label="What raters agree to")
+    covariates = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Take account of", help_text=COVARIATES
+    )
     opens_at = MomentField(label="Opens", required=False)
     closes_at = MomentField(label="Closes", required=False)
 
     class Meta:
         model = Study
-        fields = ("title", "rater_skill", "access", "most_raters", "groups", "consent", "break_every", "opens_at", "closes_at")
+        fields = (
+            "title",
+            "rater_skill",
+            "covariates",
+            "access",
+            "most_raters",
+            "groups",
+            "consent",
+            "break_every",
+            "opens_at",
+            "closes_at",
+        )
         labels = {"access": "Who may rate", "break_every": "Break after", "rater_skill": "Its raters are"}
         help_texts = {"access": UNKNOWN, "rater_skill": SKILL}
 
     def __init__(self, *args: object, instance: Study, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)
         if instance.state != Study.State.DRAFT or instance.kind != Study.Kind.PAIRS:
-            del self.fields["rater_skill"]
+            del self.fields["rater_skill"], self.fields["covariates"]
         else:
+            self.fields["covariates"].choices = covariate_choices(instance.phase.challenge.family)
             self.fields["rater_skill"].required = False
         self.initial["groups"] = "\n".join(instance.groups)
         self.before = {name: getattr(instance, name) for name in MOMENTS}

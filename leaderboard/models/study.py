@@ -69,6 +69,10 @@ class Study(models.Model):
         SKILLED = "skilled", "Skilled people"
         EXPERT = "expert", "Experts"
 
+    class Covariate(models.TextChoices):  # at most three in one study
+        SIZE = "size", "Size"
+        TEXTURE = "texture", "Texture"
+
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="studies")
     slug = models.SlugField(max_length=63)
     title = models.CharField(max_length=120)
@@ -92,6 +96,7 @@ class Study(models.Model):
         max_length=8, choices=RaterSkill, default=RaterSkill.CROWD,
         help_text="How much worse than such a rater a judge model may be: .1, .15 or .2. Fixed once the study has opened.",
     )  # fmt: skip
+    covariates = models.JSONField(default=list, blank=True)  # of `Covariate`; fixed once the study has opened
     seed = models.PositiveIntegerField(default=0)
     access = models.CharField(max_length=8, choices=Access, default=Access.INVITED)
     most_raters = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")

@@ -23,7 +23,7 @@ from submissions.models.user import hash_secret
 
 MOST_ENTRIES, MOST_SAMPLES = 200, 5000
 MOST_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
-UNTIL_OPEN = frozenset({"rater_skill"})  # what nobody may choose who could have seen answers
+UNTIL_OPEN = frozenset({"rater_skill", "covariates"})  # what nobody may choose who could have seen answers
 KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
 
 
@@ -82,6 +82,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
         AuditEntry.record(
             phase.challenge, actor, "study.make", study, title=study.title, samples=len(samples), entries=len(design.entries),
             made=[artifact.name for artifact in design.artifacts], discloses=hides_reference(phase), rater_skill=study.rater_skill,
+            covariates=study.covariates,
         )  # fmt: skip
         wake.after_commit("studies")
     return study

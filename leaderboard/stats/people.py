@@ -27,6 +27,7 @@ from leaderboard.stats.with_people import Ceiling, Correlation, Differences, Pai
 
 ONLY_DAMAGED = "Only damaged entries were compared here."
 NEVER_MET = "It met nobody."
+UNKNOWN_COVARIATE = "{} is not known of everything that was compared, so no account was taken of it."
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,15 @@ class EntryRow:
 
 
 @dataclass(frozen=True)
+class Coefficient:
+    """A covariate's beta per unit, and how often, with its interval, the side with one unit more is preferred between equals."""
+
+    name: str
+    beta: Figure
+    share: tuple[float, float | None, float | None]
+
+
+@dataclass(frozen=True)
 class Preference:
     """The model of one part: its ties, sides and covariates, and what it had to leave out."""
 
@@ -141,7 +151,7 @@ class Preference:
     nu: float
     side: Figure | None
     left_preferred: float | None
-    covariates: tuple[tuple[str, Figure, float], ...]
+    covariates: tuple[Coefficient, ...]
     prior: bool
     notes: tuple[str, ...]
 
@@ -172,7 +182,7 @@ class People:
     duels: tuple[Duel, ...] = ()
     enough: Enough | None = None
     forecast: Forecast | None = None  # of the first metric's decided agreement
-    consistency: tuple[tuple[str, float], ...] = ()  # of each rater, see `davidson.consistency`
+    consistency: tuple[tuple[str, float, int], ...] = ()  # of each rater, with the answers, see `davidson.consistency`
     why: str = ""
 
 
@@ -192,6 +202,7 @@ def people(
     entry handed in for a sample is [samples, entries], `reference_size` how large its reference is [samples]: guards, where known."""
     z = {name: with_people.differences(answers, x) for name, x in (covariates or {}).items()}
     full = {name: found for name, found in z.items() if found.had.all()}
+    unknown = tuple(UNKNOWN_COVARIATE.format(name) for name in z if name not in full)
     # The models' design has b - a turned round: theirs is a minus b.
     models = [] if opinions else davidson.models(answers, {name: -found.d for name, found in full.items()})
     column, certain = _people_of(answers, models, opinions)
@@ -214,9 +225,9 @@ def people(
     hangs = davidson.fragile(models[0], step) if fragility and usable else None
     return People(
         len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, rows, entries, best,
-        tuple(_preference(n, model) for n, model in enumerate(models, 1)), pairs, hangs, compared,
+        tuple(_preference(n, model, unknown) for n, model in enumerate(models, 1)), pairs, hangs, compared,
         _enough(models[0], entries) if usable else None, _forecast(rows, metrics, differences),
-        tuple((answers.raters[k], b) for k, (b, _) in davidson.consistency(models[0]).items()) if usable else (), _why(answers),
+        tuple((answers.raters[k], *one) for k, one in davidson.consistency(models[0]).items()) if usable else (), _why(answers),
     )  # fmt: skip
 
 
@@ -409,13 +420,15 @@ def _entries(answers: Answers, fitted: Sequence[Model]) -> tuple[EntryRow, ...]:
     return tuple(rows)
 
 
-def _preference(part: int, model: Model) -> Preference:
+def _preference(part: int, model: Model, unknown: tuple[str, ...] = ()) -> Preference:
     side = davidson.coefficient(model, "side") if model.gamma is not None else None
     left = davidson.share_of(model.gamma, model.nu) if model.gamma is not None else None
     coefficients = []
     for name, value in zip(model.covariates, model.beta.tolist(), strict=True):
-        coefficients.append((name, davidson.coefficient(model, name), davidson.share_of(value, model.nu)))
-    return Preference(part, model.nu, side, left, tuple(coefficients), model.prior, model.notes)
+        beta = davidson.coefficient(model, name)
+        low, high = (None if end is None else davidson.share_of(end, model.nu) for end in (beta.low, beta.high))
+        coefficients.append(Coefficient(name, beta, (davidson.share_of(value, model.nu), low, high)))
+    return Preference(part, model.nu, side, left, tuple(coefficients), model.prior, (*unknown, *model.notes))
 
 
 def _or_none(value: float) -> float | None:
@@ -444,7 +457,7 @@ def as_json(found: People) -> dict[str, Any]:
         "metric_pairs": [vars(pair) for pair in found.pairs],
         "duels": [_duel_json(duel) for duel in found.duels],
         "enough": None if found.enough is None else vars(found.enough),
-        "consistency": dict(found.consistency),
+        "consistency": {rater: {"consistency": value, "consistency_answers": n} for rater, value, n in found.consistency},
         "forecast": None if found.forecast is None else {"metric": found.metrics[0].key, **vars(found.forecast)},
     }
 
@@ -524,7 +537,11 @@ def _model_json(model: Preference) -> dict[str, Any]:
         "nu": model.nu,
         "side": None if model.side is None else [model.side.value, model.side.low, model.side.high],
         "left_preferred": model.left_preferred,
-        "covariates": [{"name": n, "value": f.value, "low": f.low, "high": f.high, "share": share} for n, f, share in model.covariates],
+        "covariates": [
+            {"name": one.name, "value": one.beta.value, "low": one.beta.low, "high": one.beta.high, "share": one.share[0]}
+            | {"share_low": one.share[1], "share_high": one.share[2]}
+            for one in model.covariates
+        ],
         "prior": model.prior,
         "notes": list(model.notes),
     }

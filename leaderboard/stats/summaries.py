@@ -220,6 +220,6 @@ def _joined(found: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
             rows[name] = [known.pop(row[key], {}) | row for row in summary[name]] + list(known.values())
     consistency = summary.pop("consistency", {})
     if consistency:
-        raters = [row | {"consistency": consistency.get(row["rater"])} for row in found["reliability"]["raters"]]
+        raters = [row | consistency.get(row["rater"], {}) for row in found["reliability"]["raters"]]
         found = found | {"reliability": found["reliability"] | {"raters": raters}}
     return found | summary | rows

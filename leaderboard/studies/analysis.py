@@ -24,7 +24,7 @@ from leaderboard.rating import artifacts
 from leaderboard.rating.subject import gold_pairs
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
-from leaderboard.studies.sizes import sizes_of
+from leaderboard.studies.sizes import covariates_of, sizes_of
 from leaderboard.studies.summary import GUARD_TITLES, Summary
 from leaderboard.trained import trained_on
 
@@ -121,7 +121,10 @@ def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
     found = analyse(votes, metrics, gold, step=step, models=models)
     sizes = sizes_of(study, batch, votes.samples, votes.methods, step)
     size, tolerated = sizes.entries if sizes else None, alternative.TOLERATED[study.rater_skill]
-    return summaries.of_pairs(found, votes, metrics, study.damaged, models=models, tolerated=tolerated, size=size, step=step)
+    covariates = covariates_of(study, sizes, (len(votes.samples), len(votes.methods)))
+    return summaries.of_pairs(
+        found, votes, metrics, study.damaged, models=models, tolerated=tolerated, size=size, covariates=covariates, step=step
+    )
 
 
 def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import structlog
 
 from evaluation.models import EvaluationBatch, Reference
 from leaderboard import kept
@@ -20,18 +21,22 @@ from leaderboard.models import Study
 from leaderboard.stats.votes import Floats
 from submissions import storage
 from submissions.formats.artifact import Extent
+from submissions.formats.errors import FormatError
 from submissions.formats.families import Family
+
+log = structlog.get_logger(__name__)
 
 VERSION = 1  # of what is kept
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """Float64, nan where it is not known: `entries` [samples, methods], `reference` [samples]; `coloured` [samples, methods] is 1 where all
-    that an entry handed in has colours, 0 elsewhere, None where the family's files have none."""
+    """Float64, nan where it is not known: `entries` [samples, methods]; `reference` [samples], None where it is known of no sample;
+    `coloured` [samples, methods] is 1 where all that an entry handed in has colours, 0 elsewhere, None where the family's files have
+    none."""
 
     entries: Floats
-    reference: Floats
+    reference: Floats | None
     coloured: Floats | None
 
 
@@ -68,6 +73,19 @@ def sizes_of(
     return Sizes(entries, _reference_sizes(reference, samples, items), coloured if reference.family.key == "mesh" else None)
 
 
+def covariates_of(study: Study, sizes: Sizes | None, shape: tuple[int, int]) -> dict[str, Floats]:
+    """What the study takes account of, by name, [samples, methods]: `size` counts doublings from 1 on, `texture` is 0 or 1; nan where it is
+    not known."""
+    unknown = np.full(shape, math.nan)
+    found = {}
+    for name in study.covariates:
+        if name == Study.Covariate.SIZE:
+            found[name] = unknown if sizes is None else np.log2(np.maximum(sizes.entries, 1))
+        elif name == Study.Covariate.TEXTURE:
+            found[name] = unknown if sizes is None or sizes.coloured is None else sizes.coloured
+    return found
+
+
 def _items(reference: Reference, samples: Sequence[str]) -> dict[int, list[str]]:
     """By the number of a sample, the items that are shown as it; samples that are no group of the reference are left out."""
     places: dict[str, int] = {name: n for n, name in enumerate(samples)}
@@ -78,17 +96,18 @@ def _items(reference: Reference, samples: Sequence[str]) -> dict[int, list[str]]
     return found
 
 
-def _reference_sizes(reference: Reference, samples: Sequence[str], items: Mapping[int, list[str]]) -> Floats:
-    """The sum over a sample's items; nan where one of them has no image."""
+def _reference_sizes(reference: Reference, samples: Sequence[str], items: Mapping[int, list[str]]) -> Floats | None:
+    """The sum over a sample's items; nan where one of them has no image, None where that is so of every sample."""
     found, sizes = _extents(reference.family, f"reference-{reference.pk}", reference.key) or {}, np.full(len(samples), math.nan)
     for n, names in items.items():
         if all(name in found for name in names):
             sizes[n] = sum(found[name].size for name in names)
-    return sizes
+    return None if np.isnan(sizes).all() else sizes
 
 
 def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:
-    """Of each stored item; None where nothing lies under the key any more."""
+    """Of each stored item; None where nothing lies under the key any more, or nothing that can be read: a study's figures do not wait for
+    one guard."""
 
     def count() -> bytes:
         with storage.store().open(key) as source:
@@ -97,5 +116,8 @@ def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:
     try:
         data = kept.once(owner, {"extents": VERSION, "artifact": key}, "json", count)
     except FileNotFoundError:
+        return None
+    except FormatError as error:
+        log.warning("the extents of a stored file cannot be read", key=key, error=str(error))
         return None
     return {name: Extent(*one) for name, one in json.loads(data or b"{}").items()}

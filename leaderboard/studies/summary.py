@@ -219,11 +219,15 @@ class Ceiling(Record):
 
 
 class Covariate(Record):
+    """A coefficient per unit; `share` is how often the side with one unit more is preferred between equals, with its interval."""
+
     name: str
     value: float | None
     low: float | None
     high: float | None
     share: float
+    share_low: float | None
+    share_high: float | None
 
 
 class Preference(Record):
@@ -357,7 +361,8 @@ class Judge(Record):
 
 
 class Reliability(Record):
-    """One rater, for organizers by name and for others by number."""
+    """One rater, for organizers by name and for others by number. `consistency`, which organizers alone see, is 1 of a rater who is as
+    consistent as all together, near 0 of one who answers like a coin, and below 0 of one who has it turned round."""
 
     rater: str
     group: str = ""
@@ -372,6 +377,7 @@ class Reliability(Record):
     gold: float | None = None
     gold_pairs: int = 0
     consistency: float | None = None
+    consistency_answers: int = 0
     mean: float | None = None
     screened: bool = False
     bias: float | None = None
@@ -502,10 +508,11 @@ class Summary(Entries):
             }
         )
 
-    def numbered(self) -> Self:
-        """With numbers in the place of raters' names."""
+    def numbered(self, organizes: bool) -> Self:
+        """With numbers in the place of raters' names; how consistent each of them is, for organizers alone."""
         number = {name: f"rater {n}" for n, name in enumerate(self.raters, 1)}
-        rows = [line.model_copy(update={"rater": number[line.rater]}) for line in self.reliability.raters]
+        hidden = {} if organizes else {"consistency": None, "consistency_answers": 0}
+        rows = [line.model_copy(update={"rater": number[line.rater], **hidden}) for line in self.reliability.raters]
         update: dict[str, Any] = {
             "raters": list(number.values()),
             "screened": [number[name] for name in self.screened],

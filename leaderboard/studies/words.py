@@ -131,6 +131,15 @@ def fragile_words(summary: Summary) -> str:
     return f"At most {names(said, 'or')}, left out, would put another entry first."
 
 
+def covariate_words(summary: Summary) -> list[str]:
+    """What else people prefer, of entries that are equals in everything but this; nothing where there are too few answers."""
+    who = {"texture": "Textured entries", "size": "Entries twice as large"}
+    known = [one for model in summary.models for one in model.covariates if one.share_low is not None and one.name in who]
+    return [
+        f"{who[one.name]} win {percent(one.share)} % [{percent(one.share_low)}, {percent(one.share_high)}] against equals." for one in known
+    ]
+
+
 def names(words: Sequence[str], last: str = "and") -> str:
     """A list in words, cut where it is long."""
     if len(words) > MAX_NAMES:

@@ -97,7 +97,8 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     found = _study(place, slug)
     done = {row.criterion: row.summary for row in found.analyses.all() if row.summary is not None}
     withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
-    criteria = {name: done[name].without(withheld).numbered().model_dump(mode="json") for name in found.in_order(done)}
+    shown = {name: done[name].without(withheld).numbered(place.viewer.organizes) for name in found.in_order(done)}
+    criteria = {name: one.model_dump(mode="json") for name, one in shown.items()}
     about = {"study": found.slug, "title": found.title, "question": found.question, "source": found.source, "made_up": found.made_up}
     about["withdrawn"] = found.withdrawn()
     return JsonResponse(about | {"criteria": criteria})
@@ -200,6 +201,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         "has_ends": any(rate[1] is not None for rate in rates), "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
+        "covariates": words.covariate_words(summary),
         "fragile": words.fragile_words(summary), "forecast": words.forecast_words(summary, first_metric),
         "raters": [line.model_dump() | {"number": n} for n, line in enumerate(summary.reliability.raters, 1)],
         "map": _map(summary, titles), "curves": [plots_study.adequacy(curve.model_dump()).to_dict() for curve in summary.adequacy],

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.worker import drain
@@ -17,6 +18,7 @@ from leaderboard.rating.artifacts import CORRUPTIONS
 from leaderboard.stats.alternative import TOLERATED
 from leaderboard.studies.analysis import analyse_due, recount
 from submissions.models import AuditEntry, Status, Submission
+from tests.support.factories import PhaseFactory, gables, give_reference
 from tests.support.leaderboard.rating import making
 
 
@@ -218,8 +220,8 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     log = AuditEntry.objects.get(action="study.edit").detail
     assert (log["before"]["rater_skill"], log["after"]["rater_skill"]) == ("expert", "skilled")
     assert 'name="rater_skill"' in client.get(f"{place}roofs/").content.decode()
-    told(client, f"{place}roofs/", "open")
-    assert 'name="rater_skill"' not in client.get(f"{place}roofs/").content.decode()
+    page = told(client, f"{place}roofs/", "open")
+    assert 'name="rater_skill"' not in page and "Named before it opened: its raters are skilled people." in page
     client.post(f"{place}roofs/", sent | {"rater_skill": "crowd"})
     study = Study.objects.get()
     with pytest.raises(making.campaign.Refused, match="stays as it was named before"):
@@ -228,6 +230,20 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies"
     assert [one["rater_skill"] for one in client.get(address).json()["items"]] == ["skilled"]
     assert set(TOLERATED) == set(Study.RaterSkill.values)
+
+
+def test_what_is_taken_account_of_is_named_before_the_study_opens(place, phase, client, rows, people):
+    page = client.get(f"{place}new/").content.decode()
+    assert "Size: how many times the edges double" in page and "whether an entry has colours" not in page
+    client.post(f"{place}new/", filled(rows, covariates=["size"], is_public="on"))
+    assert Study.objects.get().covariates == AuditEntry.objects.get(action="study.make").detail["covariates"] == ["size"]
+    told(client, f"{place}roofs/", "edit", title="Roofs", access="open", break_every=100)
+    assert Study.objects.get().covariates == [] == AuditEntry.objects.get(action="study.edit").detail["after"]["covariates"]
+    assert "texture is not one" in told(client, f"{place}roofs/", "edit", title="R", access="open", break_every=100, covariates=["texture"])
+    making.campaign.open_study(Study.objects.get(), people.organizer)
+    with pytest.raises(making.campaign.Refused, match="stays as it was named before"):
+        making.campaign.edit(Study.objects.get(), people.organizer, {"covariates": ["size"]})
+    assert 'name="covariates"' not in client.get(f"{place}roofs/").content.decode()
 
 
 def test_studies_of_scores_do_not_ask_how_skilled_raters_are(place, client, rows):
@@ -333,3 +349,42 @@ def test_an_open_study_stands_on_the_page_of_people_for_everybody(phase, people,
     assert f'href="/rate/{study.key}/"' in page
     making.campaign.close(study, people.organizer)
     assert study.key not in Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/").content.decode()
+
+
+def test_organizers_alone_see_how_consistent_each_rater_is(place, phase, people, rows, client):
+    """Eight raters of eight houses mostly prefer the better entry; the last has it turned round."""
+    phase = PhaseFactory(challenge=phase.challenge, entries="all", reference_access="public")
+    give_reference(phase, gables(8))
+    rows = making.entries(phase, people)
+    study = making.live(phase, people.organizer, rows, samples=tuple(f"house_{k:02d}" for k in range(1, 9)), is_public=True)
+    entries = list(study.entries.order_by("id"))
+    for k in range(8):
+        rater, turned = making.rater(study), k == 7
+        StudyVote.objects.bulk_create(
+            StudyVote(
+                study=study, rater=rater, sample=sample.name, left=a, right=b, criterion="overall",
+                choice="right" if ((k + 3 * h + i) % 5 == 0) != turned else "left",
+            )
+            for h, sample in enumerate(study.samples.all())
+            for i, a in enumerate(entries)
+            for b in entries[i + 1 :]
+        )  # fmt: skip
+    recount()
+    analyse_due()
+    desk = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/live/"
+    page = client.get(desk)
+    found = [row.said for row in page.context["raters"]]
+    assert all(one.consistency > 0.5 for one in found[:7]) and found[7].consistency < 0
+    assert {one.consistency_answers for one in found} == {48}
+    assert f'{found[0].consistency:.2f} <span class="soft">of 48</span>' in page.content.decode()
+    places = (
+        f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/live",
+        reverse("study_json", args=[phase.challenge.slug, phase.slug, "live"]),
+    )
+    for address in places:
+        for browser, seen in ((client, True), (Client(), False)):
+            told = browser.get(address).json()
+            (summary,) = (told.get("analyses") or told["criteria"]).values()
+            raters = summary["reliability"]["raters"]
+            assert len(raters) == 8 and raters[0]["rater"] == "rater 1"
+            assert all((one["consistency"] is not None) == seen == bool(one["consistency_answers"]) for one in raters), address

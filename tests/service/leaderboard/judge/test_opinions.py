@@ -66,4 +66,4 @@ def test_no_board_has_it_among_the_metrics(study):
         pass
     found = people.People(people.PeopleFound.read(people.found_by_people(study.phase, True, [], {})), {})
     assert study.analyses.get(criterion="overall").summary.judges and found.charts() == []
-    assert {line.slug for line in found.found.metrics} == {"constant", "coin"}
+    assert {line.slug for line in found.found.metrics} == {"constant", "coin", "size"}  # its reference has no image

@@ -12,7 +12,7 @@ from django.utils import timezone
 from leaderboard.models import Snapshot, Study
 from leaderboard.stats.ratings import Rating
 from leaderboard.studies.analysis import analyse_due
-from leaderboard.studies.sizes import sizes_of
+from leaderboard.studies.sizes import covariates_of, sizes_of
 from submissions import storage
 from submissions.formats.arrays import Mesh, Wireframe
 from submissions.formats.families import WIREFRAME
@@ -97,7 +97,10 @@ def test_what_is_not_stored_has_no_size(phase, rows):
     assert np.array_equal(found.reference, [17, 17, np.nan], equal_nan=True) and found.coloured is None
     Submission.objects.filter(pk=rows["middle"].pk).update(withdrawn_at=timezone.now())
     assert np.isnan(sizes_of(study, batch, HOUSES, methods).entries).all(axis=0).tolist() == [False, True, False]
-    storage.store().delete(with_files(rows["small"], cut(3)).artifact_key)
+    key = with_files(rows["small"], cut(3)).artifact_key
+    storage.store().save_bytes(key, b"something else")
+    assert sizes_of(study, batch, HOUSES, methods) is None
+    storage.store().delete(key)
     assert sizes_of(study, batch, HOUSES, methods) is None
     analyse_due()
     assert [line.key for line in study.analyses.get().summary.metrics if line.guard] == ["constant", "coin"]
@@ -141,6 +144,52 @@ def test_studies_of_results_alone_have_no_such_guard(phase, people):
     assert [line.key for line in study.analyses.get().summary.metrics if line.guard] == ["constant", "coin"]
 
 
+# --- what a study takes account of
+
+
+def of_account(phase, client) -> str:
+    """The page of a study that takes account of size."""
+    Study.objects.update(covariates=["size"])
+    analyse_due()
+    return client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "people"])).content.decode()
+
+
+def test_the_page_says_what_size_wins_among_equals_beside_the_column_without(phase, people, client):
+    edges = {(k, h): (4, 8, 16)[(k + h) % 3] for k in range(3) for h in range(8)}
+    houses = gables(8)
+    for k, name in enumerate(KEPT):
+        files = {house: replace(houses[house], edges=houses[house].edges[: edges[k, h]]) for h, house in enumerate(HOUSES)}
+        with_files(entry(phase, people.team, {"hss": [0.5] * 8, "corner_f1": [0.5] * 8}, method_name=name), files)
+    votes = []
+    for r in range(8):
+        for h, house in enumerate(HOUSES):
+            for i, j in ((0, 1), (0, 2), (1, 2)):
+                larger = (edges[i, h] > edges[j, h]) != ((r + 3 * h + i + j) % 4 == 0)
+                votes.append(vote(list(KEPT)[i], list(KEPT)[j], "left" if larger else "right", f"r{r}", house))
+    Study.import_votes(phase, None, votes, slug="people", title="Which?", question="Which?", is_public=True)
+    page = of_account(phase, client)
+    summary = Study.objects.get().analyses.get().summary
+    (size,) = summary.model.covariates
+    assert size.name == "size" and 0.5 < size.share_low < size.share < size.share_high
+    words = f"Entries twice as large win {100 * size.share:.0f} % [{100 * size.share_low:.0f}, {100 * size.share_high:.0f}] against equals."
+    assert words in page and ">Without</th>" in page
+    # Nothing but size was preferred, so equals are level, and surer than where size was left to chance.
+    assert [line.implied[0] for line in summary.scales] == pytest.approx([0.5] * 3, abs=0.01)
+    assert all(line.implied[2] < line.implied_without[2] for line in summary.scales)
+
+
+def test_a_size_that_is_the_entrys_own_is_refused_by_name(phase, rows, client):
+    study_of(phase)
+    page = of_account(phase, client)
+    assert "Size could not be told apart from the entries" in page and ">Without</th>" not in page
+
+
+def test_a_size_that_is_not_known_of_everything_is_left_out_with_a_note(phase, rows, client):
+    study_of(phase)
+    Submission.objects.filter(pk=rows["middle"].pk).update(withdrawn_at=timezone.now())
+    assert "Size is not known of everything that was compared" in of_account(phase, client)
+
+
 def test_faces_and_colours_of_meshes(people):
     phase = PhaseFactory(challenge=ChallengeFactory(family="mesh"), reference_access="public")
     phase.challenge.organizers.add(people.organizer)
@@ -154,3 +203,7 @@ def test_faces_and_colours_of_meshes(people):
     found = sizes_of(study, batch, ["box_1", "box_2"], ["painted", "plain"])
     assert found.entries.tolist() == [[6, 12], [12, 12]] and found.reference.tolist() == [12, 12]
     assert found.coloured.tolist() == [[1, 0], [0, 0]]
+    study.covariates = ["size", "texture"]
+    named = covariates_of(study, found, (2, 2))
+    assert named["texture"].tolist() == [[1, 0], [0, 0]] and named["size"][0] == pytest.approx(np.log2([6, 12]))
+    assert all(np.isnan(table).all() for table in covariates_of(study, None, (2, 2)).values())
