@@ -136,18 +136,24 @@ class Line:
         return f" · tier {self.tier}" if self.tier is not None else ""
 
     @property
-    def notes(self) -> list[str]:
-        """What a reader must know before taking the figure for more than it is."""
+    def caveats(self) -> list[str]:
+        """What stands beside the figure wherever it is shown: it is of a part of the duels, or may be size alone."""
         found = []
-        if self.shown and not self.guard and self.state in (COIN, AGAINST):
-            found.append("not better than chance here")
         if self.shown and self.above_size is False:
             found.append(NOT_ABOVE_SIZE)
         if self.figure.coverage is not None and self.figure.coverage < LOW_COVERAGE:
             found.append(f"answers {round(100 * self.figure.coverage)} % of the duels")
-        if self.figure.rough and self.shown:
-            found.append("few raters or items: a rough interval")
         return found
+
+    @property
+    def notes(self) -> list[str]:
+        """All that a reader must know before taking the figure for more than it is."""
+        chance = self.shown and not self.guard and self.state in (COIN, AGAINST)
+        rough = self.figure.rough and self.shown
+        return [
+            *(["not better than chance here"] if chance else []), *self.caveats,
+            *(["few raters or items: a rough interval"] if rough else []),
+        ]  # fmt: skip
 
     @property
     def way(self) -> int | None:
@@ -359,8 +365,8 @@ def _of_earlier(kept: Mapping[str, Any]) -> dict[str, Any]:
 def found_by_people(
     phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]], fingerprints: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """What people found, for a ranking of `entries`: of the phase's studies that may be shown the one that most raters took
-    part in, of equals the newest. None without a study that has been analysed.
+    """What people found, for a ranking of `entries`: of the phase's studies that may be shown, those on entries of the ranking first, the
+    one that most raters took part in, of equals the newest. None without a study that has been analysed.
 
     `fingerprints` are those of the ranking's columns: what was found of other values under the same slug is not said of them.
     """
@@ -375,9 +381,14 @@ def found_by_people(
     if not of_study:
         return None
     main = [found[next(iter(found.values()))[0].study.leading(found)] for found in of_study.values()]
-    row, summary = max(main, key=lambda one: (one[1].n_people or 0, one[0].study.created_at, one[0].study_id))
-    kept = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     shown = {entry["id"] for entry in entries}
+
+    def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
+        row, summary = one
+        return bool(shown & set(summary.entries.values())), summary.n_people or 0, row.study.created_at, row.study_id
+
+    row, summary = max(main, key=weight)
+    kept = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     label_of = {pk: label for label, pk in summary.entries.items()}
     line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
     lines = [line_of.get(label_of.get(entry["id"], "")) for entry in entries]
@@ -582,7 +593,7 @@ class People:
             "scale": [min(ends), max(ends)], "decimals": 2, "value": value, "ci_low": low, "ci_high": high,
             # Over how many answers the interval is: 0 says that this is not known, and is no reason to hide it.
             "n": [0] * n, "rank": self._places(content), "rank_low": [None] * n, "rank_high": [None] * n, "group": [None] * n,
-            "order": order(value, True),
+            "order": order(value, True), "percent": not self.opinions,
         }  # fmt: skip
 
 

@@ -266,6 +266,13 @@ def cell(metric: dict, index: int, noun: str = certainty.NOUN) -> Cell:
         spread = metric["rank_low"][index], metric["rank_high"][index]
         words.append(f"rank {rank}" + (f" ({span(*spread)})" if spread[0] is not None else ""))
     left, width = bar(metric["scale"], low, high)
+    if metric.get("percent"):  # how often people would pick it: whole hundredths, its interval drawn and in the title
+        words[0] = f"people would pick it in {100 * value:.1f} % of duels"
+        if low is not None and high is not None:
+            words[1] = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+        return Cell(
+            f"{round(100 * value)} %", title="; ".join(words), best=rank == 1, left=left, width=width, dot=position(metric["scale"], value)
+        )
     return Cell(
         text=digits.text, half=digits.half, up=digits.up, down=digits.down, title="; ".join(words), best=rank == 1,
         left=left, width=width, dot=position(metric["scale"], value), n=n,

@@ -30,6 +30,10 @@ class StudyBrief(Schema):
     source: str = Field(description="Who collected the judgements, where they came from elsewhere.")
     kind: str = Field(description="pairs, or opinions (scores from 1 to 5).")
     state: str = Field(description="draft, open or closed.")
+    rater_skill: str = Field(
+        description="crowd, skilled or expert: how much worse than such a rater a judge model may be (.1, .15, .2) to stand beside "
+        "people; named before the study opened."
+    )
     made_up: bool = Field(description="Its raters are invented.")
     created_at: datetime
     criteria: list[str] = Field(description="The criteria that are analysed; an empty name holds all answers.")
@@ -65,7 +69,7 @@ def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
     main = done[study.leading(done)] if done else None
     summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
-    fields = ("slug", "title", "question", "source", "kind", "state", "made_up", "created_at")
+    fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "made_up", "created_at")
     return {name: getattr(study, name) for name in fields} | {
         "criteria": study.in_order(done), "raters": summary.n_people if summary else None,
         "judgements": summary.counted if summary else None, "withdrawn": study.n_withdrawn,

@@ -23,6 +23,10 @@ UNKNOWN = (
     "By a link, or where everybody may, people rate without an account too. Who has none cannot be known as a member of a team, and may "
     "be asked about entries of their own; where that matters, let only accounts on the list rate."
 )
+SKILL = (
+    "A judge model stands beside people if it agrees with them about as often as one of them does; it may be .1 worse than a crowd, .15 "
+    "worse than skilled people, .2 worse than experts. It cannot be changed once the study has opened."
+)
 
 
 class EntryChoices(forms.ModelMultipleChoiceField):
@@ -82,6 +86,13 @@ class NewStudyForm(forms.Form):
         min_value=0, max_value=50, initial=0, label="Pairs of known order, %", help_text="At least this share of a rater's questions."
     )
     break_every = forms.IntegerField(min_value=10, max_value=5000, initial=350, label="Break after", help_text="Answers; a suggestion.")
+    rater_skill = forms.ChoiceField(
+        choices=Study.RaterSkill.choices,
+        initial=Study.RaterSkill.CROWD,
+        required=False,
+        label="Its raters are",
+        help_text=SKILL,
+    )
     access = forms.ChoiceField(
         choices=Study.Access.choices,
         initial=Study.Access.INVITED,
@@ -107,13 +118,13 @@ class NewStudyForm(forms.Form):
 
     # What is asked for one kind of study alone; the page hides it while the other one is chosen.
     ONLY = {"criteria_opinions": OPINIONS} | dict.fromkeys(
-        ("criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse"), PAIRS
+        ("criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "rater_skill"), PAIRS
     )
     GROUPS = (
         ("What is asked", ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria")),
         ("About what", ("entries", "corruptions", "empty", "n_samples", "sample_names", "discloses")),
         ("How much of it", ("plan", "questions_per_rater", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "break_every")),
-        ("Of whom", ("access", "most_raters", "groups", "consent", "opens_at", "closes_at", "is_public")),
+        ("Of whom", ("access", "most_raters", "rater_skill", "groups", "consent", "opens_at", "closes_at", "is_public")),
     )
 
     def __init__(self, phase: Phase, *args: object) -> None:
@@ -196,6 +207,7 @@ class NewStudyForm(forms.Form):
         copied = ("title", "slug", "question", "kind", "plan", "questions_per_rater", "break_every", "access", "most_raters", "groups")
         values = {name: data[name] for name in (*copied, "consent", *MOMENTS, "is_public")}
         values |= {"repeat_share": data["repeat_percent"] / 100, "gold_share": data["gold_percent"] / 100}
+        values["rater_skill"] = data["rater_skill"] or Study.RaterSkill.CROWD
         values["criteria"] = [one.to_dict() for one in data["criteria"]]
         made: list[Artifact] = [*(CORRUPTIONS if data.get("corruptions") else ()), *([NOTHING] if data.get("empty") else ())]
         gold = (data["gold_better"], data["gold_worse"]) if data.get("gold_better") else None
@@ -210,7 +222,8 @@ class NewStudyForm(forms.Form):
 
 
 class RunningStudyForm(forms.ModelForm):
-    """What may be changed of a study at any time; what was asked of raters stays as it is."""
+    """What may be changed of a study at any time, and before it opens how its answers are judged; what was asked of raters stays as it
+    is."""
 
     groups = Lines(required=False, rows=3, help_text="One a line.")
     consent = LongText(required=False, rows=3, label="What raters agree to")
@@ -219,16 +232,23 @@ class RunningStudyForm(forms.ModelForm):
 
     class Meta:
         model = Study
-        fields = ("title", "access", "most_raters", "groups", "consent", "break_every", "opens_at", "closes_at")
-        labels = {"access": "Who may rate", "break_every": "Break after"}
-        help_texts = {"access": UNKNOWN}
+        fields = ("title", "rater_skill", "access", "most_raters", "groups", "consent", "break_every", "opens_at", "closes_at")
+        labels = {"access": "Who may rate", "break_every": "Break after", "rater_skill": "Its raters are"}
+        help_texts = {"access": UNKNOWN, "rater_skill": SKILL}
 
     def __init__(self, *args: object, instance: Study, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)
+        if instance.state != Study.State.DRAFT or instance.kind != Study.Kind.PAIRS:
+            del self.fields["rater_skill"]
+        else:
+            self.fields["rater_skill"].required = False
         self.initial["groups"] = "\n".join(instance.groups)
         self.before = {name: getattr(instance, name) for name in MOMENTS}
         for name in MOMENTS:
             self.initial[name] = self.fields[name].show(self.before[name], instance.phase.zone)
+
+    def clean_rater_skill(self) -> str:
+        return self.cleaned_data["rater_skill"] or self.instance.rater_skill
 
     def clean_groups(self) -> list[str]:
         return clean_group_names(self.cleaned_data["groups"])

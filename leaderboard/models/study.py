@@ -64,6 +64,11 @@ class Study(models.Model):
         INVITED = "invited", "Whoever has an invitation link"
         OPEN = "open", "Everybody"
 
+    class RaterSkill(models.TextChoices):  # the names of `leaderboard.stats.alternative.TOLERATED`
+        CROWD = "crowd", "A crowd"
+        SKILLED = "skilled", "Skilled people"
+        EXPERT = "expert", "Experts"
+
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="studies")
     slug = models.SlugField(max_length=63)
     title = models.CharField(max_length=120)
@@ -83,6 +88,10 @@ class Study(models.Model):
     repeat_share = models.FloatField(default=0.05, help_text="Questions asked again, half of them with their sides turned.")
     gold_share = models.FloatField(default=0.0, help_text="At least this share of the questions is on pairs of known order.")
     break_every = models.PositiveSmallIntegerField(default=350, help_text="A break is suggested after so many answers.")
+    rater_skill = models.CharField(
+        max_length=8, choices=RaterSkill, default=RaterSkill.CROWD,
+        help_text="How much worse than such a rater a judge model may be: .1, .15 or .2. Fixed once the study has opened.",
+    )  # fmt: skip
     seed = models.PositiveIntegerField(default=0)
     access = models.CharField(max_length=8, choices=Access, default=Access.INVITED)
     most_raters = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")

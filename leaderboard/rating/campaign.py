@@ -23,6 +23,7 @@ from submissions.models.user import hash_secret
 
 MOST_ENTRIES, MOST_SAMPLES = 200, 5000
 MOST_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
+UNTIL_OPEN = frozenset({"rater_skill"})  # what nobody may choose who could have seen answers
 KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
 
 
@@ -80,7 +81,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
         StudyEntry.objects.bulk_create(_entries(study, design))
         AuditEntry.record(
             phase.challenge, actor, "study.make", study, title=study.title, samples=len(samples), entries=len(design.entries),
-            made=[artifact.name for artifact in design.artifacts], discloses=hides_reference(phase),
+            made=[artifact.name for artifact in design.artifacts], discloses=hides_reference(phase), rater_skill=study.rater_skill,
         )  # fmt: skip
         wake.after_commit("studies")
     return study
@@ -128,13 +129,15 @@ def _entries(study: Study, design: Design) -> list[StudyEntry]:
 
 
 def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
-    """Change what may be changed of a study at any time."""
+    """Change what may be changed of a study at any time, or before it opens. Raises `Refused` where it is too late."""
     with transaction.atomic():
         now = study.locked()
         before = {name: getattr(now, name) for name in values}
         after = {name: value for name, value in values.items() if value != before[name]}
         if not after:
             return
+        if now.state != Study.State.DRAFT and not UNTIL_OPEN.isdisjoint(after):
+            raise Refused("This study has opened, so how its answers are judged stays as it was named before.", "opened")
         Study.objects.filter(pk=study.pk).update(**after)
         RenderedText.after_commit(after.get("consent", ""))
         if "title" in after:  # boards name their study

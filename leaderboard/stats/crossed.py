@@ -21,9 +21,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit, stdtr, stdtrit
 
-from leaderboard.stats.votes import FEW, LEAST, Floats, Ints
+from leaderboard.stats.votes import FEW, LEAST, ROUGH, Floats, Ints
 
-ROUGH = 8  # below which the interval is a rough one
 LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
 NO_VARIANCE = NOTHING**2  # what such sums leave of a variance

@@ -66,7 +66,10 @@ def seen(found: Differences) -> Seen | None:
     z = (size / unit) ** g
     beta = _slope(z, y, w)
     p = expit(beta * z)
-    u = w * z * (y - p) / float((w * z**2 * p * (1 - p)).sum())
+    information = float((w * z**2 * p * (1 - p)).sum())
+    if information <= 0:  # everybody sees every difference: no slope is steep enough
+        return None
+    u = w * z * (y - p) / information
     variance = answers.clusters.variance(u)
     low, high = crossed.interval(beta, math.sqrt(float(variance.total)), float(variance.df))
     return Seen(g, unit, (beta, float(low), float(high)), float(size.max())) if low > 0 else None

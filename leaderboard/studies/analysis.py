@@ -24,6 +24,7 @@ from leaderboard.rating import artifacts
 from leaderboard.rating.subject import gold_pairs
 from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
+from leaderboard.studies.sizes import sizes_of
 from leaderboard.studies.summary import GUARD_TITLES, Summary
 from leaderboard.trained import trained_on
 
@@ -95,7 +96,7 @@ def compute(row: StudyAnalysis) -> None:
 
 def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
     """What follows from a study's judgements on the row's criterion, beside the values of `batch`."""
-    from leaderboard.stats import opinion_study, summaries
+    from leaderboard.stats import alternative, opinion_study, summaries
     from leaderboard.stats.study import analyse
 
     study = row.study
@@ -110,13 +111,17 @@ def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
         metrics = metric_scores(study, batch, ratings.samples, ratings.methods)
         models = judges_of(study, row.criterion)
         found = opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
-        return summaries.of_scores(found, ratings, metrics, study.damaged | out, step=step)
+        sizes = sizes_of(study, batch, ratings.samples, ratings.methods, step)
+        known = {"size": sizes.entries, "reference_size": sizes.reference} if sizes else {}
+        return summaries.of_scores(found, ratings, metrics, study.damaged | out, step=step, **known)
     votes = voting.canonical(study.votes(row.criterion, counted=True))
     metrics = metric_scores(study, batch, votes.samples, votes.methods)
     gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
     models = judges_of(study, row.criterion)
     found = analyse(votes, metrics, gold, step=step, models=models)
-    return summaries.of_pairs(found, votes, metrics, study.damaged, models=models, step=step)
+    sizes = sizes_of(study, batch, votes.samples, votes.methods, step)
+    size, tolerated = sizes.entries if sizes else None, alternative.TOLERATED[study.rater_skill]
+    return summaries.of_pairs(found, votes, metrics, study.damaged, models=models, tolerated=tolerated, size=size, step=step)
 
 
 def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.people import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
+from leaderboard.stats.votes import FEW, LEAST, ROUGH
 from leaderboard.studies.summary import Entry, Summary
 
 MAX_NAMES = 4
-FEW = "It is too early to say."
+EARLY = "It is too early to say."
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,13 @@ def sentences(summary: Summary, lines: Sequence[Line]) -> list[Sentence]:
 
 def _preferred(summary: Summary) -> Sentence:
     if summary.why:
-        return Sentence(FEW, summary.why)
+        return Sentence(EARLY, summary.why) if summary.why.startswith(FEW) else Sentence(summary.why)
     ranked = [line for line in summary.ranked if line.part == 1]
     others = len({line.part for line in summary.ranked}) > 1
     apart = " Some entries met only some others, so each part has an order of its own." if others else ""
     open_ = [line for line in ranked if line.rank is not None and line.rank[0] == 1]
     if len(ranked) < 2 or not open_:
-        return Sentence(FEW, summary.why or "No two entries met.")
+        return Sentence(EARLY, summary.why or "No two entries met.")
     if len(open_) > 1:
         return Sentence("First place with people is open:", f"{names([line.method for line in open_])} may be first.{apart}")
     value, low, high = ranked[0].implied
@@ -47,7 +48,7 @@ def _preferred(summary: Summary) -> Sentence:
 def _preferred_scores(summary: Summary) -> Sentence:
     ranked = [line for line in summary.ranked if line.mos[1] is not None]
     if not ranked:
-        return Sentence(FEW, summary.why or next((line.why for line in summary.scales if line.why), ""))
+        return Sentence(EARLY, summary.why or next((line.why for line in summary.scales if line.why), ""))
     first, apart = ranked[0], {frozenset((duel.first, duel.second)): duel.p_holm for duel in summary.duels}
     level = [line.method for line in ranked[1:] if not (apart.get(frozenset((first.method, line.method))) or 1.0) <= 0.05]
     if level:
@@ -91,8 +92,16 @@ def _enough(summary: Summary) -> Sentence | None:
         first = f"Enough for place{'s 1 to ' + str(k) if k > 1 else ' 1'}."
     else:
         first = "Not enough for any place yet."
-    more = f"About {summary.enough.more:,} more judgements would settle place {k + 1}." if summary.enough.more and k < n else ""
+    more = ""
+    if summary.enough.more and k < n:
+        more = f"About {int(float(f'{summary.enough.more:.2g}')):,} more judgements would settle place {k + 1}."
     return Sentence(first, more)
+
+
+def rough_words(summary: Summary) -> str:
+    """What is said beside intervals of few raters or items."""
+    few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, "items")) if LEAST <= n < ROUGH]
+    return "" if summary.why or not few else f"Few {names(few)}: read these intervals as rough ones."
 
 
 def forecast_words(summary: Summary, title: str) -> str:

@@ -83,6 +83,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     context["outdated"] = sentences(batch.outdated()) if batch else []
     context["keeps_values"] = batch is not None and batch.state != EvaluationBatch.State.CURRENT
     context["judges"] = of_study(found, summary, withheld)
+    gates = [one["agreement"].gate for one in context["judges"] if one["agreement"] is not None]
+    context["tolerated"] = next((gate.tolerated for gate in gates if gate is not None), None)
     context["judges_beside"] = any(one["agreement"] is not None and not one["display_only"] for one in context["judges"])
     return render(request, "leaderboard/study.html", context)
 
@@ -157,14 +159,16 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
     """What the page shows of an analysis; `metric` is the one whose values are drawn over opinion scores."""
     entries, lines = _pages(study), lines_of(summary, titles)
     groups = sorted({group for group in summary.groups if group})
-    places = rank([summary.value_of(line)[0] for line in summary.ranked], True)
+    # Below the smallest numbers there is no order of entries either.
+    shown = sorted(summary.ranked, key=lambda line: line.method) if summary.why and summary.of != "means" else summary.ranked
+    places = rank([summary.value_of(line)[0] for line in shown], True)
     rates = [summary.value_of(line) for line in summary.ranked]
     scales = [
         {
             "line": line, "place": place, "entry": entries.get(line.method), "known": summary.shows(line), "value": _value(summary, line),
             "bar": spread(*_value(summary, line), [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]),
         }
-        for line, place in zip(summary.ranked, places, strict=True)
+        for line, place in zip(shown, places, strict=True)
     ]  # fmt: skip
     others = [line for line in summary.scales if line.method not in {one.method for one in summary.ranked}]
 
@@ -185,12 +189,14 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         for one in found.contradictions
     ]
     turned.sort(key=lambda row: row["one"].p_holm)
+    entries_of_teams = {*summary.methods} - {*summary.damaged, *summary.left_out}
     first_metric = next((line.title for line in lines if not line.guard), "")
     chosen = next(
         (found for found in summary.metrics if found.key == metric), next((one for one in summary.metrics if not one.guard), None)
     )
     return {
-        "found": summary, "sentences": words.sentences(summary, lines), "scales": scales, "others": others,
+        "found": summary, "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
+        "others": others, "rough": words.rough_words(summary),
         "has_ends": any(rate[1] is not None for rate in rates), "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),

@@ -3,16 +3,24 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.errors import FormatError
-from submissions.formats.npz import Shape, read_npz
+from submissions.formats.npz import Shape, read_members, read_npz
 
 MAX_BYTES = 4_000_000_000  # of one array, unpacked
 IDS = "ids"
+
+
+class Extent(NamedTuple):
+    """How much there is of a stored item: edges, faces or bytes of its image; and whether it has colours, of families whose files may
+    have them."""
+
+    size: int
+    coloured: bool | None = None
 
 
 def id_bytes(ids: Iterable[str]) -> NDArray[np.uint8]:
@@ -39,11 +47,12 @@ class Stored:
     what: str
 
     @classmethod
-    def read(cls, data: bytes, per_item: Sequence[str], per_row: Mapping[str, Shape], what: str) -> "Stored":
-        """``data`` with the arrays that hold one value an item and those that hold rows, with their rows' shapes. Raises
-        ``FormatError``."""
+    def read(cls, data: bytes | BinaryIO, per_item: Sequence[str], per_row: Mapping[str, Shape], what: str) -> "Stored":
+        """``data``, or of an open file only what is named: the arrays that hold one value an item and those that hold rows, with their
+        rows' shapes. Raises ``FormatError``."""
         rows: dict[str, Shape] = {**dict.fromkeys((IDS, *per_item), ()), **per_row}
-        arrays = read_npz(data, "artifact", rows, MAX_BYTES)
+        read = read_npz if isinstance(data, bytes) else read_members
+        arrays = read(data, "artifact", rows, MAX_BYTES)
         missing = [name for name in rows if name not in arrays]
         if missing:
             raise FormatError("artifact", missing[0], f"is missing; this is not a stored set of {what}")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")  # of an item, or of its group
 
@@ -155,6 +155,11 @@ class Family:
     def unpack(self, data: bytes) -> dict[str, Any]:
         """The inverse of ``pack``. Raises ``FormatError``."""
         return self._reader("unpack")(data)
+
+    def stored_extents(self, source: BinaryIO) -> dict[str, Any]:
+        """Of an open file that ``save`` wrote: an ``artifact.Extent`` of each item by name; the items are not read. Raises
+        ``FormatError``."""
+        return self._reader("stored_extents")(source)
 
     def write(self, item: Any, form: str) -> bytes:
         """The item as a file of that form: ``exact`` or ``example``."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 import numpy as np
 
@@ -26,6 +27,7 @@ __all__ = [
     "load_folder",
     "pack",
     "read_mesh",
+    "stored_extents",
     "unpack",
     "write_obj",
     "write_ply",
@@ -126,3 +128,10 @@ def unpack(data: bytes) -> dict[str, Mesh]:
     faces = stored.split("faces", face_counts)
     colours = stored.split("face_colours", np.where(coloured, face_counts, 0))
     return {name: Mesh(vertices[n], faces[n].astype(np.int64), colours[n] if coloured[n] else None) for n, name in enumerate(stored.ids)}
+
+
+def stored_extents(source: BinaryIO) -> dict[str, artifact.Extent]:
+    """The number of faces of each stored mesh, and whether it has colours; neither corners nor faces are read. Raises ``FormatError``."""
+    stored = artifact.Stored.read(source, ("face_counts", "coloured"), {}, "meshes")
+    counts = stored.arrays["face_counts"].tolist()
+    return {name: artifact.Extent(*one) for name, *one in zip(stored.ids, counts, stored.flags("coloured").tolist(), strict=True)}

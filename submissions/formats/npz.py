@@ -7,7 +7,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,13 @@ def read_npz(data: bytes, file: str, rows: Mapping[str, Shape], max_bytes: int) 
     # The list of members sits at the end; an honest one of this kind is tiny, and zipfile would load any size of it.
     if data.count(b"PK\x01\x02") > MAX_MEMBERS:
         raise FormatError(file, "", f"holds more than {MAX_MEMBERS} arrays")
+    return read_members(io.BytesIO(data), file, rows, max_bytes)
+
+
+def read_members(source: BinaryIO, file: str, rows: Mapping[str, Shape], max_bytes: int) -> dict[str, NDArray[Any]]:
+    """``read_npz`` of an open file that the service wrote itself: nothing but the list of members and those named is read."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(source) as archive:
             infos = [info for info in archive.infolist() if _member_name(info) in rows]
             if len({_member_name(info) for info in infos}) != len(infos):
                 raise FormatError(file, "", "holds an array twice under one name")

@@ -7,11 +7,13 @@ item is asked for, so a slice of an entry costs the memory of its own images.
 import json
 import os
 import struct
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, BinaryIO
 
+from submissions.formats.artifact import Extent
 from submissions.formats.errors import FormatError
 from submissions.formats.render import CleanViews, Render, Roi, View
 
@@ -56,9 +58,22 @@ def unpack(data: bytes) -> dict[str, Any]:
 
 def read(source: BinaryIO, only: Collection[str] | None = None) -> dict[str, Any]:
     """The items of a stored file, all or ``only`` some, in their order; the bytes of others are not read."""
-    try:
+    with _understood():
         stored = _Stored.open(source)
         return {entry["id"]: stored.item(entry) for entry in stored.items if only is None or entry["id"] in only}
+
+
+def stored_extents(source: BinaryIO) -> dict[str, Extent]:
+    """The bytes of each stored item's PNG; views of which no image is known are left out. Only the list is read."""
+    with _understood():
+        images = {entry["id"]: entry.get("render") or entry["view"]["image"] for entry in _Stored.open(source).items}
+        return {name: Extent(int(image["image"][1])) for name, image in images.items() if image is not None}
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    try:
+        yield
     except (ValueError, KeyError, TypeError, LookupError, struct.error, RecursionError) as error:
         if isinstance(error, FormatError):
             raise

@@ -62,7 +62,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         elif act == "edit":
             settings = RunningStudyForm(request.POST, instance=found)
             if settings.is_valid():
-                campaign.edit(found, request.user, {name: settings.cleaned_data[name] for name in settings.Meta.fields})
+                campaign.edit(found, request.user, {name: settings.cleaned_data[name] for name in settings.fields})
                 messages.success(request, "Saved.")
                 return redirect(request.path)
             found.refresh_from_db()

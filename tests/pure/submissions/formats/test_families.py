@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from submissions.formats.arrays import Mesh, Wireframe
+from submissions.formats.errors import FormatError
 from submissions.formats.families import FAMILIES, MESH, RENDER, WIREFRAME, same
 from submissions.formats.package import SINGLE_FILE_SUFFIXES, open_package
 from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render
@@ -169,3 +170,27 @@ def test_the_texts_name_what_people_may_send() -> None:
 def test_the_table_loads_nothing_heavy() -> None:
     code = "import sys, submissions.formats.families; sys.exit(any(name in sys.modules for name in ('numpy', 'django')))"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+@families
+def test_extents_are_those_of_the_items_without_reading_them(family) -> None:
+    items = {"b": ITEMS[family.key], "a": BARE[family.key]}
+    found = family.stored_extents(io.BytesIO(family.pack(items)))
+    expected = {
+        "wireframe": {"b": (3, None), "a": (0, None)},
+        "mesh": {"b": (2, True), "a": (1, False)},
+        "render": {"b": (len(IMAGE.png), None), "a": (len(IMAGE.png), None)},
+    }
+    assert found == expected[family.key]
+    assert family.stored_extents(io.BytesIO(family.pack({}))) == {}
+
+
+@families
+def test_extents_of_what_is_no_stored_set_are_refused(family) -> None:
+    with pytest.raises(FormatError):
+        family.stored_extents(io.BytesIO(b"nothing of the kind"))
+
+
+def test_views_without_an_image_have_no_extent() -> None:
+    stored = RENDER.pack({"s/1": replace(BARE["render"], image=None), "s/2": IMAGE})
+    assert RENDER.stored_extents(io.BytesIO(stored)) == {"s/2": (len(IMAGE.png), None)}

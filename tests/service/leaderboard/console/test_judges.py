@@ -137,6 +137,7 @@ def test_a_spent_budget_is_raised_on_the_page(desk, server, study):
 
 
 def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
+    type(study).objects.update(rater_skill="skilled")
     run = planning.make(study, None, "seer-1", Wish("one-view", 100, anchor="onyx"))
     run.start(None)
     while ask_due():
@@ -156,9 +157,11 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
     row = study.analyses.get()
     (line,) = row.content["judges"]
     assert line["pairs"]["value"] == 1 and line["order"]["krocc"] == 1 and line["probability"] == {"agreement": 1, "l1": 0, "n": 6}
+    assert line["gate"]["tolerated"] == 0.15
     assert row.content["agreement"]["names"] == ["jane"] and row.content["raters"] == ["jane"]
     page = text_of(desk.get(public))
     assert "May stand beside people" in page and "Too few raters answered 30 of its questions" in page and "0.06 USD" in page
+    assert "The study’s raters are skilled people: a judge may be 0.15 worse" in page
     assert analyse_due() == 0
     more = planning.make(study, None, "seer-2", Wish("one-view", 3))
     more.start(None)

@@ -14,6 +14,7 @@ from leaderboard.models import Snapshot, Study, StudyEntry, StudyVote
 from leaderboard.rating import artifacts
 from leaderboard.rating.answer import answer
 from leaderboard.rating.artifacts import CORRUPTIONS
+from leaderboard.stats.alternative import TOLERATED
 from leaderboard.studies.analysis import analyse_due, recount
 from submissions.models import AuditEntry, Status, Submission
 from tests.support.leaderboard.rating import making
@@ -207,6 +208,32 @@ def test_listed_accounts_and_settings(place, client, rows, people):
     study = Study.objects.get()
     assert (study.title, study.access, study.most_raters, study.groups) == ("New title", "open", 5, ["a", "b"])
     assert AuditEntry.objects.get(action="study.edit").detail["after"]["title"] == "New title"
+
+
+def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, client, rows, people):
+    client.post(f"{place}new/", filled(rows, rater_skill="expert", is_public="on"))
+    assert Study.objects.get().rater_skill == AuditEntry.objects.get(action="study.make").detail["rater_skill"] == "expert"
+    sent = {"act": "edit", "title": "Roofs", "access": "open", "break_every": 100}
+    client.post(f"{place}roofs/", sent | {"rater_skill": "skilled"})
+    log = AuditEntry.objects.get(action="study.edit").detail
+    assert (log["before"]["rater_skill"], log["after"]["rater_skill"]) == ("expert", "skilled")
+    assert 'name="rater_skill"' in client.get(f"{place}roofs/").content.decode()
+    told(client, f"{place}roofs/", "open")
+    assert 'name="rater_skill"' not in client.get(f"{place}roofs/").content.decode()
+    client.post(f"{place}roofs/", sent | {"rater_skill": "crowd"})
+    study = Study.objects.get()
+    with pytest.raises(making.campaign.Refused, match="stays as it was named before"):
+        making.campaign.edit(study, people.organizer, {"rater_skill": "crowd"})
+    assert Study.objects.get().rater_skill == "skilled"
+    address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies"
+    assert [one["rater_skill"] for one in client.get(address).json()["items"]] == ["skilled"]
+    assert set(TOLERATED) == set(Study.RaterSkill.values)
+
+
+def test_studies_of_scores_do_not_ask_how_skilled_raters_are(place, client, rows):
+    client.post(f"{place}new/", filled(rows, kind="opinions", criteria_opinions=["overall"]))
+    assert Study.objects.get().rater_skill == "crowd"
+    assert 'name="rater_skill"' not in client.get(f"{place}roofs/").content.decode()
 
 
 def test_the_twelve_corruptions_and_the_empty_entry_are_made_scored_and_on_no_board(phase, people, rows, references, client):

@@ -179,7 +179,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
 
 
 def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
-    rows = [Vote(**{**vars(row), "rater": f"jane.{row.rater}@example.org"}) for row in made_up(6, 4, 5)]
+    rows = [Vote(**{**vars(row), "rater": f"jane.{row.rater}@example.org"}) for row in made_up(6, 8, 5)]
     study = imported(phase, rows, made_up=True)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
     assert "being computed" in client.get(address).content.decode()

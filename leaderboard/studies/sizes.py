@@ -1,0 +1,101 @@
+"""How large the things are that a study compares: the guard that knows size alone, and the covariates that models of preference take.
+
+Edges of a wireframe, faces of a mesh, bytes of the PNG of a render. Of a sample with several items or views it is the sum over them, since
+raters see all of them; what an entry left out adds nothing. Extents of one stored file never change, so they are worked out once
+from its counts, without its items, and kept where what is drawn of it is kept; one file at a time is open.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.models import EvaluationBatch, Reference
+from leaderboard import kept
+from leaderboard.models import Study
+from leaderboard.stats.votes import Floats
+from submissions import storage
+from submissions.formats.artifact import Extent
+from submissions.formats.families import Family
+
+VERSION = 1  # of what is kept
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """Float64, nan where it is not known: `entries` [samples, methods], `reference` [samples]; `coloured` [samples, methods] is 1 where all
+    that an entry handed in has colours, 0 elsewhere, None where the family's files have none."""
+
+    entries: Floats
+    reference: Floats
+    coloured: Floats | None
+
+
+def sizes_of(
+    study: Study,
+    batch: EvaluationBatch | None,
+    samples: Sequence[str],
+    methods: Sequence[str],
+    step: Callable[[], None] = lambda: None,
+) -> Sizes | None:
+    """The sizes of a study's entries on its samples; None where fewer than two have anything stored, as where figures were imported.
+
+    An entry that was withdrawn has none. Raises `storage.StorageError` while the storage does not answer.
+    """
+    reference = study.reference or (batch.reference if batch else None)
+    if reference is None:
+        return None
+    items = _items(reference, samples)
+    entries = np.full((len(samples), len(methods)), math.nan)
+    coloured = np.full_like(entries, math.nan)
+    places = {label: n for n, label in enumerate(methods)}
+    rows = study.entries.filter(submission__isnull=False, submission__withdrawn_at=None).exclude(submission__artifact_key="")
+    for label, pk, key in rows.order_by("id").values_list("label", "submission_id", "submission__artifact_key"):
+        found = _extents(reference.family, str(pk), key) if label in places else None
+        if found is None:
+            continue
+        for n, names in items.items():
+            there = [found[name] for name in names if name in found]
+            entries[n, places[label]] = sum(one.size for one in there)
+            coloured[n, places[label]] = bool(there) and all(one.coloured for one in there)
+        step()
+    if (~np.isnan(entries)).any(axis=0).sum() < 2:
+        return None
+    return Sizes(entries, _reference_sizes(reference, samples, items), coloured if reference.family.key == "mesh" else None)
+
+
+def _items(reference: Reference, samples: Sequence[str]) -> dict[int, list[str]]:
+    """By the number of a sample, the items that are shown as it; samples that are no group of the reference are left out."""
+    places: dict[str, int] = {name: n for n, name in enumerate(samples)}
+    found: dict[int, list[str]] = {}
+    for item, group in zip(reference.item_ids, reference.groups, strict=True):
+        if group in places:
+            found.setdefault(places[group], []).append(item)
+    return found
+
+
+def _reference_sizes(reference: Reference, samples: Sequence[str], items: Mapping[int, list[str]]) -> Floats:
+    """The sum over a sample's items; nan where one of them has no image."""
+    found, sizes = _extents(reference.family, f"reference-{reference.pk}", reference.key) or {}, np.full(len(samples), math.nan)
+    for n, names in items.items():
+        if all(name in found for name in names):
+            sizes[n] = sum(found[name].size for name in names)
+    return sizes
+
+
+def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:
+    """Of each stored item; None where nothing lies under the key any more."""
+
+    def count() -> bytes:
+        with storage.store().open(key) as source:
+            return json.dumps(family.stored_extents(source), separators=(",", ":")).encode()
+
+    try:
+        data = kept.once(owner, {"extents": VERSION, "artifact": key}, "json", count)
+    except FileNotFoundError:
+        return None
+    return {name: Extent(*one) for name, one in json.loads(data or b"{}").items()}

@@ -1,0 +1,103 @@
+"""The sentences of a study's page: what they say in the situations in which there is little to say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from leaderboard.people import lines_of
+from leaderboard.stats import opinion_study, summaries
+from leaderboard.stats import ratings as rating
+from leaderboard.stats.ratings import Rating
+from leaderboard.stats.study import MetricScores, analyse
+from leaderboard.stats.votes import Vote, canonical
+from leaderboard.studies import words
+from leaderboard.studies.summary import Summary
+from tests.pure.leaderboard.stats.test_people import SAMPLES, said
+
+
+def summary_of(rows: list[Vote], damaged=(), **values: float) -> Summary:
+    """Of votes on pairs; `values` are a metric's, the same on every sample but for a little."""
+    votes = canonical(rows)
+    metrics = []
+    if values:
+        x = np.array([[values[name] + 0.01 * n for name in votes.methods] for n in range(len(votes.samples))])
+        metrics = [MetricScores("m", x)]
+    return Summary.model_validate(summaries.of_pairs(analyse(votes, metrics), votes, metrics, damaged))
+
+
+def sentences(summary: Summary) -> list[tuple[str, str]]:
+    return [(one.first, one.rest) for one in words.sentences(summary, lines_of(summary, {"m": "The metric"}))]
+
+
+def test_a_clear_study_says_who_is_first_and_that_it_is_enough():
+    rows = [*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")]
+    first, metric, enough = sentences(summary_of(rows, good=3, fair=2, bad=1))
+    assert first == ("People put good first.", "They would pick it in 85 of 100 duels [74, 91].")
+    assert metric[0].startswith("The metric chooses as well as another person would")
+    assert enough == ("Enough for every place.", "")
+
+
+def test_an_open_first_place_names_who_may_have_it_and_how_many_judgements_lack():
+    summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)], a=1, b=2, c=3)
+    first, metric, enough = sentences(summary)
+    assert first[0] == "First place with people is open:" and first[1] == "a and b may be first."
+    assert metric[0] == "The metric goes against people."
+    assert enough[0] == "Not enough for any place yet." and enough[1].endswith("more judgements would settle place 1.")
+
+
+@pytest.mark.parametrize(
+    ("rows", "damaged", "expected"),
+    [
+        (said("a", "b", raters=1), (), ("It is too early to say.", "Too few raters: 5 are needed, there is 1.")),
+        (said("a", "b", samples=SAMPLES[:4]), (), ("It is too early to say.", "Too few samples: 5 are needed, there are 4.")),
+        ([Vote(f"r{k}", "a", "b", "tie", s) for k in range(6) for s in SAMPLES], (), ("Nobody preferred either.", "")),
+        (said("a", "empty"), ("empty",), ("Only damaged entries were compared here.", "")),
+    ],
+)
+def test_where_there_is_nothing_to_say_that_is_all_that_is_said(rows, damaged, expected):
+    summary = summary_of(rows, damaged)
+    assert sentences(summary) == [expected]
+    assert (words.fragile_words(summary), words.forecast_words(summary, "x"), words.rough_words(summary)) == ("", "", "")
+
+
+def test_entries_that_met_only_some_others_have_orders_of_their_own():
+    found = sentences(summary_of([*said("a", "b"), *said("c", "d", raters=6)]))
+    assert found[0][0] == "People put a first." and found[0][1].endswith("so each part has an order of its own.")
+
+
+def test_few_raters_make_rough_intervals():
+    assert words.rough_words(summary_of(said("a", "b", raters=6))) == "Few raters: read these intervals as rough ones."
+    assert words.rough_words(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6]))).startswith("Few raters and items:")
+    assert words.rough_words(summary_of(said("a", "b"))) == ""
+
+
+def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
+    rng = np.random.default_rng(3)
+    rows = [
+        Vote(f"r{k}", "good", "bad", "left" if rng.random() < (0.95 if n % 2 else 0.35) else "right", sample)
+        for n, sample in enumerate(SAMPLES)
+        for k in range(20)
+    ]
+    summary = summary_of(rows, good=2, bad=1)
+    said_of = words.forecast_words(summary, "The metric")
+    assert said_of.startswith("The metric's agreement is known to about ±") and said_of.endswith("More items help most.")
+    assert words.fragile_words(summary).startswith("At most ") and "of 160 judgements" in words.fragile_words(summary)
+
+
+def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
+    rng = np.random.default_rng(1)
+
+    def of(gap: float) -> Summary:
+        rows = [
+            Rating(f"r{k}", name, float(np.clip(round(base + rng.normal(0, 0.7)), 1, 5)), sample)
+            for k in range(9)
+            for sample in SAMPLES
+            for name, base in (("a", 3 + gap), ("b", 3))
+        ]
+        scores = rating.canonical(rows)
+        return Summary.model_validate(summaries.of_scores(opinion_study.analyse(scores), scores))
+
+    apart, level = sentences(of(1.5)), sentences(of(0.0))
+    assert apart[0][0] == "People score a highest." and apart[0][1].endswith("told apart from every other.")
+    assert level[0][0] == "First place with people is open:" and "cannot be told apart" in level[0][1]
