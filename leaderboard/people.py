@@ -183,7 +183,7 @@ class Line:
 
 def lines_of(summary: Summary, titles: Mapping[str, str] = {}) -> list[Line]:
     """The metrics of an analysis by how far they agree with people, guards last; by name where nothing can be told apart."""
-    beside = summary.all
+    beside = summary.all if summary.damaged or summary.left_out else None  # without damaged entries it is the same
     found = []
     for metric in summary.metrics:
         with_damaged = beside.metric(metric.key) if beside is not None else None
@@ -414,7 +414,7 @@ def found_by_people(
 
 
 def _column(line: Metric, summary: Summary) -> ColumnAgreement:
-    beside = summary.all.metric(line.key) if summary.all is not None else None
+    beside = summary.all.metric(line.key) if summary.all is not None and (summary.damaged or summary.left_out) else None
     return ColumnAgreement(
         slug=line.key, decided=line.decided, damaged=None if beside is None else beside.decided.brief,
         rho=line.rho, tau=line.tau, r=line.r, seen=line.seen, tier=line.tier, of_ceiling=line.of_ceiling, guard=line.guard,
@@ -497,9 +497,13 @@ class People:
     def basis(self) -> str:
         """What the figures are of, in words."""
         if self.only_means:
-            return f"mean opinion scores as they were published ({self.who})"
-        what = "scores" if self.opinions else "judgements"
-        return f"{self.found.judgements:,} {what} by {self.who}"
+            who = self.who if self.found.people >= 2 else self.who.replace("people", "raters")
+            return f"mean opinion scores as they were published ({who})"
+        if self.found.people < 2:  # in the words that its files have had since
+            raters = "raters unknown" if self.found.raters is None else f"{self.found.raters} rater{'' if self.found.raters == 1 else 's'}"
+            what = "scores" if self.opinions else f"answers on {self.found.questions:,} pairs"
+            return f"{self.found.judgements:,} {what} by {raters}"
+        return f"{self.found.judgements:,} {'scores' if self.opinions else 'judgements'} by {self.who}"
 
     def line(self, slug: str, group: str = "") -> Line | None:
         """A column's agreement; None where nothing is known of it."""

@@ -51,7 +51,7 @@ def agreement_map(
         if values[i][j] is not None
     ]
     summary = f"Agreement of {who} on the pairs each two have in common"
-    summary += "; lines divide clusters of people, metrics and judges." if borders else "."
+    summary += "; a line divides people and metrics." if borders else "."
     return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MOST_ROWS]))
 
 

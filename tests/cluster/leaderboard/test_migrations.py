@@ -28,7 +28,7 @@ from tests.support.databases import stored
 
 pytestmark = pytest.mark.django_db  # so that the cluster profile migrates its PostgreSQL too
 # Of a ranking made again: what goes by the rule of intervals, brackets and rank intervals, or by the digits of a page.
-CERTAINTY = {"ci_low", "ci_high", "rank_low", "rank_high", "group", "scale", "decimals", "can_tell", "rank_resamples"}
+CERTAINTY = {"ci_low", "ci_high", "rank_low", "rank_high", "group", "scale", "decimals", "can_tell", "rank_resamples", "people"}
 STATES = sorted(path.parent for path in Path(stored.__file__).parent.glob("*/said.json.gz"))
 
 
