@@ -173,7 +173,8 @@ class Row(Schema):
     code: str
     people: Figure | None = Field(
         None,
-        description="What people found of it: its win rate over `n` answers, or its mean of `n` scores; 0 where that number is not known.",
+        description="What people found of it: how often they would pick it against the others, by its `n` answers, or its mean of `n` "
+        "scores; 0 where that number is not known.",
     )
     scores: dict[str, CellOut]
 

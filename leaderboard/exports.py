@@ -226,7 +226,7 @@ def _column_object(column: Column) -> dict[str, Any]:
 def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
     """Lines that say how far each column agrees with people, with their cells as plain text; none where nobody judged."""
     found = []
-    titles = {"decided": "Agrees with people", "pairs": "Pairs ordered as people did", "rho": "Spearman's ρ with people"}
+    titles = {"decided": "Agrees with people", "pairs": "Agrees with people, by an earlier rule", "rho": "Spearman's ρ with people"}
     for name, title in titles.items():
         figures = [column.people.figures.get(name) if column.people else None for column in table.columns]
         # Below the smallest numbers of people and items there is no figure.

@@ -76,7 +76,9 @@ def _opinions(options: argparse.Namespace) -> dict[str, Any]:
     for criterion, scores in counted.items():
         metrics = _metrics(options, scores)
         analysis = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed)
-        found[criterion] = summaries.of_scores(analysis, scores, metrics, _damaged(options, scores), options.seed)
+        summary = summaries.of_scores(analysis, scores, metrics, _damaged(options, scores), options.seed)
+        raters = [{name: row[name] for name in ("rater", "bias", "inconsistency")} for row in summary["reliability"]["raters"]]
+        found[criterion] = summary | {"raters": raters}
     return found
 
 

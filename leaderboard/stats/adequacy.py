@@ -1,4 +1,4 @@
-"""Was enough labelled? The ranking by a part of the raters, comparisons or samples, against the ranking by all.
+"""How the order holds with less: the ranking by a part of the raters, comparisons or samples, against the ranking by all.
 
 For each size k of a part, 500 parts are drawn without replacement, methods are ranked by win rate on each, and
 Kendall's tau-b to the ranking by all is taken; methods that a part never shows are left out of it. A size is enough

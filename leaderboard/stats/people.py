@@ -483,10 +483,8 @@ def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
     three_way = _ends(row.three_way.figure) | {"tolerance": row.three_way.tolerance, "range": row.three_way.range}
     told = None
     if row.seen is not None:
-        told = {
-            "gamma": row.seen.gamma, "unit": row.seen.unit, "slope": row.seen.slope, "delta75": row.seen.delta75,
-            "largest": row.seen.largest,
-        }  # fmt: skip
+        told = {"gamma": row.seen.gamma, "unit": row.seen.unit, **dict(zip(("slope", "low", "high"), row.seen.slope, strict=True))}
+        told |= {"delta75": row.seen.delta75, "largest": row.seen.largest}
     return {
         "key": row.key,
         "guard": row.guard,

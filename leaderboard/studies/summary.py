@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from leaderboard.stats.votes import FEW, VERSION
 
@@ -66,18 +66,28 @@ class Soft(Record):
 
 
 class Seen(Record):
-    """How many people see a difference; see `leaderboard.stats.seen`."""
+    """How many people see a difference; see `leaderboard.stats.seen`. `low` and `high` are the ends of the slope's interval."""
 
     gamma: float
     unit: float
-    slope: tuple[float, float, float]
+    slope: float
+    low: float
+    high: float
     delta75: tuple[float, float, float] | None
     largest: float
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_earlier(cls, kept: Any) -> Any:
+        """Rankings of before version 10 of the analysis hold the slope and both ends as one."""
+        if isinstance(kept, Mapping) and isinstance(kept.get("slope"), list | tuple):
+            return {**kept, **dict(zip(("slope", "low", "high"), kept["slope"], strict=True))}
+        return kept
 
     def share(self, difference: float) -> tuple[float, float, float]:
         from leaderboard.stats.seen import Seen as Gap
 
-        return Gap(self.gamma, self.unit, self.slope, self.largest).share(difference)
+        return Gap(self.gamma, self.unit, (self.slope, self.low, self.high), self.largest).share(difference)
 
 
 class Fitted(Record):

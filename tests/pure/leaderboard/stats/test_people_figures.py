@@ -10,6 +10,7 @@ import pytest
 from leaderboard.stats import alternative, planning, pooled, with_people
 from leaderboard.stats.crossed import Variance
 from leaderboard.stats.seen import Seen, seen
+from leaderboard.studies import summary
 from tests.pure.leaderboard.stats.test_with_people import simulated
 
 # --- what a difference means
@@ -32,6 +33,13 @@ def test_noise_tells_nothing_of_differences_and_what_people_go_by_does():
     assert found is not None and found.share(0.3)[0] < found.share(0.6)[0] < found.share(1.2)[0]
     doubled = seen(with_people.differences(said, np.tile(2 * worth, (shape[0], 1))))
     assert doubled.unit == pytest.approx(2 * found.unit) and doubled.share(1.2) == pytest.approx(found.share(0.6))
+
+
+def test_a_ranking_of_before_is_read_with_its_slope():
+    today = {"gamma": 1.0, "unit": 0.1, "slope": 0.5, "low": 0.3, "high": 0.7, "delta75": None, "largest": 1.0}
+    before = {"gamma": 1.0, "unit": 0.1, "slope": [0.5, 0.3, 0.7], "delta75": None, "largest": 1.0}
+    assert summary.Seen.model_validate(before) == summary.Seen.model_validate(today)
+    assert summary.Seen.model_validate(today).share(0.08) == Seen(1.0, 0.1, (0.5, 0.3, 0.7), 1.0).share(0.08)
 
 
 # --- judges

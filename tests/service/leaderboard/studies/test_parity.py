@@ -1,0 +1,142 @@
+"""One study, twice: by the command on its files, and in the service. Pages, JSON and the API say the same numbers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluation.worker import drain
+from leaderboard.models import Study
+from leaderboard.stats import ratings, votes
+from leaderboard.stats.__main__ import main
+from leaderboard.stats.ratings import Rating
+from leaderboard.studies.analysis import analyse_due, metric_scores
+from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
+from tests.support.leaderboard.stats.ballots import vote
+
+pytestmark = pytest.mark.django_db
+ABOUT = {"slug": "people", "title": "Which is closer?", "question": "Which of the two is closer to the house?", "is_public": True}
+SAME = (
+    "scales",
+    "ceiling",
+    "model",
+    "fragile",
+    "metric_pairs",
+    "duels",
+    "enough",
+    "forecast",
+    "answers",
+    "decided_answers",
+    "why",
+    "samples",
+)
+SIZES = ("size", "reference only")
+NAMES = ("near", "midway", "far off")
+
+
+@pytest.fixture
+def scored(challenge, people, django_capture_on_commit_callbacks):
+    """A phase of six houses and three scored entries, the first of them best."""
+    phase = PhaseFactory(challenge=challenge, entries="all")
+    houses = gables(6)
+    give_reference(phase, houses)
+    for seed, (scale, name) in enumerate(zip((0.05, 0.3, 0.7), NAMES, strict=True)):
+        received(phase, people.team, archive(perturbed(houses, scale, seed)), user=people.owner, method_name=name)
+        drain()
+    return phase
+
+
+def items(phase) -> list[str]:
+    return list(phase.batches.get(state="current").reference.item_ids)
+
+
+def in_the_service(client, phase) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The study's analysis on its page's JSON, and by the API."""
+    assert analyse_due() == 1
+    place = f"{phase.challenge.slug}/{phase.slug}/people/people"
+    page = client.get(f"/challenges/{place}/analysis.json").json()["criteria"][""]
+    told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/people").json()["analyses"][""]
+    return page, told
+
+
+def by_the_command(folder: Path, rows, study: Study, capsys) -> dict[str, Any]:
+    """What the command says of the same answers and of the values that the service has."""
+    samples = items(study.phase)
+    metrics = metric_scores(study, study.batch, samples, NAMES)
+    with (folder / "study.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    with (folder / "scores.csv").open("w", newline="") as stream:
+        out = csv.writer(stream)
+        out.writerow(["sample", "method", *(f"{one.key}:{'higher' if one.higher_is_better else 'lower'}" for one in metrics)])
+        for h, item in enumerate(samples):
+            out.writerows([item, name, *(repr(float(one.values[h, n])) for one in metrics)] for n, name in enumerate(NAMES))
+    with (folder / "labels.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["method", "label"], *([name, "team"] for name in NAMES)])
+    given = [str(folder / "study.csv"), "--scores", str(folder / "scores.csv"), "--labels", str(folder / "labels.csv"), "--json"]
+    assert main(given) == 0
+    return json.loads(capsys.readouterr().out)["criteria"][""]
+
+
+def within(ours: Any, theirs: Any, at: str = "") -> None:
+    """All that the command says, the service says as well."""
+    if isinstance(ours, dict):
+        for key in ours:
+            assert key in theirs, f"{at}.{key}"
+            within(ours[key], theirs[key], f"{at}.{key}")
+    elif isinstance(ours, list):
+        assert len(ours) == len(theirs), at
+        for n, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            within(one, other, f"{at}[{n}]")
+    else:
+        assert theirs == (pytest.approx(ours, abs=1e-9) if isinstance(ours, float) else ours), at
+
+
+def unsized(summary: dict[str, Any]) -> dict[str, Any]:
+    """Without what is said of sizes: a file holds no material whose size could be known."""
+    rows = [{name: row[name] for name in row if name != "above_size"} for row in summary["metrics"] if row["key"] not in SIZES]
+    return {name: summary[name] for name in SAME if name in summary} | {"metrics": rows}
+
+
+def check(command: dict[str, Any], service: dict[str, Any]) -> None:
+    within(unsized(command), unsized(service))
+    within(unsized(command["all"]), unsized(service["all"]), "all")
+
+
+def test_a_study_of_pairs(scored, client, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = []
+    for k in range(7):
+        for item in items(scored):
+            for i, better in enumerate(NAMES):
+                for worse in NAMES[i + 1 :]:
+                    first, second, turned = (better, worse, False) if rng.random() < 0.5 else (worse, better, True)
+                    said = rng.choice(["left", "tie", "right"], p=[0.6, 0.2, 0.2][:: -1 if turned else 1])
+                    rows.append(vote(first, second, str(said), f"r{k}", item))
+    rows.append(vote(NAMES[0], NAMES[1], "right", "r0", items(scored)[0], repeat_of="1"))
+    study = Study.import_votes(scored, None, rows, **ABOUT)
+    page, told = in_the_service(client, scored)
+    command = by_the_command(tmp_path, votes.write(study.votes()), study, capsys)
+    assert command["metrics"][0]["decided"]["low"] is not None and command["counted"] == len(rows) - 1
+    check(command, page)
+    check(command, told)
+
+
+def test_a_study_of_opinion_scores(scored, client, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [
+        Rating(f"r{k}", name, float(np.clip(round(4.2 - n + rng.normal(0, 0.8)), 1, 5)), item)
+        for k in range(7) for item in items(scored) for n, name in enumerate(NAMES)
+    ]  # fmt: skip
+    study = Study.import_ratings(scored, None, rows, **ABOUT)
+    page, told = in_the_service(client, scored)
+    command = by_the_command(tmp_path, ratings.write(study.ratings()), study, capsys)
+    assert command["scales"][0]["mos"][1] is not None
+    for service in (page, told):
+        check(command, service)
+        for ours, theirs in zip(command["raters"], service["reliability"]["raters"], strict=True):  # numbered in the service
+            within({"bias": ours["bias"], "inconsistency": ours["inconsistency"]}, theirs)
