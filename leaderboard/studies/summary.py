@@ -519,9 +519,9 @@ class Summary(Entries):
         )
 
     def numbered(self, organizes: bool) -> Self:
-        """With numbers in the place of raters' names; how consistent each of them is, for organizers alone."""
+        """With numbers in the place of raters' names; how consistent and how strict each of them is, for organizers alone."""
         number = {name: f"rater {n}" for n, name in enumerate(self.raters, 1)}
-        hidden = {} if organizes else {"consistency": None, "consistency_answers": 0}
+        hidden = {} if organizes else {"consistency": None, "consistency_answers": 0, "bias": None, "inconsistency": None}
         rows = [line.model_copy(update={"rater": number[line.rater], **hidden}) for line in self.reliability.raters]
         update: dict[str, Any] = {
             "raters": list(number.values()),

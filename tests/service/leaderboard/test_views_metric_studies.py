@@ -18,7 +18,7 @@ from tests.service.leaderboard.test_views_metrics import text, words
 
 pytestmark = pytest.mark.django_db
 PAGE = "/metrics/corner_f1/"
-NOTHING = "No study yet"
+NOTHING = "No study with people yet"
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_column_with_other_parameters_is_told_apart(studied, client):
     batch.save()
     StudyAnalysis.objects.update(wanted="anew", state="waiting")
     assert analyse_due() == 1
-    assert "No study yet with these parameters" in text(client.get(address)) and "Which is closer?" in text(client.get(PAGE))
+    assert "No study with people yet with these parameters" in text(client.get(address)) and "Which is closer?" in text(client.get(PAGE))
 
 
 def test_whoever_may_not_see_the_study_is_not_told(studied, client, people):
