@@ -18,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
+import tests.environment  # noqa: E402, F401  # first: it names a home of its own, which the workers would be given
+
 HOME = tempfile.mkdtemp(prefix="plumbline-bench-")
 os.environ |= {"PLUMBLINE_HOME": HOME, "DJANGO_SETTINGS_MODULE": "leaderboard.settings", "PLUMBLINE_LOG_LEVEL": "WARNING"}
 
