@@ -154,7 +154,7 @@ class BoardRows:
         low, high = standing["rank_low"][index], standing["rank_high"][index]
         return Line(
             entry=entry, received_at=datetime.fromisoformat(entry["received_at"]), rank=standing["rank"][index],
-            interval=span(low, high, open_end=self._open_end(index)), bracket=bracket,
+            interval=span(low, high, open_end=high == self._last_of_cut), bracket=bracket,
             untested=certainty.untested(self.content, standing, index),
             explanation=overall["explanation"][index] if standing is overall else "",
             value=_points(overall["value"][index]) if overall["rule"] in VALUE_TITLES else "",
@@ -162,13 +162,10 @@ class BoardRows:
             mine=self.team is not None and entry["team_id"] == self.team, waits=entry["state"] == WAITING,
         )  # fmt: skip
 
-    def _open_end(self, index: int) -> bool:
-        """Whether the entry may stand anywhere below, as some entries are not tested against it."""
-        return self.standing["rank_high"][index] == self._last_of_cut
-
     @cached_property
     def _last_of_cut(self) -> int:
-        """The last rank, where entries below the first ones are not tested; else 0."""
+        """The last rank, where entries below the first ones are not tested, so that one whose interval reaches it may stand anywhere
+        below; else 0."""
         is_cut = "first" in self.standing.get("untested", ())
         return sum(rank is not None for rank in self.standing["rank"]) if is_cut else 0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leaderboard.people import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
 from leaderboard.stats.votes import FEW, LEAST, ROUGH
-from leaderboard.studies.summary import Entry, Summary
+from leaderboard.studies.summary import Summary
 
 MAX_NAMES = 4
 EARLY = "It is too early to say."
@@ -53,12 +53,8 @@ def _preferred_scores(summary: Summary) -> Sentence:
     level = [line.method for line in ranked[1:] if not (apart.get(frozenset((first.method, line.method))) or 1.0) <= 0.05]
     if level:
         return Sentence("First place with people is open:", f"{names([first.method, *level])} cannot be told apart.")
-    return Sentence(f"People score {first.method} highest.", f"{_score(first)}, told apart from every other.")
-
-
-def _score(line: Entry) -> str:
-    value, low, high = line.mos
-    return f"{value:.2f} of 5 [{low:.2f}, {high:.2f}]" if value is not None and low is not None and high is not None else ""
+    value, low, high = first.mos
+    return Sentence(f"People score {first.method} highest.", f"{value:.2f} of 5 [{low:.2f}, {high:.2f}], told apart from every other.")
 
 
 def _metrics(lines: Sequence[Line]) -> Sentence | None:
