@@ -569,7 +569,14 @@ class People:
         if self.found.value[leader] is None:
             return None
         if leader == first:
-            return Claim("Metrics and people agree on the first.", *names)
+            others = [n for n, value in enumerate(self.found.value) if value is not None and entries[n]["counted"] and n != first]
+            over = [self.found.over[n] for n in others]
+            level = sum(one is None or one.p_holm is None or one.p_holm > 0.05 for one in over)
+            if not level:
+                return Claim("Metrics and people agree on the first.", *names)
+            return Claim(
+                f"Metrics and people both put {names[0][0]} first; people do not tell it from {level} of {len(over)} others.", *names
+            )
         against = self.found.over[leader]
         if against is None or against.p_holm is None or against.p_holm > 0.05:
             met = "too close to call" if against is not None else "nobody was asked about these two"

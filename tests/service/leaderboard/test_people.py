@@ -126,7 +126,9 @@ def test_a_claim_is_made_beyond_chance_only():
 
     assert claim(1, 0.01) == people.Claim("", ("seven", 7), ("eight", 8), (0.7, 0.6, 0.8))
     assert claim(1, 0.2).words == "The metrics put seven first, people eight: too close to call."
-    assert claim(0, None).words == "Metrics and people agree on the first."
+    assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from 1 of 1 others."
+    sure = people.People(found(first=0, over=[None, people.Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(content())
+    assert sure.words == "Metrics and people agree on the first."
     assert claim(1, None, why="Too few raters: 5 are needed, there are 3.").words.startswith("Too early to hold the order against people.")
     assert people.People(found(), {}).claim(content()) is None  # nobody judged these entries
     unranked = content(overall={"order": [0, 1], "rank": [None, None]})
