@@ -69,6 +69,8 @@ def fits(tab) -> bool:
 
 
 def names(tab) -> list[str]:
+    # A click returns when the next page begins to arrive: without this its rows could be read half done.
+    tab.wait_for_load_state()
     return tab.locator("tbody td.name b").all_inner_texts()
 
 
