@@ -14,13 +14,15 @@ from evaluation.ladder import attempt
 from evaluation.models.runs import Run
 from evaluation.sandbox import job_folder
 from evaluation.worklog import logged
+from submissions.leases import LeasedQuerySet
 
 log = structlog.get_logger(__name__)
 
 
-def claim_one(kind: type[Run], worker: str, do: Callable[[Any], None]) -> bool:
-    """Claim one of the waiting runs of a kind and `do` a slice of it; False if there is none that this worker can do."""
-    run = kind.objects.waiting().exclude(pk__in=lacking.left_to_others(kind)).claim(worker)
+def claim_one(kind: type[Run], worker: str, do: Callable[[Any], None], rows: LeasedQuerySet | None = None) -> bool:
+    """Claim one of the waiting runs of a kind, or of these `rows` of it, and `do` a slice of it; False if there is none that this
+    worker can do."""
+    run = (kind.objects.waiting() if rows is None else rows).exclude(pk__in=lacking.left_to_others(kind)).claim(worker)
     if run is None:
         return False
     with logged(f"slice of a {run._meta.verbose_name} done", run, **run.about()):

@@ -13,7 +13,7 @@ from django.apps import apps
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun
+from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun, Trial
 from submissions import storage, wake
 from submissions.leases import Leased
 from submissions.models import Status, Submission
@@ -28,6 +28,7 @@ def sweep() -> dict[str, int]:
         "orphans": _adopt_orphans(),
         "unclosed": _close_finished(),
         "unmeasured": _tried(PropertyRun.request_missing),
+        "untried": _tried(Trial.request_missing),
         "lost": sum(kind._default_manager.all().note_losses() for kind in apps.get_models() if issubclass(kind, Leased)),
     }
     now = timezone.now()
@@ -36,7 +37,8 @@ def sweep() -> dict[str, int]:
     found |= {"cpu": cpu, "gpu": gpu}
     found["pictures"] = PictureRun.objects.waiting().unleased(now).count()
     found["properties"] = PropertyRun.objects.waiting().unleased(now).count()
-    wanted = cpu + found["pictures"] + found["properties"]
+    found["trials"] = Trial.objects.waiting().unleased(now).count()
+    wanted = cpu + found["pictures"] + found["properties"] + found["trials"]
     if wanted:
         wake.send("work", times=min(wanted, 4))
     if gpu:

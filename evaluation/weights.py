@@ -245,6 +245,9 @@ PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of
 # What the weights of a network may be trained on the features of, the one to prefer first: (network, set).
 FEATURES: Mapping[str, tuple[tuple[str, str], ...]] = {"wf_learned": (("dinov2", "dinov2-vitb14"), ("backbone", "plumbline-small"))}
 
+# Sets that stood behind columns once and do so no more: (network, set). Their old values stay and are not ranked.
+RETIRED = frozenset({("backbone", "plumbline-small"), ("yolox", "plumbline-small")})
+
 TRAINED_WITH = {"wf_learned": "python -m evaluation train wireframe-preference"}  # where none ship
 
 _folder: list[Path] = [DEFAULT_CACHE]
@@ -322,6 +325,11 @@ def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
     """
     sets = (_sets(network).get(str(params.get(name))) for network, name in spec.networks)
     return " ".join(str(found.card["statement"]) for found in sets if found is not None and found.card.get("statement"))
+
+
+def is_retired(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
+    """Whether the metric with these (full) parameters stands on weights that are retired."""
+    return any((network, params.get(name)) in RETIRED for network, name in spec.networks)
 
 
 def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -> str:

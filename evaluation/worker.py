@@ -17,7 +17,7 @@ from pathlib import Path
 import structlog
 from django.utils import timezone
 
-from evaluation import background, lacking, picturing, preparing
+from evaluation import background, lacking, picturing, preparing, trying
 from evaluation.child import SCORED
 from evaluation.ladder import attempt
 from evaluation.models import Evaluation, Part, cutting
@@ -62,17 +62,19 @@ def drain(device: str = "cpu") -> int:
 
 
 def work_once(device: str) -> bool:
-    """Claim one row and work on it: validation first, because it is short, and what nobody waits for
-    last; False if there is none."""
+    """Claim one row and work on it: validation first, because it is short, trials that keep a column from ranking next when they
+    had nothing for long, and what nobody waits for last; False if there is none."""
     if device == "cpu":
         submission = Submission.objects.to_validate().claim(name(), status=Status.CLAIMED)
         if submission is not None:
             with logged("entry checked", submission, submission.phase, entry=submission.pk):
                 check(submission)
             return True
+        if trying.try_once(name(), overdue=True):
+            return True
     part = Part.objects.waiting(device).exclude(pk__in=lacking.left_to_others(Part)).claim(name())
     if part is None:
-        return device == "cpu" and (picturing.make_once(name()) or background.measure_once(name()))
+        return device == "cpu" and (trying.try_once(name()) or picturing.make_once(name()) or background.measure_once(name()))
     submission = part.evaluation.submission
     with logged("part scored", part, submission.phase, entry=submission.pk, metric=part.slugs, items=part.stop - part.start):
         score(part)

@@ -9,8 +9,8 @@ holds None where there is no value. Nothing per item, and nothing of the referen
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,8 @@ import numpy as np
 from django.db.models import Count, Prefetch, Q
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, Score
+from evaluation.models import EvaluationBatch, Score, Trial
+from evaluation.models.trial import Standing
 from evaluation.results import spec_of
 from leaderboard import certainty, people
 from leaderboard.rows import WAITING
@@ -93,6 +94,17 @@ class Values:
     def empty(cls, rows: int, items: int) -> Values:
         return cls([None] * rows, [0] * rows, np.full((rows, items), math.nan))
 
+    def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
+        """The scores over the items of the chosen scenes alone: the mean over groups of their means. Who had no value has none."""
+        scene_of = batch.reference.family.group_of
+        inside = np.array([scene_of(item) in chosen for item in batch.item_ids])
+        vectors = np.where(inside[None, :], self.vectors, math.nan)
+        matrix = uncertainty.unit_matrix(vectors, batch.groups, "item")
+        n = np.isfinite(matrix).sum(axis=1)
+        sums = np.where(np.isfinite(matrix), matrix, 0.0).sum(axis=1)
+        value = [float(total / k) if k and old is not None else None for total, k, old in zip(sums, n, self.value, strict=True)]
+        return Values(value, [int(k) if one is not None else 0 for k, one in zip(n, value, strict=True)], vectors)
+
 
 def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str, Any] | None:
     """The board of `phase` for an audience ("public" or "organizers") as it stands at `now`; None
@@ -100,16 +112,20 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
     batch = EvaluationBatch.current(phase)
     if batch is None:
         return None
-    eligible = list(_entries(phase, batch, audience, now or timezone.now()))
-    primary = primary_slug(batch.metrics)
+    standings = Trial.standings(batch)
+    columns = ranking_columns(batch.metrics, standings)
+    eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
+    primary = primary_slug(columns)
     rows = _chosen_rows(phase, batch, eligible, primary)
     scores = _scores(batch, rows)
     counted = [row.counted for row in rows]
     metrics, matrices = [], {}
-    for metric in batch.metrics:
-        values = scores[metric["slug"]]
+    for metric in columns:
+        values, standing = scores[metric["slug"]], standings.get(metric["slug"])
+        if standing is not None and standing.scenes is not None:
+            values = values.of_scenes(batch, standing.scenes)
         matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level)
-        metrics.append(_metric(metric, values, matrices[metric["slug"]], counted))
+        metrics.append(_metric(metric, values, matrices[metric["slug"]], counted, standing))
     participants = [row for row in eligible if row.takes_part]
     shown = [row.to_dict() for row in rows]
     n_units, unit = certainty.unit_of(batch.groups)
@@ -138,7 +154,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         ),
         "entries": shown,
         "metrics": metrics,
-        "overall": _overall(phase.ranking, primary, metrics, matrices, counted),
+        "overall": _overall(phase.ranking, primary, metrics, matrices, counted, _barred_primary(batch.metrics, standings)),
     }
 
 
@@ -148,6 +164,20 @@ def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
     if phase.frozen_since(now) is not None or phase.studies.filter(is_public=False).exists():
         return False
     return held_back.count() == held_back.eligible().count()
+
+
+def ranking_columns(metrics: Sequence[dict], standings: Mapping[str, Standing]) -> list[dict]:
+    """The columns of a batch, those that may not rank neither primary nor in the overall rank."""
+    return [
+        metric if (found := standings.get(metric["slug"])) is None or found.ranks else metric | {"is_primary": False, "in_ranking": False}
+        for metric in metrics
+    ]
+
+
+def _barred_primary(metrics: Sequence[dict], standings: Mapping[str, Standing]) -> str:
+    """The title of the primary metric where that may not rank."""
+    barred = (m["title"] for m in metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks)
+    return next(barred, "")
 
 
 def primary_slug(metrics: Sequence[dict]) -> str | None:
@@ -164,14 +194,14 @@ def _frozen_at(phase: Phase, audience: str, now: datetime | None) -> str | None:
     return frozen.isoformat() if frozen and audience == PUBLIC else None
 
 
-def _entries(phase: Phase, batch: EvaluationBatch, audience: str, now: datetime) -> Iterator[Row]:
+def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audience: str, now: datetime) -> Iterator[Row]:
     """Scored entries this audience may see, in the order they were received.
 
     One that waits in a column that decides the order is shown and not counted, in no column: so a newer entry of a team does not
     take the place of the one that is ranked.
     """
-    waiting, primary = _waiting(batch), primary_slug(batch.metrics)
-    deciding = {metric["slug"] for metric in batch.metrics if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
+    waiting, primary = _waiting(batch), primary_slug(columns)
+    deciding = {metric["slug"] for metric in columns if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
     frozen = phase.frozen_since(now)
     entries = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
     if audience == PUBLIC:
@@ -253,11 +283,15 @@ def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
 # --- figures -------------------------------------------------------------------------------
 
 
-def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool]) -> dict[str, Any]:
-    """One column of the board. Ranks, their intervals and brackets (`group`) are of counted entries only."""
+def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None) -> dict[str, Any]:
+    """One column of the board. Ranks, their intervals and brackets (`group`) are of counted entries only; a column that may not
+    rank (`standing`) has values alone."""
     spec = spec_of(metric)
     higher = spec.higher_is_better
-    ranked = [value if part else None for value, part in zip(values.value, counted, strict=True)]
+    ranks = standing is None or standing.ranks
+    ranked = [value if part and ranks else None for value, part in zip(values.value, counted, strict=True)]
+    if not ranks:
+        matrix = np.full_like(matrix, math.nan)
     own = uncertainty.mean_interval(matrix, spec.bounds)
     low, high = (_or_none(ends) for ends in (own.low, own.high))
     board = uncertainty.brackets(matrix, higher, ranked)
@@ -277,21 +311,26 @@ def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool
         "pairs": {"tested": list(board.tested), "p": [row[place + 1 :].tolist() for place, row in enumerate(board.p_tested)]},
         "leads": [[i, round(float(shares[i]), 4)] for i in board.order[:LEADERS] if shares[i] > 0],
         "order": ranking.order(values.value, higher),
+        **({"trial": asdict(standing)} if standing is not None else {}),
     }  # fmt: skip
 
 
-def _overall(rule: str, primary: str | None, metrics: list[dict], matrices: dict[str, np.ndarray], counted: list[bool]) -> dict[str, Any]:
+def _overall(
+    rule: str, primary: str | None, metrics: list[dict], matrices: dict[str, np.ndarray], counted: list[bool], barred: str
+) -> dict[str, Any]:
     """The organizer's rule over the metrics that take part. `problem` says why there is no rank; `fixed` names the metrics without
     values per item, whose order is taken as it stands."""
     used = [m for m in metrics if m["in_ranking"] or (rule == "primary" and m["slug"] == primary)]
     if rule == "primary":
-        used = [m for m in used if m["slug"] == primary]
+        used = [m for m in used if m["slug"] == primary and not barred]
     columns = [ranking.Column(m["slug"], m["value"], m["higher_is_better"], m["weight"], m["slug"] == primary) for m in used]
     n = len(counted)
     nothing: list[None] = [None] * n
     result: dict[str, Any] = {"rule": rule, "metrics": [m["slug"] for m in used], "problem": "", "fixed": []}
     result |= {"rank_low": nothing, "rank_high": nothing, "group": nothing, "loose": [False] * n, "untested": [""] * n}
     try:
+        if barred and rule == "primary":
+            raise ValueError(f"{barred}, which decides the order here, is shown and not ranked; the organizers can choose another metric.")
         places = ranking.overall(rule, columns, counted)
     except ValueError as error:
         return result | {

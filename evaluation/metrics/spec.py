@@ -138,6 +138,7 @@ class MetricSpec:
     aggregation: str = "macro_mean"
     micro: Micro | None = None
     effort: Effort | None = None
+    trial: str = ""  # the dotted name of what scores pictures for its trial (`evaluation.gate`): a factory of scorers
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
 

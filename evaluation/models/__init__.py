@@ -8,6 +8,7 @@ from evaluation.models.process import Process
 from evaluation.models.properties import PropertyRun
 from evaluation.models.results import ResultTable
 from evaluation.models.score import Score
+from evaluation.models.trial import Trial
 
 __all__ = [
     "Evaluation",
@@ -20,4 +21,5 @@ __all__ = [
     "Reference",
     "ResultTable",
     "Score",
+    "Trial",
 ]

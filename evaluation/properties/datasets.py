@@ -27,18 +27,19 @@ def main(key: str) -> tuple[Dataset, dict[str, Any]]:
         if table.dataset.made_up:
             n = table.dataset.n
             break
-    return Dataset(f"{stem}_{n}", f"{n} {title}", n, made_up=True), _models(family, n)
+    return Dataset(f"{stem}_{n}", f"{n} {title}", n, made_up=True), models(family, n)
 
 
-def _models(family: str, n: int) -> dict[str, Any]:
+def models(family: str, n: int) -> dict[str, Any]:
+    """The first n of a family's made-up models, by id."""
     if family == "wireframe":
         from evaluation.synthetic.houses import houses
 
         return houses(n)
     if family == "render":
-        from evaluation.properties.render_trials import models
+        from evaluation.properties import render_trials
 
-        return models(n)
+        return render_trials.models(n)
     from evaluation.synthetic.meshes import meshes
 
     return meshes(n)

@@ -1,0 +1,213 @@
+"""The trial of a column before it may rank: known damages of the phase's own references, scored in the background."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from django.db import models
+from django.utils import timezone
+
+from evaluation import weights
+from evaluation.gate import design as gate
+from evaluation.gate.words import passed_words, refused_words
+from evaluation.metrics import registry
+from evaluation.models.batch import EvaluationBatch
+from evaluation.models.definition import Reference
+from evaluation.models.runs import Run
+from submissions import wake
+from submissions.leases import LeasedQuerySet
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Whether a column of a batch may rank, and the sentence that says so.
+
+    `scenes` are those it ranks by, where it does not rank by all. `trial` is the row whose page has the evidence, if there is one.
+    """
+
+    state: str  # "passed", "refused", "waiting", "failed", "outdated" or "retired"
+    sentence: str
+    trial: int | None = None
+    scenes: tuple[str, ...] | None = None
+
+    @property
+    def ranks(self) -> bool:
+        return self.state == "passed"
+
+
+class TrialQuerySet(LeasedQuerySet):
+    def waiting(self) -> Self:
+        """Trials that want another slice, the least tried first."""
+        return self.filter(state=Trial.State.WAITING).order_by("seconds", "id")
+
+    def overdue(self, seconds: float) -> Self:
+        """Those of them that have had no slice for that long, because entries came first all the time."""
+        return self.waiting().filter(touched_at__lt=timezone.now() - timezone.timedelta(seconds=seconds))
+
+
+class Trial(Run):
+    """One trial of one fingerprint on one reference.
+
+    A worker does it slice by slice, a view or reference at a time; what a slice has scored is kept under the lease, so that a
+    worker that dies loses one slice at most. `at` is where it goes on: the number of the scene and of the subject within it.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Being tried"
+        DONE = "done", "Tried"
+        FAILED = "failed", "Failed"
+
+    reference = models.ForeignKey(Reference, on_delete=models.CASCADE, related_name="trials")
+    unit_scale = models.FloatField(default=1.0)
+    fingerprint = models.CharField(max_length=64)
+    key = models.CharField(max_length=63)  # in the registry
+    params = models.JSONField()  # all of them, as resolved
+    version = models.CharField(max_length=16)  # of the gate
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
+    at = models.JSONField(default=list)
+    rows = models.JSONField(default=list)  # evaluation.gate.trial.Row of each score
+    scenes = models.JSONField(default=list)  # evaluation.gate.trial.SceneVerdict of each scene that is done
+    pictures = models.JSONField(default=dict)  # by scene: [damage, width, height] of each picture made of its first view
+    done = models.PositiveIntegerField(default=0)  # scores
+    total = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0.0)  # worked so far
+    touched_at = models.DateTimeField(default=timezone.now)
+
+    doing = "trying this metric"
+    objects = TrialQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["reference", "unit_scale", "fingerprint"], name="trial_once_per_reference")]
+
+    def __str__(self) -> str:
+        return f"trial of {self.key} on {self.reference} ({self.state})"
+
+    @classmethod
+    def request_missing(cls) -> int:
+        """A trial for every column of a live batch that needs one and has none, and a new start for those of an older gate; how
+        many. Those that nothing asks for any more are dropped. Doing it twice at once makes each row once."""
+        live = EvaluationBatch.objects.filter(
+            state__in=[EvaluationBatch.State.CURRENT, EvaluationBatch.State.BUILDING], reference__isnull=False
+        )
+        wanted: dict[tuple[int, float, str], Trial] = {}
+        for batch in live.select_related("reference__phase__challenge"):
+            for column in batch.metrics:
+                if needs_trial(column) and not is_retired(column) and registry.is_current(column):
+                    identity = (batch.reference_id, batch.unit_scale, column["fingerprint"])
+                    wanted.setdefault(identity, cls._of(batch, column))
+        known = {(one.reference_id, one.unit_scale, one.fingerprint): one for one in cls.objects.defer("rows", "scenes", "pictures")}
+        missing = [trial for identity, trial in wanted.items() if identity not in known]
+        cls.objects.bulk_create(missing, ignore_conflicts=True)
+        dropped = [one.pk for identity, one in known.items() if identity not in wanted and one.state == cls.State.WAITING]
+        cls.objects.filter(pk__in=dropped).unleased().delete()
+        stale = [one for identity, one in known.items() if identity in wanted and one.version != gate.VERSION]
+        again = sum(one.restart() for one in stale)
+        if missing or again:
+            wake.after_commit("work")
+        return len(missing) + again
+
+    @classmethod
+    def _of(cls, batch: EvaluationBatch, column: Mapping[str, Any]) -> Trial:
+        spec = registry.get(column["key"])
+        scenes = gate.scenes_of(spec, column["params"], batch.item_ids)
+        total = len(scenes) * gate.MAX_VIEWS * gate.scores_per_subject(spec, column["params"])
+        return cls(
+            reference=batch.reference, unit_scale=batch.unit_scale, fingerprint=column["fingerprint"], key=column["key"],
+            params=column["params"], version=gate.VERSION, total=total,
+        )  # fmt: skip
+
+    @classmethod
+    def standings(cls, batch: EvaluationBatch) -> dict[str, Standing]:
+        """Of each column that ranks only after a trial, whether it may, by slug."""
+        gated = [column for column in batch.metrics if needs_trial(column)]
+        if not gated or batch.reference_id is None:
+            return {}
+        rows = cls.objects.filter(
+            reference=batch.reference_id, unit_scale=batch.unit_scale, fingerprint__in=[column["fingerprint"] for column in gated]
+        ).defer("rows", "pictures")
+        found = {row.fingerprint: row for row in rows}
+        return {column["slug"]: standing(column, found.get(column["fingerprint"])) for column in gated}
+
+    def about(self) -> dict[str, object]:
+        return {"metric": self.key, "phase": self.reference.phase}
+
+    def restart(self) -> bool:
+        """Try anew from the start: by a newer gate, or after a failure that an operator has looked at."""
+        blank = {"at": [], "rows": [], "scenes": [], "pictures": {}, "done": 0, "seconds": 0.0, "finished_at": None}
+        rows = type(self).objects.filter(pk=self.pk).unleased()
+        return bool(rows.update(version=gate.VERSION, state=self.State.WAITING, **blank, **self.ANEW))
+
+    def keep(self, rows: Sequence[gate.Row], scenes: Sequence[gate.SceneVerdict], pictures: Mapping[str, Any], **values: Any) -> bool:
+        """A slice went well: keep what it found and let go; the boards are made anew when it was the last. False: the lease was
+        lost, nothing was written."""
+        finished = values.get("state") == self.State.DONE
+        taken = self.under_lease().filter(state=self.State.WAITING).update(
+            rows=[*self.rows, *map(asdict, rows)], scenes=[*self.scenes, *(one.to_dict() for one in scenes)],
+            pictures={**self.pictures, **pictures}, touched_at=timezone.now(),
+            finished_at=timezone.now() if finished else None, **values, **self.ANEW,
+        )  # fmt: skip
+        if taken and finished:
+            self.reference.phase.touch_board()
+            wake.after_commit("boards")
+        return bool(taken)
+
+    def give_up(self, sentence: str, detail: str) -> None:
+        super().give_up(sentence, detail)
+        self.reference.phase.touch_board()
+
+    def picture_key(self, scene: str, damage: str) -> str:
+        """Where the storage has the picture of a damage of that scene's first view."""
+        return f"trials/{self.pk}/{list(self.pictures).index(scene)}-{damage}.webp"
+
+    @property
+    def spec(self) -> registry.MetricSpec:
+        return registry.get(self.key)
+
+    @property
+    def percent(self) -> float:
+        return 100.0 if self.state == self.State.DONE else 100.0 * self.done / self.total if self.total else 0.0
+
+    @property
+    def verdicts(self) -> list[gate.SceneVerdict]:
+        """Of each scene that is done."""
+        return [gate.SceneVerdict.from_dict(one) for one in self.scenes]
+
+    @property
+    def table(self) -> list[gate.Row]:
+        """Every score so far."""
+        return [gate.Row(**row) for row in self.rows]
+
+
+def needs_trial(column: Mapping[str, Any]) -> bool:
+    """Whether a column of a batch ranks only after a trial. Imported figures are other people's, and need none."""
+    spec = registry.REGISTRY.get(column["key"]) if column["key"] and "imported" not in column else None
+    return spec is not None and (bool(gate.kind_of(spec, column["params"])) or is_retired(column))
+
+
+def is_retired(column: Mapping[str, Any]) -> bool:
+    """Whether a column stands on weights that are retired."""
+    spec = registry.REGISTRY.get(column["key"])
+    return spec is not None and weights.is_retired(spec, column["params"])
+
+
+def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
+    """Whether a column may rank, by its trial."""
+    if is_retired(column):
+        return Standing("retired", "Shown, not ranked: in-house weights retired.")
+    if row is None and not registry.is_current(column):
+        return Standing("outdated", "Shown, not ranked: its values are of an older version that was never tried; re-evaluate the phase.")
+    if row is None or row.state == Trial.State.WAITING:
+        return Standing(
+            "waiting", f"Shown, not ranked yet: it is being tried on the phase's own references ({row.percent if row else 0:.0f} %).",
+            row.pk if row else None,
+        )  # fmt: skip
+    if row.state == Trial.State.FAILED:
+        return Standing("failed", f"Shown, not ranked: it could not be tried. {row.failure}", row.pk)
+    verdicts = row.verdicts
+    passed = tuple(one.scene for one in verdicts if one.passed)
+    if not passed or 2 * len(passed) < len(verdicts):
+        return Standing("refused", refused_words(row.spec, row.params, verdicts), row.pk)
+    return Standing("passed", passed_words(row.spec, row.params, verdicts), row.pk, passed if len(passed) < len(verdicts) else None)
