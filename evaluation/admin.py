@@ -96,6 +96,20 @@ class PropertyRunAdmin(LookOnly):
         self.message_user(request, f"{n} of {queryset.count()} will be measured again; one that a worker holds is left as it is.")
 
 
+@admin.register(models.Trial)
+class TrialAdmin(LookOnly):
+    list_display = ("pk", "key", "reference", "state", "done", "total", "seconds", "attempts", "losses", "worker", "failure")
+    list_filter = ("state", "key")
+    search_fields = ("=pk", "key", "fingerprint", "failure", "failure_detail")
+    exclude = ("rows", "scenes", "pictures")
+    actions = ("try_again",)
+
+    @admin.action(description="Try again, from the start")
+    def try_again(self, request: HttpRequest, queryset: QuerySet) -> None:
+        n = sum(trial.restart() for trial in queryset)
+        self.message_user(request, f"{n} of {queryset.count()} will be tried again; one that a worker holds is left as it is.")
+
+
 @admin.register(models.Score)
 class ScoreAdmin(LookOnly):
     list_display = ("pk", "evaluation_id", "slug", "key", "value", "n", "n_missing", "n_invalid", "n_null")

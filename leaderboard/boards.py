@@ -316,10 +316,10 @@ def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool
 
 
 def _overall(
-    rule: str, primary: str | None, metrics: list[dict], matrices: dict[str, np.ndarray], counted: list[bool], barred: str
+    rule: str, primary: str | None, metrics: list[dict], matrices: dict[str, np.ndarray], counted: list[bool], barred: str = ""
 ) -> dict[str, Any]:
     """The organizer's rule over the metrics that take part. `problem` says why there is no rank; `fixed` names the metrics without
-    values per item, whose order is taken as it stands."""
+    values per item, whose order is taken as it stands. `barred` is the primary metric, where that may not rank."""
     used = [m for m in metrics if m["in_ranking"] or (rule == "primary" and m["slug"] == primary)]
     if rule == "primary":
         used = [m for m in used if m["slug"] == primary and not barred]

@@ -10,7 +10,22 @@ from django.urls import URLPattern, path, re_path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import require_safe
 
-from leaderboard.views import agreement, board, charts, compare, docs, entries, entry, home, item, metrics, scene, starter_kit, studies
+from leaderboard.views import (
+    agreement,
+    board,
+    charts,
+    compare,
+    docs,
+    entries,
+    entry,
+    home,
+    item,
+    metrics,
+    scene,
+    starter_kit,
+    studies,
+    trial,
+)
 from submissions import limits
 from submissions.formats.families import NAME
 from submissions.models.phase import RESERVED_SLUGS
@@ -61,6 +76,8 @@ urlpatterns = [
     shown(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
     shown(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     shown(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
+    shown("trials/<int:pk>/", trial.trial, "trial"),
+    shown("trials/<int:pk>/pictures/<int:scene>/<slug:damage>.webp", trial.trial_picture, "trial_picture"),
     shown(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
     shown("entries/<int:pk>/", entry.entry, "entry"),
     shown("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),

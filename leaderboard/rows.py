@@ -247,6 +247,11 @@ def lead(content: dict) -> dict[str, Any]:
     return entry | {"metric": metric["title"], "value": cell(metric, first).text}
 
 
+def ranks(metric: dict) -> bool:
+    """Whether a column may rank: it needs no trial, or passed it."""
+    return metric.get("trial", {}).get("state", "passed") == "passed"
+
+
 def cell(metric: dict, index: int, noun: str = certainty.NOUN) -> Cell:
     """One entry's value in one metric, ready to be drawn; `noun` is what its interval is over."""
     value, (low, high) = metric["value"][index], interval(metric, index)
@@ -257,6 +262,8 @@ def cell(metric: dict, index: int, noun: str = certainty.NOUN) -> Cell:
     words = [f"{value:.6g}{' ' + metric['unit'] if metric['unit'] else ''}"]
     if low is not None and high is not None:
         words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
+    elif not ranks(metric):
+        words.append("shown, not ranked")
     elif n >= LEAST and metric.get("loose"):
         words.append(certainty.alike(n, noun))
     if rank is not None:

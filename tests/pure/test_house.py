@@ -18,7 +18,7 @@ PURE = (
     "submissions/transfer.py",
     "submissions/pipes.py",
     "evaluation/inpainting",
-    "evaluation/metrics",
+    "evaluation/gate", "evaluation/metrics",
     "evaluation/networks",
     "evaluation/pictures",
     "evaluation/properties",

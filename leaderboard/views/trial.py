@@ -1,0 +1,179 @@
+"""The trial of a column: what was done to the phase's own references, what the metric made of it, and whether it ranks for that.
+
+Conditions, counts and means are for everybody who sees the board; scores of single views, and pictures, for who may see the reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.cache import get_conditional_response
+
+from evaluation.gate import design
+from evaluation.gate.words import ON, damage_words, failure
+from evaluation.models import Trial
+from evaluation.models.trial import Standing, standing
+from leaderboard.views.places import PhasePlace, not_shown_yet
+from submissions import storage
+from submissions.permissions import Viewer, require
+
+QUESTIONS = {
+    "A": ("A clean picture first", "the clean view above each damaged one"),
+    "B": ("Nothing wins by emptiness", "empty pictures below every mild damage"),
+    "B2": ("Something else is worse", "other pictures below every mild damage"),
+    "C": ("Stronger is worse", "each stronger damage below the one before it"),
+    "D": ("The map points at it", "area under the curve of the map, damaged places against the others, mean over the damages"),
+}
+MODEL_QUESTIONS = {
+    "C": ("Stronger is worse", "strong damage below weak damage of the same kind"),
+    "B": ("Nothing wins by emptiness", "another reference, and an empty entry, below every weak damage"),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A score drawn on a scene's common line: its place in percent, and whether it is above the clean view's own."""
+
+    left: float
+    above_clean: bool
+    title: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One damage of a scene: its mean score, the scores of single views for who may see them, and the picture of its first view."""
+
+    words: str
+    group: str
+    mean: float
+    left: float
+    points: tuple[Point, ...]
+    picture: tuple[str, int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A condition in words, with its counts."""
+
+    letter: str
+    title: str
+    asked: str
+    held: bool
+    share: str
+    least: str
+    counts: str
+    failed: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One scene of the trial's page."""
+
+    number: int
+    verdict: design.SceneVerdict
+    questions: tuple[Question, ...]
+    lines: tuple[Line, ...]
+    band: tuple[float, float] | None  # left and width in percent
+
+
+def trial(request: HttpRequest, pk: int) -> HttpResponse:
+    """The page; while the trial runs, how far it is."""
+    row, place = _found(request, pk)
+    if not place.sees_board:
+        return not_shown_yet(request, place, "board")
+    sees_reference = place.viewer.may("phase.see_reference", place.phase)
+    kind = design.kind_of(row.spec, row.params)
+    column = {"key": row.key, "params": row.params, "fingerprint": row.fingerprint}
+    found: Standing = standing(column, row)
+    scenes = [_scene(row, one, number, kind, sees_reference) for number, one in enumerate(row.verdicts)]
+    titles = [metric.label for metric in place.phase.metrics.all() if metric.key == row.key and metric.resolved == row.params]
+    context = place.context("board") | {
+        "trial": row, "standing": found, "scenes": scenes, "sees_reference": sees_reference, "on": ON.get(kind, "references"),
+        "title": titles[0] if titles else row.spec.titled(row.params), "spec": row.spec, "is_waiting": row.state == Trial.State.WAITING,
+        "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and row.state == Trial.State.WAITING else None,
+    }  # fmt: skip
+    return render(request, "leaderboard/trial.html", context)
+
+
+def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> HttpResponse:
+    """A damaged view, for who may see the reference."""
+    row, place = _found(request, pk)
+    require(request.user, "phase.see_reference", place.phase)
+    names = list(row.pictures)
+    if scene >= len(names) or damage not in {name for name, *_ in row.pictures[names[scene]]}:
+        raise Http404
+    etag = f'"trial-{row.pk}-{row.created_at.timestamp():.0f}-{scene}-{damage}"'
+    response = get_conditional_response(request, etag=etag)
+    if response is None:
+        try:
+            data = storage.store().read(row.picture_key(names[scene], damage))
+        except storage.StorageError as error:
+            raise Http404 from error
+        response = HttpResponse(data, content_type="image/webp")
+    response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
+    return response
+
+
+def _found(request: HttpRequest, pk: int) -> tuple[Trial, PhasePlace]:
+    row = Trial.objects.select_related("reference__phase__challenge").filter(pk=pk).first()
+    if row is None:
+        raise Http404
+    phase = row.reference.phase
+    viewer = Viewer(request.user, phase.challenge, timezone.now())
+    if not viewer.may("phase.see", phase):
+        raise Http404
+    return row, PhasePlace(phase, viewer)
+
+
+def _scene(row: Trial, verdict: design.SceneVerdict, number: int, kind: str, sees_reference: bool) -> Scene:
+    means = dict(verdict.means)
+    single: dict[str, list[tuple[int, float]]] = {}
+    if sees_reference:
+        for one in row.table:
+            if one.scene == verdict.scene and one.value is not None:
+                single.setdefault(one.damage, []).append((one.number, one.value))
+    every = [*means.values(), *(value for found in single.values() for _, value in found), *(verdict.band or ())]
+    low, high = (min(every), max(every)) if every else (0.0, 1.0)
+    reach = (high - low) or 1.0
+
+    def left(value: float) -> float:
+        return round(2 + 96 * (value - low) / reach, 2)
+
+    clean = dict(single.get(design.CLEAN, ()))
+    sign = 1 if row.spec.higher_is_better else -1
+    pictures = {name: (name, width, height) for name, width, height in row.pictures.get(verdict.scene, ())} if sees_reference else {}
+    lines = []
+    for name, mean in means.items():
+        points = tuple(
+            Point(left(value), view in clean and name != design.CLEAN and sign * value >= sign * clean[view], f"view {view}: {value:.4g}")
+            for view, value in single.get(name, ())
+        )
+        group = design.BY_NAME[name].group if name in design.BY_NAME else ""
+        words = (
+            "clean"
+            if name == design.CLEAN
+            else damage_words(name) + {"weak": ", weak", "strong": ", strong"}.get(name.rpartition(":")[2], "")
+        )
+        lines.append(Line(words, group, mean, left(mean), points, pictures.get(name)))
+    band = None
+    if verdict.band and verdict.band[2] > verdict.band[1]:
+        band = (left(verdict.band[1]), round(left(verdict.band[2]) - left(verdict.band[1]), 2))
+    questions = MODEL_QUESTIONS if kind == design.MODEL else QUESTIONS
+    place = list(row.pictures).index(verdict.scene) if verdict.scene in row.pictures else 0
+    return Scene(place, verdict, tuple(_question(one, questions, kind) for one in verdict.conditions), tuple(lines), band)
+
+
+def _question(condition: design.Condition, questions: dict[str, tuple[str, str]], kind: str) -> Question:
+    title, asked = questions[condition.key]
+    is_area = condition.key == "D"
+    share = condition.right / condition.of if condition.of else 0.0
+    return Question(
+        letter=condition.key[0], title=title, asked=asked, held=condition.held,
+        share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
+        least=f"{condition.least:.2f}, none below {design.MAP_LEAST:.2f}" if is_area else f"{100 * condition.least:.0f} %",
+        counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
+        failed="" if condition.held else failure(condition, kind)[:1].upper() + failure(condition, kind)[1:],
+    )  # fmt: skip
