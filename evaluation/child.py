@@ -197,8 +197,8 @@ def uses_networks(job: dict) -> bool:
     if job["kind"] == "pictures":
         return bool(job["columns"]["maps"])
     columns = [job] if job["kind"] == "properties" else job.get("requests", ())
-    specs = (registry.REGISTRY.get(column["key"]) for column in columns)
-    return any(network not in NOT_NETWORKS for spec in specs if spec is not None for network, _ in spec.networks)
+    known = ((registry.REGISTRY.get(column["key"]), column.get("params", {})) for column in columns)
+    return any(network not in NOT_NETWORKS for spec, params in known if spec is not None for network in spec.networks_with(params))
 
 
 def memory_limit(kind: str) -> int:

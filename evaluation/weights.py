@@ -95,7 +95,8 @@ class ShippedFile:
 
 @dataclass(frozen=True)
 class Weights:
-    """One set of weights of a network: its files, and its model card where it is a shipped or trained one.
+    """One set of weights of a network: its files, and its model card where it is a shipped or trained one. A set without files
+    is always here, and has no digest: what it names is computed from the reference.
 
     A set whose card names the `features` it was trained on (`network`, `name` and `sha256` of another set) has their files too.
     """
@@ -239,6 +240,7 @@ PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of
     "clip": {"openai-vit-b-32": ("clip-vit-b-32",)},
     "clip_text": {"openai-vit-b-32": ("clip-vit-b-32", "clip-bpe-16e6")},
     "dinov2": {"dinov2-vitb14": ("dinov2-vitb14",)},
+    "pieces": {"dictionary": (), "squeeze": ("squeezenet1_1",)},  # a dictionary is learnt from the scene, so it has no file
     "yolox": {name: (name,) for name in ("yolox-nano", "yolox-tiny", "yolox-s", "yolox-m", "yolox-l", "yolox-x")},
 }
 

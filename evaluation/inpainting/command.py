@@ -59,7 +59,8 @@ def run(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> int:
 def _inpaint(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> dict[str, Any]:
     from evaluation.inpainting.filler import filler
     from evaluation.inpainting.search import inpaint
-    from evaluation.metrics.render.puzzlesim.similarity import SMALLEST, scene, subset, working_size
+    from evaluation.metrics.render.clean_views import subset, working_size
+    from evaluation.metrics.render.puzzlesim.similarity import SMALLEST, scene
     from evaluation.networks.inference import best_device
     from evaluation.networks.load import load
 

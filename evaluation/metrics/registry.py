@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evaluation import weights
-from evaluation.metrics.catalogue import locase, mesh, render, render_osim, render_puzzlesim, wireframe
+from evaluation.metrics.catalogue import locase, mesh, render, render_osim, render_pieces, render_puzzlesim, wireframe
 from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
 
 __all__ = [
@@ -33,7 +33,11 @@ class OtherDefinition(ValueError):
 
 
 REGISTRY: Mapping[str, MetricSpec] = MappingProxyType(
-    {spec.key: spec for spec in (*wireframe.SPECS, *mesh.SPECS, *locase.SPECS, *render.SPECS, *render_osim.SPECS, *render_puzzlesim.SPECS)}
+    {
+        spec.key: spec
+        for catalogue in (wireframe, mesh, locase, render, render_osim, render_puzzlesim, render_pieces)
+        for spec in catalogue.SPECS
+    }
 )
 
 

@@ -11,6 +11,18 @@ T = TypeVar("T")
 
 Arrays = tuple[np.ndarray, ...]
 
+_KEPT = 2  # of what belongs to a scene, in one process: the items of a scene follow one another
+
+
+def remember(kept: MutableMapping[Hashable, T], key: Hashable, compute: Callable[[], T]) -> T:
+    """`compute()`, or what it gave before for that key; `kept` holds the last two."""
+    if key not in kept:
+        found = compute()
+        while len(kept) >= _KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = found
+    return kept[key]
+
 
 class Preparing(dict[str, Arrays]):
     """A store that is being filled, with the reference set against itself: nobody will look at the values that come out."""

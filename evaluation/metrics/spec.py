@@ -9,9 +9,14 @@ import importlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evaluation import weights
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from submissions.formats.render import CleanViews
 
 GROWTH = {1.0: "with their number", 2.0: "with the square of their number", 3.0: "with the cube of their number"}
 WEIGHTS_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
@@ -104,6 +109,17 @@ class Effort:
         return f"{told} for a model of {self.size:,} {counted}; it grows {growth}{most}."
 
 
+class Scorer(Protocol):
+    """A metric that holds a picture against clean views of its scene, where one of them may be left out."""
+
+    views: int  # how many clean views there are
+
+    def score(self, pixels: np.ndarray, without: int | None) -> tuple[float, np.ndarray | None]:
+        """The score of uint8[H, W, 3] against the clean views other than number `without`, and its map, where it has one: floats
+        per cell or per pixel, row by row, higher where the picture is more plausible."""
+        ...
+
+
 @dataclass(frozen=True)
 class MetricSpec:
     """Everything about a metric except its code.
@@ -141,6 +157,7 @@ class MetricSpec:
     trial: str = ""  # the dotted name of what scores pictures for its trial (`evaluation.gate`): a factory of scorers
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
+    trial: str = ""  # of what judges by clean views of a scene: the dotted name of (clean views, params) -> a `Scorer`
 
     @property
     def networks(self) -> tuple[tuple[str, str], ...]:
@@ -151,6 +168,11 @@ class MetricSpec:
         given = (self.weights,) if isinstance(self.weights, str) else self.weights or ()
         split = (text.partition(":") for text in given)
         return tuple((network, parameter or "weights") for network, _, parameter in split)
+
+    def networks_with(self, params: Mapping[str, Any]) -> tuple[str, ...]:
+        """The networks that run with these parameters: none where they name a set of weights that has no files."""
+        chosen = ((network, params.get(name, self.param(name).default)) for network, name in self.networks)
+        return tuple(network for network, choice in chosen if weights.PUBLISHED.get(network, {}).get(choice) != ())
 
     @property
     def wants_prompts(self) -> bool:
@@ -186,6 +208,10 @@ class MetricSpec:
     def load_finish(self) -> Callable[..., Any]:
         """What finishes a metric of level "group" or "set"."""
         return _loaded(self.finish)
+
+    def load_trial(self) -> Callable[[CleanViews, Mapping[str, Any]], Scorer]:
+        """What makes the `Scorer` of a scene's clean views, with full parameters."""
+        return _loaded(self.trial)
 
 
 def _loaded(dotted: str) -> Callable[..., Any]:

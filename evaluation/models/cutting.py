@@ -37,7 +37,7 @@ def by_device(metrics: list[dict]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for metric in metrics:
         spec = registry.get(metric["key"])
-        found.setdefault("gpu" if settings.GPU_WORKERS and spec.networks else spec.device, []).append(metric["slug"])
+        found.setdefault("gpu" if settings.GPU_WORKERS and spec.networks_with(metric["params"]) else spec.device, []).append(metric["slug"])
     return found
 
 

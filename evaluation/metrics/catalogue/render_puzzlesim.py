@@ -41,6 +41,7 @@ SPECS: tuple[MetricSpec, ...] = (
         formula=f"mean over the pixels p of {_FORMULA}",
         needs=("clean views",),
         weights="backbone",
+        trial="evaluation.metrics.render.puzzlesim.trial.scorer",
     ),
     MetricSpec(
         key="puzzlesim@mask",

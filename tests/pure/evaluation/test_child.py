@@ -38,8 +38,8 @@ def test_what_is_allocated_is_bounded_and_what_is_only_reserved_is_not():
     assert done.stdout.split() == ["bounded"]
 
 
-def job(kind: str, *keys: str) -> dict:
-    return {"kind": kind, "requests": [{"key": key} for key in keys]}
+def job(kind: str, *keys: str, **params) -> dict:
+    return {"kind": kind, "requests": [{"key": key, "params": params} for key in keys]}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,8 @@ def job(kind: str, *keys: str) -> dict:
         (job("score", "corner_f1", "wed"), False),
         (job("score", "psnr", "lpips_plumbline_small"), True),
         (job("prepare", "puzzlesim"), True),
+        (job("score", "puzzlesim_pieces"), False),  # numpy applies the dictionary that it learns from the scene
+        (job("score", "puzzlesim_pieces", features="squeeze"), True),
         (job("score", "saucd_w"), False),  # numpy applies its 20 weights
         (job("score", "a metric of newer code"), False),
         ({"kind": "properties", "key": "hss"}, False),

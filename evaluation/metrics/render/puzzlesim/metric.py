@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evaluation import weights as stored
+from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.masks import inside
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.shared import remember
 
 if TYPE_CHECKING:
     import torch
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from submissions.formats.render import CleanViews
 
 LOW = 0.6  # pixels below are counted
-_KEPT = 2  # scenes that a process holds on to: the items of a scene follow one another
 _scenes: dict[tuple[Any, ...], Scene] = {}
 _arrays: dict[tuple[Any, ...], Arrays] = {}
 
@@ -74,16 +74,15 @@ def summary(values: np.ndarray, flags: tuple[str, ...] = ()) -> MetricResult:
 
 
 def _map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
-    from evaluation.metrics.render.puzzlesim.similarity import MOST_VIEWS, working_size
     from evaluation.networks.inference import with_room
 
     pixels, clean = pair.pred, pair.clean
     height, width = pixels.shape[:2]
-    size = working_size(width, height)
+    size = clean_views.working_size(width, height)
     views = {(width, height), (clean.images[0].width, clean.images[0].height)}
     noted = {
         "single_reference": len(clean.images) == 1,
-        "reference_subset": len(clean.images) > MOST_VIEWS,
+        "reference_subset": len(clean.images) > clean_views.MOST_VIEWS,
         "resized": views != {size} and "resized" not in pair.flags,
     }
 
@@ -103,14 +102,14 @@ def _scene(pair: RenderPair, weights: str, size: tuple[int, int], device: str) -
     key = (pair.clean.sha256, digest, size, device)
     network = load("backbone", weights, device)
     name = f"puzzlesim features {digest} {size[0]}x{size[1]}"
-    arrays = pair.reference_once(name, lambda: _remember(_arrays, key, lambda: _collected(network, pair.clean, key)))
+    arrays = pair.reference_once(name, lambda: remember(_arrays, key, lambda: _collected(network, pair.clean, key)))
 
     def compute() -> Scene:
         if arrays:
             return similarity.from_arrays(network, arrays, size, device)
         return similarity.scene(network, _views(pair.clean), size, device)
 
-    return _remember(_scenes, key, compute)
+    return remember(_scenes, key, compute)
 
 
 def _collected(network: Any, clean: CleanViews, key: tuple[Any, ...]) -> Arrays:
@@ -120,21 +119,10 @@ def _collected(network: Any, clean: CleanViews, key: tuple[Any, ...]) -> Arrays:
     _, _, size, device = key
     collectors = similarity.collect(network, _views(clean), size, device)
     if similarity.weight(collectors) > similarity.Budget().features:
-        _remember(_scenes, key, lambda: similarity.of_collectors(network, collectors, size, device))
+        remember(_scenes, key, lambda: similarity.of_collectors(network, collectors, size, device))
         return ()
     return tuple(one.array() for one in collectors)
 
 
 def _views(clean: CleanViews) -> Any:
-    from evaluation.metrics.render.puzzlesim.similarity import subset
-
-    return (clean.images[place].pixels() for place in subset(len(clean.images)))
-
-
-def _remember(kept: dict[tuple[Any, ...], Any], key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
-    if key not in kept:
-        found = compute()
-        while len(kept) >= _KEPT:
-            del kept[next(iter(kept))]
-        kept[key] = found
-    return kept[key]
+    return (clean.images[place].pixels() for place in clean_views.subset(len(clean.images)))

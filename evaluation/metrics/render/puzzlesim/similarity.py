@@ -19,8 +19,6 @@ from evaluation.networks.normalise import imagenet, to_tensor
 
 LAYERS = (2, 3, 4)
 WEIGHTS = (0.67, 0.20, 0.13)
-LONGEST = 960  # px; a longer side is shrunk to it before the features are computed
-MOST_VIEWS = 100
 SMALLEST = 32  # px; below, the backbones have no feature left in the last layer
 _ON_CARD = 8  # images at a time
 
@@ -64,19 +62,6 @@ class Scene:
                 best = best_match(layer, found.view(-1, channels), self.kind, self.limits).view(1, 1, height, width)
                 total += functional.interpolate(best * weight, pixels.shape[:2], mode="bilinear", align_corners=True)[0, 0]
             return total.cpu().numpy()
-
-
-def working_size(width: int, height: int, longest: int = LONGEST) -> tuple[int, int]:
-    """(width, height) at which features are computed: the image's own, or shrunk so that the longer side is `longest`."""
-    if max(width, height) <= longest:
-        return width, height
-    scale = longest / max(width, height)
-    return max(1, round(width * scale)), max(1, round(height * scale))
-
-
-def subset(count: int, most: int = MOST_VIEWS) -> list[int]:
-    """Which of `count` views are looked at: all, or `most` of them by a uniform stride."""
-    return list(range(count)) if count <= most else [place * count // most for place in range(most)]
 
 
 def scene(

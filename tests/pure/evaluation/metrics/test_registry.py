@@ -57,9 +57,10 @@ INDEX = {
     "fid": (False, (0, None), "", "null"),
     "osim": (True, (0, 1), "", "0"),
     "puzzlesim": (True, (0, 1), "", "0"),
+    "puzzlesim_pieces": (True, (0, 1), "", "0"),
 }
 LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze", "lpips_plumbline_small")
-MASKED = ("psnr", "ssim", *LPIPS, "puzzlesim")
+MASKED = ("psnr", "ssim", *LPIPS, "puzzlesim", "puzzlesim_pieces")
 BOXED = ("psnr", "ssim", *LPIPS, "clip_sim")
 INDEX |= {f"{key}@mask": INDEX[key] for key in MASKED} | {f"{key}@bbox": INDEX[key] for key in BOXED}
 EDITS = {
@@ -117,8 +118,9 @@ def test_every_spec_says_what_pages_need(spec):
     assert all(param.doc for param in spec.params)
     if spec.family != "render":
         assert (spec.level, spec.needs) == ("item", ("reference",)) and spec.weights in (None, spec.key)
+    assert not spec.trial or spec.load_trial().__doc__
     assert (spec.level == "item") == (not spec.finish) and (not spec.finish or spec.load_finish().__doc__)
-    assert {name for _, name in spec.networks} == {param.name for param in spec.params} & {"weights", "detector"}
+    assert {name for _, name in spec.networks} == {param.name for param in spec.params} & {"weights", "detector", "features"}
 
 
 @pytest.mark.parametrize("spec", [spec for spec in REGISTRY.values() if spec.networks], ids=lambda spec: spec.key)

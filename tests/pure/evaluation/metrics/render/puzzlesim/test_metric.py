@@ -6,6 +6,7 @@ import torch
 
 from evaluation import prepared
 from evaluation.metrics.catalogue.render_puzzlesim import SPECS
+from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.puzzlesim import metric, similarity
 from evaluation.metrics.result import Status
@@ -119,8 +120,7 @@ def test_without_weights_nothing_is_computed(monkeypatch, tmp_path):
 
 
 def test_flags_say_what_was_done(squeezed, monkeypatch):
-    monkeypatch.setattr(similarity, "MOST_VIEWS", 3)
-    monkeypatch.setattr(similarity.subset, "__defaults__", (3,))
+    monkeypatch.setattr(clean_views, "MOST_VIEWS", 3)
     assert metric.puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0])))).flags == ("single_reference",)
     assert metric.puzzlesim(RenderPair.of(sent(picture(9)), view(clean(range(5))))).flags == ("reference_subset",)
     assert metric.puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0, 1], width=120, height=90)))).flags == ("resized",)

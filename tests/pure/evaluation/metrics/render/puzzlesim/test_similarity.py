@@ -9,7 +9,7 @@ from torch import nn
 
 from evaluation.metrics.render.puzzlesim import matching, similarity
 from evaluation.metrics.render.puzzlesim.matching import Limits
-from evaluation.metrics.render.puzzlesim.similarity import Budget, scene, subset, working_size
+from evaluation.metrics.render.puzzlesim.similarity import Budget, scene
 from evaluation.networks.load import load
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import SETS, peer, picture, put_weights
 from tests.support.evaluation.networks.full_card import full_card
@@ -118,14 +118,8 @@ def test_what_is_held_of_a_file_does_not_grow_with_the_number_of_views(monkeypat
 
 def test_other_sizes_are_brought_to_the_working_size(monkeypatch, tmp_path):
     network = load("backbone", put_weights(monkeypatch, tmp_path, "squeeze"))
-    assert working_size(1920, 1080) == (960, 540) and working_size(700, 1000) == (672, 960) and working_size(960, 20) == (960, 20)
     found = scene(network, [picture(0, 192, 144)], (96, 72)).map(picture(1, 192, 144))
     assert found.shape == (144, 192) and np.isfinite(found).all()
-
-
-def test_a_hundred_views_are_taken_by_a_uniform_stride():
-    assert subset(100) == list(range(100)) and subset(200) == list(range(0, 200, 2))
-    assert len(set(subset(150))) == 100 and subset(150)[-1] == 148
 
 
 def test_images_that_do_not_fit_on_the_card_together_are_taken_by_halves(monkeypatch, tmp_path):

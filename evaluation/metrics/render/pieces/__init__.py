@@ -1,0 +1,6 @@
+"""How plausible each place of a render is among clean views of its scene, by features that are learnt from these views.
+
+The definition is our own. The files, from pictures to score: `dictionary` and `backbone` (a picture's cells as features),
+`whitening` (features so that a step aside is short in every direction), `plausibility` (from matches to the score),
+`metric` (what is fitted per scene, and the score of a pair), `trial` (the score without one of the clean views).
+"""

@@ -1,0 +1,204 @@
+"""`puzzlesim_pieces`: how plausible the places of a render are among clean views of its scene, each piece counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation import weights as stored
+from evaluation.metrics.render import clean_views
+from evaluation.metrics.render.image import resized
+from evaluation.metrics.render.masks import EMPTY_MASK, inside
+from evaluation.metrics.render.pair import RenderPair
+from evaluation.metrics.render.pieces.dictionary import CELL, Dictionary, grid
+from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible
+from evaluation.metrics.render.pieces.whitening import Cells, Whitening, moved_from
+from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.seeds import generator
+from evaluation.metrics.shared import remember
+
+if TYPE_CHECKING:
+    from evaluation.metrics.shared import Arrays
+
+KEY, NETWORK, DICTIONARY = "puzzlesim_pieces", "pieces", "dictionary"
+FEWEST_VIEWS = 4
+SMALLEST = 96  # px; a shorter side leaves too few cells
+LEARNT_FROM = 3  # every third view
+COPIED, COPIED_SHARE = 0.1, 0.2  # a render with more places of a lower ρ than this share is flagged
+_scenes: dict[tuple[Any, ...], Scene] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """How a scene's pictures of one size become whitened features; what they were fitted on stands in `evaluation.metrics.render.pieces`.
+
+    `dictionary` is None where a backbone gives the features. `cells` gives the raw ones.
+    """
+
+    dictionary: Dictionary | None
+    whitening: Whitening
+    cells: Cells
+
+    @classmethod
+    def fit(cls, views: Views, features: str) -> tuple[Features, np.ndarray]:
+        """The features of these views, and x̂ of all their cells float32[N, h · w, D]."""
+        learnt_from = (views[place] for place in range(0, len(views), LEARNT_FROM))
+        dictionary = Dictionary.learn(learnt_from, generator(KEY)) if features == DICTIONARY else None
+        cells = cells_of(features, dictionary)
+        raw = np.stack([cells(view) for view in views])
+        flat = raw.reshape(-1, raw.shape[2])
+        whitening = Whitening.fit(flat, [views[n] for n in moved_from(len(views))], cells)
+        return cls(dictionary, whitening, cells), whitening(flat).reshape(raw.shape)
+
+    def arrays(self) -> Arrays:
+        """What `of_arrays` makes them of again."""
+        learnt = (self.dictionary.mean, self.dictionary.whitener, self.dictionary.atoms) if self.dictionary else ()
+        it = self.whitening
+        return (it.mean, it.deviation, it.matrix, np.array([it.step]), *learnt)
+
+    @classmethod
+    def of_arrays(cls, arrays: Arrays, features: str) -> Features:
+        """The inverse of `arrays`."""
+        mean, deviation, matrix, step, *learnt = arrays
+        dictionary = Dictionary(*learnt) if learnt else None
+        return cls(dictionary, Whitening(mean, deviation, matrix, float(step[0])), cells_of(features, dictionary))
+
+    def __call__(self, pixels: np.ndarray) -> np.ndarray:
+        """float32[h · w, D]: x̂ of the cells of uint8[H, W, 3]."""
+        return self.whitening(self.cells(pixels))
+
+
+def cells_of(features: str, dictionary: Dictionary | None) -> Cells:
+    """What gives the raw features of a picture's cells. WeightsError where a backbone's weights are not here."""
+    if dictionary is not None:
+        return dictionary.cells
+    from evaluation.metrics.render.pieces.backbone import cells_by
+
+    return cells_by(features)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Clean views at one size (width, height), and what is fitted on them."""
+
+    features: Features
+    clean: Clean
+    size: tuple[int, int]
+
+    @classmethod
+    def fit(cls, views: Views, features: str) -> Scene:
+        """The scene of at least two views."""
+        found, places = Features.fit(views, features)
+        return cls(found, Clean.of(places), views.size)
+
+    @cached_property
+    def known(self) -> Known:
+        """What the clean views know of each other."""
+        return self.clean.known()
+
+    def plausible(self, pixels: np.ndarray, without: int | None = None) -> Plausible:
+        """What is said of the cells of uint8[H, W, 3] of any size, held against all views or all but one."""
+        known = self.known if without is None else self.clean.known(without)
+        return self.clean.plausible(self.features(resized(pixels, *self.size, "bilinear")), known, without)
+
+
+class Views(Sequence[np.ndarray]):
+    """Pictures uint8[H, W, 3] at one size (width, height), decoded when they are looked at; of more than 100 there are 100."""
+
+    def __init__(self, images: Sequence[Any], size: tuple[int, int]) -> None:
+        self.images = [images[place] for place in clean_views.subset(len(images))]
+        self.size = size
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, place: int) -> np.ndarray:
+        return resized(self.images[place].pixels(), *self.size, "bilinear")
+
+
+def puzzlesim_pieces(pair: RenderPair, features: str = DICTIONARY) -> MetricResult:
+    """The mean of u over the cells of 16 × 16 px, in [0, 1]; higher is more plausible. Lower than the clean band is worse than them.
+
+    Parts: `share` (mean s), `pieces` (effective share of different pieces), `unlike` (share of cells with u below u₅), and the
+    scores of the clean views, each against the others: `clean_mean`, `clean_least`, `clean_greatest`. Flags: `few_references`
+    (fewer than 4, no value), `reference_subset` (of more than 100), `resized`, `too_small` (a side under 96 px), `clean_views_alike`
+    (clean views that do not differ, no value), `above_clean`, `copied_reference`. WeightsError where a backbone's are not here.
+    """
+    return _score(pair, features, None)
+
+
+def puzzlesim_pieces_mask(pair: RenderPair, features: str = DICTIONARY) -> MetricResult:
+    """As `puzzlesim_pieces`, over the cells whose centre is inside the view's mask; n is counted in the whole picture."""
+    mask = inside(pair)
+    if isinstance(mask, MetricResult):
+        return mask
+    return _score(pair, features, mask)
+
+
+def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricResult:
+    if pair.clean is None or not pair.clean.images:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("no_clean_views",))
+    if len(pair.clean.images) < FEWEST_VIEWS:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("few_references",))
+    stored.require(NETWORK, features)
+    if pair.missing is not None:
+        return pair.missing
+    width, height = pair.prediction.width, pair.prediction.height
+    size = clean_views.working_size(width, height)
+    if min(size) < SMALLEST:  # an entry may have chosen that size only where any will do
+        asked = bool(pair.reference.width and pair.reference.height)
+        return MetricResult(None, Status.NOT_APPLICABLE, ("too_small",)) if asked else MetricResult(0.0, flags=("too_small",))
+    if mask is not None and mask.shape != (height, width):
+        return MetricResult(0.0, Status.SIZE_MISMATCH)
+    counted = slice(None) if mask is None else centres_inside(mask, size)
+    if mask is not None and not counted.any():
+        return EMPTY_MASK
+    scene = pair.once(("pieces", features), lambda: _scene(pair, features, size))
+    if pair.preparing:
+        return MetricResult(1.0)
+    if scene.known.tolerance == 0.0:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("clean_views_alike",))
+    found = pair.once(("pieces found", features), lambda: scene.plausible(pair.pred))
+    mean, least, greatest = scene.known.band
+    value = min(max(float(found.u[counted].mean()), 0.0), 1.0)
+    noted = {
+        "reference_subset": len(pair.clean.images) > clean_views.MOST_VIEWS,
+        "resized": {(width, height), (pair.clean.images[0].width, pair.clean.images[0].height)} != {size} and "resized" not in pair.flags,
+        "above_clean": found.score > greatest,
+        "copied_reference": float((found.ratio < COPIED).mean()) > COPIED_SHARE,
+    }
+    parts = {
+        "share": float(found.share[counted].mean()),
+        "pieces": found.pieces,
+        "unlike": float((found.u[counted] < scene.known.rare).mean()),
+        "clean_mean": mean,
+        "clean_least": least,
+        "clean_greatest": greatest,
+    }
+    return MetricResult(value, flags=tuple(flag for flag, holds in noted.items() if holds), parts=parts)
+
+
+def centres_inside(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """bool[h · w]: which cells of a picture, looked at in `size` (width, height), have their centre inside the mask bool[H, W]."""
+    rows, columns = (
+        (np.arange(number) * CELL + CELL // 2) * whole // side
+        for number, whole, side in zip(reversed(grid(*reversed(size))), mask.shape, reversed(size), strict=True)
+    )
+    return mask[np.ix_(rows, columns)].ravel()
+
+
+def _scene(pair: RenderPair, features: str, size: tuple[int, int]) -> Scene:
+    """The scene at that size: of this process, of what was prepared, or fitted."""
+    digest = stored.digest(NETWORK, features) or f"dictionary of {KEY}"
+    key = (pair.clean.sha256, digest, size)
+
+    def arrays() -> Arrays:
+        scene = remember(_scenes, key, lambda: Scene.fit(Views(pair.clean.images, size), features))
+        return (scene.clean.places, scene.clean.far, scene.clean.match, *scene.features.arrays())
+
+    known = pair.reference_once(f"{KEY} {digest} {size[0]}x{size[1]}", arrays)
+    return remember(_scenes, key, lambda: Scene(Features.of_arrays(known[3:], features), Clean(*known[:3]), size))

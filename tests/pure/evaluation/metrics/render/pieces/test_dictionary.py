@@ -1,0 +1,80 @@
+"""The dictionary against SciPy's k-means, a whitening by hand, and features that are computed without any shortcut."""
+
+import numpy as np
+import pytest
+from scipy.cluster.vq import kmeans2
+from scipy.linalg import inv, sqrtm
+from scipy.ndimage import gaussian_filter, map_coordinates
+
+from evaluation.metrics.render.pieces.dictionary import ATOMS, ROUNDS, Dictionary, grid, pooling
+from evaluation.metrics.seeds import generator
+from tests.support.evaluation.metrics.render.pieces import rooms
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return rooms.views(2, 96, 112)
+
+
+@pytest.fixture(scope="module")
+def learnt(pictures):
+    return Dictionary.learn(pictures, generator("test"))
+
+
+@pytest.mark.filterwarnings("ignore:One of the clusters is empty")
+def test_whitening_and_centroids_are_those_of_other_code(pictures, learnt):
+    rng, drawn = generator("test"), []
+    for picture in pictures:
+        rows, columns = rng.integers(0, 112 - 5, 3000), rng.integers(0, 96 - 5, 3000)
+        drawn += [
+            picture[row : row + 6, column : column + 6].transpose(2, 0, 1).ravel() / 255 for row, column in zip(rows, columns, strict=True)
+        ]
+    patches = np.array(drawn)
+    whitener = inv(sqrtm(np.cov(patches.T, ddof=0) + 1e-3 * np.eye(108)))
+    assert (
+        learnt.mean == pytest.approx(patches.mean(axis=0), abs=1e-6)
+        and np.abs(learnt.whitener - whitener).max() < 1e-4 * np.abs(whitener).max()
+    )
+    whitened = (patches - patches.mean(axis=0)) @ whitener
+    atoms = whitened[rng.choice(6000, ATOMS, replace=False)]
+    for _ in range(ROUNDS):
+        atoms, nearest = kmeans2(whitened, atoms, iter=1, minit="matrix")
+        atoms[np.bincount(nearest, minlength=ATOMS) == 0] = 0
+    assert np.abs(learnt.atoms - atoms).max() < 1e-3
+
+
+def test_a_centroid_that_is_left_empty_becomes_zero():
+    flat = Dictionary.learn([np.full((96, 96, 3), 70, dtype=np.uint8)], generator("test"))
+    assert np.abs(flat.atoms).max() < 1e-4 and np.isfinite(flat.whitener).all()
+    assert np.isfinite(flat.cells(np.zeros((96, 96, 3), dtype=np.uint8))).all()
+
+
+@pytest.mark.parametrize("size", [(96, 112), (103, 117)])
+def test_features_are_those_of_the_definition(learnt, size):
+    width, height = size
+    picture = rooms.views(1, width, height, seed=8)[0]
+    image, (h, w) = picture / 255, grid(width, height)
+    windows = [[image[r : r + 6, c : c + 6].transpose(2, 0, 1).ravel() for c in range(0, width - 5, 2)] for r in range(0, height - 5, 2)]
+    whitened = (np.array(windows) - learnt.mean) @ learnt.whitener.astype(np.float64)
+    distance = np.linalg.norm(whitened[:, :, None] - learnt.atoms, axis=3)
+    active = np.maximum(distance.mean(axis=2, keepdims=True) - distance, 0)
+    red, green, blue = image.transpose(2, 0, 1)
+    luma = 0.299 * red + 0.587 * green + 0.114 * blue
+    centres = np.mgrid[0:h, 0:w] * 16 + 7.5
+    wanted = [
+        map_coordinates(gaussian_filter(one, 3, truncate=3), (centres - 2.5) / 2, order=1).ravel() for one in active.transpose(2, 0, 1)
+    ]
+    for colour in (luma, (blue - luma) / 1.772, (red - luma) / 1.402):
+        wanted.append(map_coordinates(gaussian_filter(colour, 6, truncate=3), centres, order=1).ravel())
+    found = learnt.cells(picture)
+    assert found.dtype == np.float32 and found.shape == (h * w, 131) and np.abs(found - np.array(wanted).T).max() < 2e-5
+
+
+def test_pooling_shares_out_each_cell():
+    assert pooling(6, 46, 2.5, 2).sum(axis=1) == pytest.approx(1) and pooling(6, 97, 0.0, 1).sum(axis=1) == pytest.approx(1)
+
+
+def test_the_same_views_give_the_same_dictionary(pictures, learnt):
+    again = Dictionary.learn(pictures, generator("test"))
+    assert all(np.array_equal(getattr(again, name), getattr(learnt, name)) for name in ("mean", "whitener", "atoms"))
+    assert learnt.cells(pictures[1]).tobytes() == again.cells(pictures[1]).tobytes()

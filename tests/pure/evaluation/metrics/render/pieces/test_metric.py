@@ -1,0 +1,140 @@
+"""The score of a render among clean views: its order, parts, flags, masks and sizes, and what is fitted once."""
+
+import numpy as np
+import pytest
+
+from evaluation import prepared, weights
+from evaluation.metrics import registry
+from evaluation.metrics.render import clean_views
+from evaluation.metrics.render.pair import RenderPair
+from evaluation.metrics.render.pieces import metric
+from evaluation.metrics.result import Status
+from evaluation.metrics.shared import Preparing
+from evaluation.weights import WeightsError
+from submissions.formats.render import View, encoded, render
+from tests.support.evaluation.metrics.render.pieces import rooms
+from tests.support.evaluation.metrics.render.puzzlesim.scenes import put_weights
+from tests.support.evaluation.networks import random_weights
+
+SIZE = (rooms.WIDTH, rooms.HEIGHT)
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return rooms.views(6)
+
+
+@pytest.fixture(scope="module")
+def clean(pictures):
+    return rooms.clean(pictures[:5])
+
+
+def pair(pixels, clean, size=SIZE, mask=None, prepared=None):
+    inside = None if mask is None else encoded(mask.astype(np.uint8) * 255)
+    sent = None if pixels is None else render(pixels)
+    return RenderPair.of(sent, View(None, *size, inside, clean=clean), prepared=prepared)
+
+
+def score(pixels, clean, **given):
+    return metric.puzzlesim_pieces(pair(pixels, clean, **given))
+
+
+def test_a_clean_view_is_above_a_spoilt_one_and_emptiness_below_both(pictures, clean):
+    whole, spoilt = score(pictures[5], clean), score(rooms.spoilt(pictures[5]), clean)
+    empty = [score(one, clean).value for one in rooms.empty(pictures[5]).values()]
+    assert whole.value > spoilt.value > max(empty) and max(empty) < 0.1
+    assert whole.parts["clean_least"] <= whole.parts["clean_mean"] <= whole.parts["clean_greatest"] <= 1
+    assert spoilt.parts["unlike"] > whole.parts["unlike"] and spoilt.parts["share"] >= spoilt.value
+
+
+def test_a_copy_of_a_clean_view_scores_near_one_and_is_flagged(pictures, clean):
+    found = score(pictures[2], clean)
+    assert found.value > 0.99 and found.flags == ("above_clean", "copied_reference")
+    assert found.parts["share"] > 0.99 and found.parts["pieces"] == pytest.approx(1) and found.parts["unlike"] == 0
+    assert "copied_reference" not in score(pictures[5], clean).flags
+
+
+def test_a_mask_counts_the_cells_whose_centre_it_holds(pictures, clean):
+    spoilt = rooms.spoilt(pictures[5])
+    everywhere = np.ones(spoilt.shape[:2], dtype=bool)
+    corner = np.zeros_like(everywhere)
+    corner[: rooms.HEIGHT // 2, : rooms.WIDTH // 2] = True
+    values = [metric.puzzlesim_pieces_mask(pair(spoilt, clean, mask=mask)).value for mask in (everywhere, corner, ~corner)]
+    assert values[0] == score(spoilt, clean).value and values[1] < values[2]
+    assert values[0] == pytest.approx((20 * values[1] + 60 * values[2]) / 80)
+    between = np.zeros_like(everywhere)
+    between[:4] = True
+    assert metric.puzzlesim_pieces_mask(pair(spoilt, clean, mask=between)).status == Status.EMPTY_MASK
+    assert metric.puzzlesim_pieces_mask(pair(spoilt, clean)).flags == ("no_mask",)
+
+
+def test_what_the_reference_leaves_without_a_value(pictures, clean):
+    assert score(pictures[0], None).flags == ("no_clean_views",)
+    few = score(pictures[0], rooms.clean(pictures[:3]))
+    assert (few.value, few.status, few.flags) == (None, Status.NOT_APPLICABLE, ("few_references",))
+    alike = score(pictures[0], rooms.clean(pictures[:1] * 4))
+    assert (alike.value, alike.flags) == (None, ("clean_views_alike",))
+    small = rooms.views(5, 95, 200)
+    found = score(small[4], rooms.clean(small), size=(95, 200))
+    assert (found.value, found.flags) == (None, ("too_small",))
+
+
+def test_a_render_that_is_missing_or_of_another_size_gets_the_worst(pictures, clean):
+    assert score(None, clean).status == Status.MISSING_PRED
+    assert score(pictures[5][:-1], clean).status == Status.SIZE_MISMATCH
+    small = score(pictures[5][:90], clean, size=(0, 0))
+    assert (small.value, small.status, small.flags) == (0, Status.OK, ("too_small",))
+
+
+def test_other_sizes_are_looked_at_as_the_flag_says(pictures, clean, monkeypatch):
+    cut = score(pictures[5][:112, :144], clean, size=(0, 0))
+    assert cut.flags == ("resized",) and 0 <= cut.value <= 1
+    monkeypatch.setattr(clean_views, "LONGEST", 128)
+    assert "resized" in score(pictures[5], clean).flags
+    monkeypatch.setattr(clean_views, "MOST_VIEWS", 4)
+    assert "reference_subset" in score(pictures[5], clean).flags
+
+
+def test_the_order_of_the_clean_views_hardly_matters(pictures, clean):
+    turned = score(rooms.spoilt(pictures[5]), rooms.clean([pictures[place] for place in (3, 1, 2, 0, 4)]))
+    known = score(rooms.spoilt(pictures[5]), clean)  # other patches are drawn of views 0 and 3, so that it is not the same to the bit
+    assert turned.value == pytest.approx(known.value, abs=0.1)
+
+
+def test_a_scene_is_fitted_once_and_kept_between_entries(pictures, clean, monkeypatch):
+    fits, fit = [], metric.Scene.fit
+    monkeypatch.setattr(metric, "_scenes", {})
+    monkeypatch.setattr(metric.Scene, "fit", lambda *given: fits.append(1) or fit(*given))
+    kept = {"a": Preparing(), "b": Preparing()}
+    for known in kept.values():
+        score(pictures[0], clean, prepared=known)
+    written = prepared.pack(kept)
+    assert len(fits) == 1 and len(written) < 1.1 * sum(array.nbytes for arrays in kept["a"].values() for array in arrays)
+    first = score(pictures[5], clean)
+    metric._scenes.clear()
+    again = [score(pictures[5], clean, prepared=known) for known in prepared.unpack(written).values()]
+    assert again == [first, first] and len(fits) == 1
+
+
+def test_a_dictionary_needs_no_weights_and_a_backbone_is_asked_for(monkeypatch, tmp_path, pictures, clean):
+    random_weights.shelf(monkeypatch, tmp_path)
+    spec = registry.get("puzzlesim_pieces")
+    assert spec.networks_with({}) == () and spec.networks_with({"features": "squeeze"}) == ("pieces",)
+    assert not weights.refusal(spec, {"features": "dictionary"}) and weights.digest_of(spec, {"features": "dictionary"}) is None
+    assert weights.refusal(spec, {"features": "squeeze"}).endswith("get them with: python manage.py fetch_weights squeezenet1_1")
+    with pytest.raises(WeightsError, match=r"“squeeze” of pieces are not .*fetch_weights squeezenet1_1"):
+        metric.puzzlesim_pieces(pair(pictures[5], clean), features="squeeze")
+    assert spec.titled({"features": "squeeze"}) == "PuzzleSim pieces (squeeze)" and spec.titled({"features": "dictionary"}) == spec.title
+
+
+def test_features_of_a_backbone_enter_the_fingerprint_with_their_digest(monkeypatch, tmp_path, pictures, clean):
+    put_weights(monkeypatch, tmp_path, "squeeze")
+    assert registry.fingerprint("puzzlesim_pieces", {"features": "squeeze"}) == registry.fingerprint(
+        "puzzlesim_pieces", {"features": "squeeze"}, weights.published("squeezenet1_1").sha256
+    )
+    cells = metric.cells_of("squeeze", None)(pictures[0])
+    assert cells.shape == (80, 1024) and np.square(cells).sum(axis=1) == pytest.approx(1, abs=1e-5)
+    shares = [np.square(part).sum(axis=1) for part in np.split(cells, [256, 640], axis=1)]
+    assert [share.mean() for share in shares] == pytest.approx([0.67, 0.20, 0.13], abs=1e-5)
+    found = metric.puzzlesim_pieces(pair(pictures[2], clean), features="squeeze")
+    assert found.value > 0.9 and "copied_reference" in found.flags
