@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from evaluation.models import PictureRun, Process, Score
+from evaluation.models import PictureRun, Process, Reference, Score, Trial
 from leaderboard.judge import planning
 from leaderboard.judge.planning import Wish
 from leaderboard.models import Snapshot, Study
@@ -74,7 +74,12 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
     entries["uploading"] = uploads.start(people.owner, phase, file_name="e.zip", size=9, sha256="0" * 64, method_name="method-uploading")
     build_due_boards()
     _judge(phases)
-    return _names(phases, private, draft, entries, people, insiders) | _rating(phase, people, [entries[name] for name in ("e", "e2", "e3")])
+    trials = {
+        "trial": _trial(entries["render_e"].phase), "trial_open": _trial(entries["render_open"].phase),
+        "trial_private": _trial(phases["pp"]), "trial_masked": _trial(phases["masked"]),
+    }  # fmt: skip
+    names = _names(phases, private, draft, entries, people, insiders) | trials
+    return names | _rating(phase, people, [entries[name] for name in ("e", "e2", "e3")])
 
 
 def _rating(phase: Phase, people: People, entries: list[Submission]) -> dict[str, object]:
@@ -170,6 +175,17 @@ def _render_entries(people: People) -> dict[str, Submission]:
             found[name] = it
     found["render_hidden"].hide(people.organizer, "looked at again")
     return found
+
+
+def _trial(phase: Phase) -> int:
+    """A trial of a column that the phase might have, with a picture of its reference."""
+    trial = Trial.objects.create(
+        reference=Reference.objects.filter(phase=phase).latest("version"), key="puzzlesim_pieces", params={"features": "dictionary"},
+        fingerprint="0" * 64, version="gate/1", state=Trial.State.DONE, pictures={"garden": [["clean", 2, 2]]},
+        scenes=[{"scene": "garden", "passed": False, "views": 1, "conditions": [], "means": [["clean", 0.5]], "band": None, "reason": "Few."}],
+    )  # fmt: skip
+    storage.store().save_bytes(trial.picture_key("garden", "clean"), b"a picture of the reference")
+    return trial.pk
 
 
 def _judge(phases: dict[str, Phase]) -> None:

@@ -31,6 +31,18 @@ GET    /-/health                                    yyyyyyyy
 GET    /-/ready                                     yyyyyyyy
 GET    /-/metrics                                   yyyyyyyy
 
+GET    /trials/{trial}/                             yyyyyyyy
+GET    /trials/{trial_open}/                        yyyyyyyy
+GET    /trials/{trial_masked}/                      yyyyyyyy
+GET    /trials/{trial_private}/                     xxxxxyxy
+GET    /trials/999999/                              xxxxxxxx
+GET    /trials/{trial}/pictures/0/clean.webp        nnnnnyny
+GET    /trials/{trial_open}/pictures/0/clean.webp   yyyyyyyy
+GET    /trials/{trial_masked}/pictures/0/clean.webp nnnnnyny
+GET    /trials/{trial_private}/pictures/0/clean.webp xxxxxyxy
+GET    /trials/{trial_open}/pictures/0/nothing.webp xxxxxxxx
+GET    /trials/{trial_open}/pictures/7/clean.webp   xxxxxxxx
+
 GET    /challenges/{c}/                             yyyyyyyy
 GET    /challenges/{private}/                       xxxxxyxy
 GET    /challenges/{draft}/                         xxxxxyxy
