@@ -150,34 +150,37 @@ def pictures(folder: Path, job: dict) -> dict:
 def try_column(folder: Path, job: dict) -> dict:
     """Some subjects of a column's trial on one scene, at least one, as many as there is time for; see `evaluation.gate.trial`.
 
-    Returns their `rows`, how many `subjects` that were `of` how many in the scene, and the `pictures` of its first one, which are
-    left in the folder. Meanwhile the folder has how many scores there are.
+    Returns their `rows`, and how many `subjects` that were `of` how many in the scene; meanwhile the folder has how many scores
+    there are. Where no subject to begin with is named, the `pictures` of the scene's first one instead, which are left in the folder.
     """
-    from evaluation.gate import design, trial
-    from evaluation.pictures import paint
-    from evaluation.pictures.names import file_name
+    from evaluation.gate import trial
     from submissions.formats.families import FAMILIES
 
     (request,) = _requests(job)
     spec, params = registry.get(request.key), dict(request.params)
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
     subjects = trial.subjects_of(spec, params, references, job["scene"])
-    rows: list[design.Row] = []
-    end, done = time.monotonic() + job["seconds"], 0
-    for subject in subjects[job["subject"] :]:
-        before = len(rows)
-        rows += trial.scored(
-            spec, params, references, subject, job["unit_scale"], lambda n, before=before: (folder / SCORED).write_text(str(before + n))
-        )
-        done += 1
-        if time.monotonic() > end:
-            break
-    made = []
-    if subjects and not job["subject"] and design.kind_of(spec, params) in (design.CROSS, design.FULL):
+    if job["subject"] is None:
+        from evaluation.pictures import paint
+        from evaluation.pictures.names import file_name
+
+        made = []
         for number, (name, pixels) in enumerate(trial.pictures_of(spec, params, references, subjects[0])):
             (folder / file_name(number, "trial")).write_bytes(paint.webp(pixels, paint.SMALL))
             made.append([name, *paint.sized(pixels.shape[1], pixels.shape[0], paint.SMALL)])
-    return {"rows": [dataclasses.asdict(row) for row in rows], "subjects": done, "of": len(subjects), "pictures": made}
+        return {"pictures": made}
+    end, rows, done = time.monotonic() + job["seconds"], [], 0
+    for subject in subjects[job["subject"] :]:
+        if done and time.monotonic() > end:
+            break
+        before = len(rows)
+
+        def progress(n: int, before: int = before) -> None:
+            (folder / SCORED).write_text(str(before + n))
+
+        rows += trial.scored(spec, params, references, subject, job["unit_scale"], progress)
+        done += 1
+    return {"rows": [dataclasses.asdict(row) for row in rows], "subjects": done, "of": len(subjects)}
 
 
 JOBS = {

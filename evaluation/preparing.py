@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 def key_of(batch: EvaluationBatch, slugs: list[str], start: int, stop: int) -> str:
     """Where the storage has what is prepared for those of these columns that are not outdated, over items [start, stop) of the
     batch's reference."""
-    reference, outdated = batch.reference, {column.slug for column in batch.outdated()}
+    reference, outdated = batch.reference, {column.slug for column in batch.outdated()} | set(batch.retired())
     fingerprints = [metric["fingerprint"] for metric in batch.metrics if metric["slug"] in slugs and metric["slug"] not in outdated]
     name = prepared.digest(reference.family.key, reference.sha256, batch.unit_scale, fingerprints, reference.item_ids[start:stop])
     return f"prepared/{reference.phase_id}/{name}"

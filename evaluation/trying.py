@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from django.utils import timezone
+
 from evaluation import slices, weights
 from evaluation.child import SCORED
 from evaluation.gate import design as gate
@@ -31,39 +33,45 @@ def try_once(worker: str, overdue: bool = False) -> bool:
 
 
 def do(trial: Trial) -> None:
-    """The next slice of a claimed trial."""
-    start = time.monotonic()
+    """The next slice of a claimed trial: scores, and when all scenes are judged, pictures."""
+    slices.do_slice(trial, lambda: _obstacle(trial), lambda folder: (_paint if trial.judged_at else _score)(trial, folder))
+
+
+def _score(trial: Trial, folder: Path) -> bool:
     from evaluation.gate.trial import verdict
 
-    scenes = gate.scenes_of(trial.spec, trial.params, trial.reference.item_ids)
+    start, scenes = time.monotonic(), trial.scene_names
     place, subject = trial.at or (0, 0)
 
-    def slice_in(folder: Path) -> bool:
-        def heartbeat() -> bool:
-            said = (folder / SCORED).read_text() if (folder / SCORED).exists() else ""
-            return trial.heartbeat(done=min(trial.done + int(said), trial.total)) if said.isdigit() else trial.heartbeat()
+    def heartbeat() -> bool:
+        said = (folder / SCORED).read_text() if (folder / SCORED).exists() else ""
+        return trial.heartbeat(done=min(trial.done + int(said), trial.total)) if said.isdigit() else trial.heartbeat()
 
-        found = sandbox.run(folder, _job(trial, scenes[place], subject), heartbeat, SLICE_AT_MOST)
-        rows = [gate.Row(**row) for row in found["rows"]]
-        is_whole = subject + found["subjects"] >= found["of"]
-        verdicts = []
-        if is_whole:
-            table = [row for row in [*trial.table, *rows] if row.scene == scenes[place]]
-            judged = verdict(trial.spec, trial.params, scenes[place], table) if found["of"] else None
-            verdicts = [judged or gate.unfit(trial.spec, trial.params, scenes[place])]
-        at = [place + 1, 0] if is_whole else [place, subject + found["subjects"]]
-        pictures = {scenes[place]: found["pictures"]} if found["pictures"] else {}
-        _store(trial, folder, scenes[place], pictures)
-        is_last = at[0] == len(scenes)
-        done = len(trial.rows) + len(rows)
-        per = gate.scores_per_subject(trial.spec, trial.params)
-        ahead = (found["of"] - at[1] if not is_whole else 0) + (len(scenes) - place - 1) * gate.MAX_VIEWS
-        return trial.keep(
-            rows, verdicts, pictures, at=at, done=done, total=done if is_last else done + per * ahead,
-            seconds=trial.seconds + time.monotonic() - start, state=Trial.State.DONE if is_last else Trial.State.WAITING,
-        )  # fmt: skip
+    found = sandbox.run(folder, _job(trial, scenes[place], subject=subject, seconds=SLICE_SECONDS), heartbeat, SLICE_AT_MOST)
+    rows = [gate.Row(**row) for row in found["rows"]]
+    end = subject + found["subjects"]
+    judged = None
+    if end >= found["of"]:
+        table = [row for row in [*trial.table, *rows] if row.scene == scenes[place]]
+        judged = verdict(trial.spec, trial.params, scenes[place], table) if table else gate.unfit(trial.spec, trial.params, scenes[place])
+    done = len(trial.rows) + len(rows)
+    left = found["of"] - end + (len(scenes) - place - 1) * gate.MAX_VIEWS
+    return trial.keep(
+        rows, judged, at=[place, end] if judged is None else [place + 1, 0], done=done,
+        total=done + left * gate.scores_per_subject(trial.spec, trial.params), seconds=trial.seconds + time.monotonic() - start,
+    )  # fmt: skip
 
-    slices.do_slice(trial, lambda: _obstacle(trial), slice_in)
+
+def _paint(trial: Trial, folder: Path) -> bool:
+    """The pictures of one scene that has none yet, unless another trial of the kind has made them: they change nothing counted."""
+    has_pictures = gate.kind_of(trial.spec, trial.params) in (gate.CROSS, gate.FULL)
+    missing = [one.scene for one in trial.verdicts if one.views and one.scene not in trial.pictures] if has_pictures else []
+    if not missing:
+        return trial.keep([], None, state=Trial.State.DONE, finished_at=timezone.now())
+    made = sandbox.run(folder, _job(trial, missing[0], subject=None, seconds=0), trial.heartbeat, SLICE_AT_MOST)["pictures"]
+    for number, (damage, *_) in enumerate(made):
+        storage.store().save_file(trial.picture_key(missing[0], damage), folder / file_name(number, "trial"))
+    return trial.keep([], None, pictures={**trial.pictures, missing[0]: made})
 
 
 def _obstacle(trial: Trial) -> str:
@@ -76,7 +84,7 @@ def _obstacle(trial: Trial) -> str:
     return ""
 
 
-def _job(trial: Trial, scene: str, subject: int) -> dict[str, Any]:
+def _job(trial: Trial, scene: str, **asked: Any) -> dict[str, Any]:
     reference = trial.reference
     column = {"slug": "tried", "key": trial.key, "params": trial.params, "fingerprint": trial.fingerprint}
     return {
@@ -87,15 +95,5 @@ def _job(trial: Trial, scene: str, subject: int) -> dict[str, Any]:
         "unit_scale": trial.unit_scale,
         "requests": [{**column, "weights_sha256": weights.digest_of(trial.spec, trial.params)}],
         "scene": scene,
-        "subject": subject,
-        "seconds": SLICE_SECONDS,
+        **asked,
     }
-
-
-def _store(trial: Trial, folder: Path, scene: str, pictures: dict[str, list]) -> None:
-    """Put the pictures of a scene's first view where their page finds them; they change nothing that is counted."""
-    if not pictures:
-        return
-    trial.pictures = {**trial.pictures, **pictures}
-    for number, (damage, *_) in enumerate(pictures[scene]):
-        storage.store().save_file(trial.picture_key(scene, damage), folder / file_name(number, "trial"))

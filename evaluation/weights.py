@@ -247,8 +247,13 @@ PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of
 # What the weights of a network may be trained on the features of, the one to prefer first: (network, set).
 FEATURES: Mapping[str, tuple[tuple[str, str], ...]] = {"wf_learned": (("dinov2", "dinov2-vitb14"), ("backbone", "plumbline-small"))}
 
-# Sets that stood behind columns once and do so no more: (network, set). Their old values stay and are not ranked.
-RETIRED = frozenset({("backbone", "plumbline-small"), ("yolox", "plumbline-small")})
+# Sets that stood behind columns once and do so no more, (network, set), and why and what to use instead. Their old values stay on old
+# boards and are not ranked. The files stay: operators who train sets of their own begin with them.
+RETIRED: Mapping[tuple[str, str], str] = {
+    ("backbone", "plumbline-small"): "a flat grey picture scored about as well with them as a clean view; puzzlesim_pieces and "
+    "piece_distance need no weights",
+    ("yolox", "plumbline-small"): "they find in photographs what is not there; osim_rois takes regions that an organizer marks",
+}
 
 TRAINED_WITH = {"wf_learned": "python -m evaluation train wireframe-preference"}  # where none ship
 
@@ -331,7 +336,7 @@ def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
 
 def is_retired(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
     """Whether the metric with these (full) parameters stands on weights that are retired."""
-    return any((network, params.get(name)) in RETIRED for network, name in spec.networks)
+    return any((network, str(params.get(name))) in RETIRED for network, name in spec.networks)
 
 
 def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -> str:
@@ -339,6 +344,9 @@ def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -
 
     `params` are the metric's full parameters.
     """
+    for network, name in spec.networks:
+        if why := RETIRED.get((network, str(params[name]))):
+            return f"The weights “{params[name]}” of {spec.title} are retired, because {why}."
     try:
         wanted = [get(network, params[name]) for network, name in spec.networks]
     except WeightsError as error:

@@ -119,7 +119,7 @@ def score(part: Part) -> None:
         evaluation.drop()
         return
     outdated = [column for column in evaluation.batch.outdated() if column.slug in part.slugs]
-    waiting = {column.slug for column in outdated}
+    waiting = {column.slug for column in outdated} | set(evaluation.batch.retired()).intersection(part.slugs)
     with attempt(part, evaluation.created_at):
         if not evaluation.batch.scores_without(outdated):
             if evaluation.batch.is_live:

@@ -48,8 +48,9 @@ class Param:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What a choice may be: `choices`, and the sets of weights there are of its network."""
-        return tuple(dict.fromkeys((*self.choices, *(weights.names(self.network) if self.network else ()))))
+        """What a choice may be: `choices`, and the sets of weights there are of its network, but those that are retired."""
+        named = weights.names(self.network) if self.network else ()
+        return tuple(dict.fromkeys((*self.choices, *(name for name in named if (self.network, name) not in weights.RETIRED))))
 
     def allows(self, value: str) -> bool:
         """Whether a choice may be that; whether weights of that name are here is another question (`weights.refusal`)."""

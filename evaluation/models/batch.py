@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
+from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.runner import MetricRequest
@@ -33,6 +35,12 @@ class Outdated:
             has = "no such metric" if self.current is None else f"version {self.current}"
             return f"Values of {self.key} of a version that this service does not know; it has {has}."
         return f"Values of {self.key} version {self.version}; version {self.current} is current."
+
+
+def is_retired(column: Mapping[str, Any]) -> bool:
+    """Whether a column of a batch stands on weights that are retired."""
+    spec = registry.REGISTRY.get(column["key"])
+    return spec is not None and weights.is_retired(spec, column["params"])
 
 
 def sentences(outdated: Iterable[Outdated]) -> list[str]:
@@ -149,7 +157,8 @@ class EvaluationBatch(models.Model):
         with transaction.atomic():
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
             phase.lock()
-            metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase)]
+            # Columns on retired weights take no new values; an order that is made anew is made without them.
+            metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
             old = cls.current(phase)
             reference = reference or (old.reference if old else phase.references.order_by("-version").first())
             if phase.is_imported:
@@ -174,13 +183,18 @@ class EvaluationBatch(models.Model):
         return batch
 
     def outdated(self) -> list[Outdated]:
-        """The columns whose values are of another definition than this code's, in the board's order. Imported figures have none."""
+        """The columns whose values are of another definition than this code's, in the board's order, but those on retired weights.
+        Imported figures have none."""
         found = []
         for column in self.metrics:
-            if column["key"] and not registry.is_current(column):
+            if column["key"] and not is_retired(column) and not registry.is_current(column):
                 spec = registry.REGISTRY.get(column["key"])
                 found.append(Outdated(column["slug"], column["key"], registry.version_of(column), spec.version if spec else None))
         return found
+
+    def retired(self) -> list[str]:
+        """The slugs of the columns on retired weights: their values stay, and new entries are scored without them."""
+        return [column["slug"] for column in self.metrics if is_retired(column)]
 
     def scores_without(self, outdated: Collection[Outdated]) -> bool:
         """Whether entries are scored without these columns, which then wait for a re-evaluation. A batch that is being built must be

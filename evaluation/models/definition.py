@@ -63,6 +63,11 @@ class PhaseMetric(models.Model):
     def fingerprint(self) -> str:
         return registry.fingerprint(self.key, self.resolved)
 
+    @property
+    def is_retired(self) -> bool:
+        """Whether it stands on weights that are retired."""
+        return self.key in registry.REGISTRY and weights.is_retired(self.spec, self.resolved)
+
     def snapshot(self) -> dict:
         """What a batch keeps of this metric, so that later edits cannot change old scores' meaning."""
         fixed = {"slug": self.slug, "key": self.key, "params": self.resolved, "fingerprint": self.fingerprint}

@@ -9,11 +9,10 @@ from typing import Any, Self
 from django.db import models
 from django.utils import timezone
 
-from evaluation import weights
 from evaluation.gate import design as gate
 from evaluation.gate.words import passed_words, refused_words
 from evaluation.metrics import registry
-from evaluation.models.batch import EvaluationBatch
+from evaluation.models.batch import EvaluationBatch, is_retired
 from evaluation.models.definition import Reference
 from evaluation.models.runs import Run
 from submissions import wake
@@ -51,7 +50,8 @@ class Trial(Run):
     """One trial of one fingerprint on one reference.
 
     A worker does it slice by slice, a view or reference at a time; what a slice has scored is kept under the lease, so that a
-    worker that dies loses one slice at most. `at` is where it goes on: the number of the scene and of the subject within it.
+    worker that dies loses one slice at most. `at` is where it goes on: the number of the scene and of the subject within it. Once all
+    scenes are judged the column stands by that; then the pictures of each scene's first view are made, for the trial's page.
     """
 
     class State(models.TextChoices):
@@ -69,6 +69,7 @@ class Trial(Run):
     at = models.JSONField(default=list)
     rows = models.JSONField(default=list)  # evaluation.gate.trial.Row of each score
     scenes = models.JSONField(default=list)  # evaluation.gate.trial.SceneVerdict of each scene that is done
+    judged_at = models.DateTimeField(null=True)
     pictures = models.JSONField(default=dict)  # by scene: [damage, width, height] of each picture made of its first view
     done = models.PositiveIntegerField(default=0)  # scores
     total = models.PositiveIntegerField(default=0)
@@ -136,31 +137,44 @@ class Trial(Run):
 
     def restart(self) -> bool:
         """Try anew from the start: by a newer gate, or after a failure that an operator has looked at."""
-        blank = {"at": [], "rows": [], "scenes": [], "pictures": {}, "done": 0, "seconds": 0.0, "finished_at": None}
+        blank = {"at": [], "rows": [], "scenes": [], "pictures": {}, "done": 0, "seconds": 0.0, "finished_at": None, "judged_at": None}
         rows = type(self).objects.filter(pk=self.pk).unleased()
         return bool(rows.update(version=gate.VERSION, state=self.State.WAITING, **blank, **self.ANEW))
 
-    def keep(self, rows: Sequence[gate.Row], scenes: Sequence[gate.SceneVerdict], pictures: Mapping[str, Any], **values: Any) -> bool:
-        """A slice went well: keep what it found and let go; the boards are made anew when it was the last. False: the lease was
-        lost, nothing was written."""
-        finished = values.get("state") == self.State.DONE
+    def keep(self, rows: Sequence[gate.Row], verdict: gate.SceneVerdict | None, **values: Any) -> bool:
+        """A slice went well: keep what it scored, and the verdict of a scene it ended, and let go; the boards are made anew when
+        that was the last. False: the lease was lost, nothing was written."""
+        scenes = [*self.scenes, verdict.to_dict()] if verdict else self.scenes
+        judged = verdict is not None and len(scenes) == len(self.scene_names)
+        if judged:
+            values["judged_at"] = timezone.now()
         taken = self.under_lease().filter(state=self.State.WAITING).update(
-            rows=[*self.rows, *map(asdict, rows)], scenes=[*self.scenes, *(one.to_dict() for one in scenes)],
-            pictures={**self.pictures, **pictures}, touched_at=timezone.now(),
-            finished_at=timezone.now() if finished else None, **values, **self.ANEW,
+            rows=[*self.rows, *map(asdict, rows)], scenes=scenes, touched_at=timezone.now(), **values, **self.ANEW,
         )  # fmt: skip
-        if taken and finished:
+        if taken and judged:
             self.reference.phase.touch_board()
             wake.after_commit("boards")
         return bool(taken)
+
+    def take_over(self, rows: Sequence[gate.Row], scenes: Sequence[gate.SceneVerdict]) -> bool:
+        """Stand by scores that were found elsewhere on this very reference; False where a worker has begun."""
+        values = {"rows": [asdict(row) for row in rows], "scenes": [one.to_dict() for one in scenes], "judged_at": timezone.now()}
+        untouched = type(self).objects.filter(pk=self.pk, rows=[]).unleased()
+        return bool(untouched.update(at=[len(scenes), 0], done=len(rows), total=len(rows), **values))
 
     def give_up(self, sentence: str, detail: str) -> None:
         super().give_up(sentence, detail)
         self.reference.phase.touch_board()
 
     def picture_key(self, scene: str, damage: str) -> str:
-        """Where the storage has the picture of a damage of that scene's first view."""
-        return f"trials/{self.pk}/{list(self.pictures).index(scene)}-{damage}.webp"
+        """Where the storage has the picture of a damage of that scene's first view, the same one for all trials of its kind."""
+        kind = gate.kind_of(self.spec, self.params)
+        return f"trials/{self.reference_id}/{self.version.replace('/', '-')}-{kind}-{self.scene_names.index(scene)}-{damage}.webp"
+
+    @property
+    def scene_names(self) -> list[str]:
+        """What gets a verdict of its own, in the order in which it is tried."""
+        return gate.scenes_of(self.spec, self.params, self.reference.item_ids)
 
     @property
     def spec(self) -> registry.MetricSpec:
@@ -168,7 +182,7 @@ class Trial(Run):
 
     @property
     def percent(self) -> float:
-        return 100.0 if self.state == self.State.DONE else 100.0 * self.done / self.total if self.total else 0.0
+        return 100.0 if self.judged_at else 100.0 * self.done / self.total if self.total else 0.0
 
     @property
     def verdicts(self) -> list[gate.SceneVerdict]:
@@ -187,25 +201,24 @@ def needs_trial(column: Mapping[str, Any]) -> bool:
     return spec is not None and (bool(gate.kind_of(spec, column["params"])) or is_retired(column))
 
 
-def is_retired(column: Mapping[str, Any]) -> bool:
-    """Whether a column stands on weights that are retired."""
-    spec = registry.REGISTRY.get(column["key"])
-    return spec is not None and weights.is_retired(spec, column["params"])
-
-
 def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
     """Whether a column may rank, by its trial."""
     if is_retired(column):
         return Standing("retired", "Shown, not ranked: in-house weights retired.")
     if row is None and not registry.is_current(column):
         return Standing("outdated", "Shown, not ranked: its values are of an older version that was never tried; re-evaluate the phase.")
+    if row is not None and row.judged_at:
+        return _judged(row)
     if row is None or row.state == Trial.State.WAITING:
         return Standing(
             "waiting", f"Shown, not ranked yet: it is being tried on the phase's own references ({row.percent if row else 0:.0f} %).",
             row.pk if row else None,
         )  # fmt: skip
-    if row.state == Trial.State.FAILED:
-        return Standing("failed", f"Shown, not ranked: it could not be tried. {row.failure}", row.pk)
+    return Standing("failed", f"Shown, not ranked: it could not be tried. {row.failure}", row.pk)
+
+
+def _judged(row: Trial) -> Standing:
+    """The standing of a column whose scenes are all judged: it ranks by those that passed, if they are at least half."""
     verdicts = row.verdicts
     passed = tuple(one.scene for one in verdicts if one.passed)
     if not passed or 2 * len(passed) < len(verdicts):

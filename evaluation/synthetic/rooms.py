@@ -27,6 +27,9 @@ FEWEST_PIXELS = 0.0006  # of the image, for an object to count as seen
 LEAST_SHOWN = 0.25  # of the area of the box it would have if nothing stood before it
 
 
+STEP = np.radians(7)  # of a walk, around the room's middle
+
+
 @dataclass(frozen=True, eq=False)
 class Room:
     """``items[n]`` is the class of what the scene's triangles call item n + 1; ``size``: float64[3], metres, centred on z."""
@@ -106,6 +109,25 @@ def view(of: Room, number: int, width: int = 256, height: int = 256, samples: in
     return RoomView(
         image, _boxes(of, camera, drawn.items, width, height, samples), np.maximum(drawn.items[::samples, ::samples], 0), camera
     )
+
+
+def walk(of: Room, count: int, width: int = 256, height: int = 256, samples: int = 2) -> list[RoomView]:
+    """Views of a slow walk through the room, a small step apart and all towards its middle, under one exposure: as scenes are captured
+    that are to be reconstructed, so that each place is seen in several of them."""
+    rng = generator(f"walk:{of.seed}")
+    start, turn = rng.uniform(0, 2 * np.pi), STEP * (1 if rng.uniform() < 0.5 else -1)
+    power, found = 0.0, []
+    for number in range(count):
+        angle = start + turn * (number - (count - 1) / 2)
+        eye = np.array([np.cos(angle) * 0.44 * of.size[0], np.sin(angle) * 0.44 * of.size[1], 1.6 + 0.1 * np.sin(number)])
+        camera = looking(eye, np.array([0.0, 0.0, 0.7]), 62.0)
+        drawn = picture(of.scene, of.atlas, camera, width, height, of.lighting, samples=samples)
+        values = drawn.colour.astype(np.float64) / 255
+        power = power or float(np.clip(np.log(0.45) / np.log(np.clip(np.median(values.mean(axis=2)), 0.05, 0.9)), 0.5, 1.6))
+        boxes = _boxes(of, camera, drawn.items, width, height, samples)
+        items = np.maximum(drawn.items[::samples, ::samples], 0)
+        found.append(RoomView(np.rint(255 * values**power).astype(np.uint8), boxes, items, camera))
+    return found
 
 
 def _shell(rng: np.random.Generator, size: NDArray[np.float64]) -> tuple[Triangles, list[np.ndarray]]:

@@ -8,27 +8,29 @@ from functools import cache
 import numpy as np
 
 from evaluation.synthetic import pictures
-from evaluation.synthetic.rooms import room, view
+from evaluation.synthetic.rooms import room, walk
 from leaderboard.demo.story import PRACTICE, Demo, Entry, Items, made_up
 from submissions.formats.families import RENDER
 from submissions.formats.render import CleanViews, Render, Roi, View, render
 
 SLUG, PHASE = "rooms", "practice"
-ROOMS = {"parlour": "demo:5", "study": "demo:2"}
-VIEWS, CLEAN = 4, 5  # of each room: to be rendered, and given to participants
+NAMES = ("parlour", "study", "attic", "nursery", "library", "workshop", "kitchen", "lounge")
+SEEDS = dict(zip(NAMES, ("demo:5", "demo:2", "demo:1", "demo:3", "demo:4", "demo:6", "demo:7", "demo:8"), strict=True))
+VIEWS, CLEAN = 3, 8  # of each room: to be rendered, and given to participants
+WANTED = (2, 5, 8)  # which of a walk's views are to be rendered: each between two clean ones
 SIZE = (320, 240)  # px
 
 
 @cache
 def references() -> dict[str, dict[str, View]]:
     """The views of the one phase."""
-    return {PHASE: {f"{name}/{n:02d}": one for name, seed in ROOMS.items() for n, one in enumerate(_views(seed))}}
+    return {PHASE: {f"{name}/{n:02d}": one for name, seed in SEEDS.items() for n, one in enumerate(_views(seed))}}
 
 
 def _views(seed: str) -> list[View]:
-    drawn = [view(room(seed), n, *SIZE) for n in range(VIEWS + CLEAN)]
-    clean = CleanViews.of(render(one.image) for one in drawn[VIEWS:])
-    return [View(render(one.image), *SIZE, rois=_marked(one.boxes), clean=clean) for one in drawn[:VIEWS]]
+    drawn = walk(room(seed), VIEWS + CLEAN, *SIZE)
+    clean = CleanViews.of(render(one.image) for n, one in enumerate(drawn) if n not in WANTED)
+    return [View(render(drawn[n].image), *SIZE, rois=_marked(drawn[n].boxes), clean=clean) for n in WANTED]
 
 
 def _marked(boxes: tuple) -> tuple[Roi, ...]:
@@ -39,7 +41,7 @@ def _marked(boxes: tuple) -> tuple[Roi, ...]:
 
 def clean_views(items: Items) -> Iterator[tuple[str, bytes]]:
     """What participants get: the clean views of each room, by file name."""
-    for name in ROOMS:
+    for name in NAMES:
         first = next(item for item_id, item in items.items() if item_id.startswith(f"{name}/"))
         yield from ((f"{name}/clean_{n:02d}.png", image.png) for n, image in enumerate(first.clean.images))
 
@@ -70,26 +72,25 @@ ENTRIES = (
 YAML = f"""\
 slug: {SLUG}
 title: Rooms
-summary: Renders of {len(ROOMS)} procedural rooms. Rooms, teams and entries are made up; the scores are computed here.
+summary: Renders of {len(NAMES)} procedural rooms. Rooms, teams and entries are made up; the scores are computed here.
 {made_up("render", "rooms", f"one image a view, {SIZE[0]} × {SIZE[1]} pixels")}
 description: |
-  Render each room from views that were not given, from its {CLEAN} clean views. The {len(ROOMS)} rooms were
+  Render each room from views that were not given, from its {CLEAN} clean views, which lie around them. The {len(NAMES)} rooms were
   made by a seeded procedure. The entries on the board were made by really damaging their references,
-  sent through the upload, and scored by the workers of this machine with the small networks that ship
-  with the project. The baseline copies clean views: PuzzleSim, which needs no aligned reference, finds
-  nothing wrong with it.
+  sent through the upload, and scored by the workers of this machine, without any downloaded network. The baseline copies clean
+  views: PuzzleSim by pieces, which needs no aligned reference, finds nothing wrong with it, and flags it.
 phases:
   - slug: {PHASE}
 {PRACTICE}
     metrics:
       - {{key: psnr, primary: true}}
       - {{key: ssim}}
-      - {{key: lpips_plumbline_small}}
-      - {{key: osim, params: {{weights: plumbline-small}}}}
-      - {{key: puzzlesim, params: {{weights: plumbline-small}}}}
+      - {{key: puzzlesim_pieces}}
+      - {{key: piece_distance}}
+      - {{key: osim_rois}}
     reference: {{path: {PHASE}}}
     inputs:
-      - {{path: {PHASE}-clean-views.zip, title: "Clean views of the {len(ROOMS)} rooms (PNG)"}}
+      - {{path: {PHASE}-clean-views.zip, title: "Clean views of the {len(NAMES)} rooms (PNG)"}}
 """
 
 DEMO = Demo(
@@ -102,4 +103,5 @@ DEMO = Demo(
     lambda items: ((f"{name}.png", item.png) for name, item in items.items()),
     ENTRIES,
     ("ada", "ben", "cleo", "olga"),
+    compared=True,
 )

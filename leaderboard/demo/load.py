@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
-from leaderboard.demo import interiors, rooflines, solids
+from leaderboard.demo import interiors, rooflines, solids, trials
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo, Entry, Items
 from leaderboard.models import Study
 from leaderboard.rating import campaign
@@ -69,7 +69,9 @@ def load_challenge(demo: Demo, folder: Path) -> Challenge:
     """The challenge, by way of its bundle in the empty `folder`."""
     write_bundle(demo, folder)
     apply(parse(folder).definition, actor=User.objects.get(username="olga"))
-    return Challenge.objects.get(slug=demo.slug)
+    challenge = Challenge.objects.get(slug=demo.slug)
+    trials.restore(challenge.phases.get(slug=demo.phase))
+    return challenge
 
 
 def form_teams(demo: Demo, challenge: Challenge) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.models import EvaluationBatch, Score
-from leaderboard.demo import rooflines, solids
+from leaderboard.demo import interiors, rooflines, solids
 from leaderboard.demo.judge import Liking, made_up_judge
 from leaderboard.demo.raters import SEED, Taste, liked, made_up_votes
 from leaderboard.demo.story import Demo
@@ -32,18 +32,19 @@ SOLID_JUDGE = {
 
 
 class Scores:
-    """What the phase's metrics say of its scored entries: `values` by slug, float64[entries, items]."""
+    """What the phase's metrics say of its scored entries: `values` by slug, float64[entries, groups], over groups of items."""
 
     def __init__(self, phase: Phase) -> None:
         batch = EvaluationBatch.current(phase)
         rows = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True).order_by("id")
-        self.names, self.items = [row.method_name for row in rows], list(batch.reference.item_ids)
+        self.names, self.items = [row.method_name for row in rows], list(dict.fromkeys(batch.groups))
         self.values = {metric["slug"]: np.zeros((len(rows), len(self.items))) for metric in batch.metrics}
+        of_group = np.array([[group == name for name in self.items] for group in batch.groups], dtype=np.float64)
         for slug, matrix in self.values.items():
             scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=slug, evaluation__submission__in=rows)
             vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
             for n, row in enumerate(rows):
-                matrix[n] = np.frombuffer(vectors[row.pk], dtype=np.float64)
+                matrix[n] = np.frombuffer(vectors[row.pk], dtype=np.float64) @ of_group / of_group.sum(axis=0)
 
     def by_entry(self, liking: np.ndarray) -> Liking:
         """A matrix like the values as a mapping by entry and item."""
@@ -52,7 +53,7 @@ class Scores:
 
 def compare(demo: Demo) -> None:
     """A finished study by made-up raters, and a made-up judge, where the demo has one and it is not there yet."""
-    make = {rooflines.SLUG: _roofs, solids.SLUG: _solids}.get(demo.slug) if demo.compared else None
+    make = {rooflines.SLUG: _roofs, solids.SLUG: _solids, interiors.SLUG: _rooms}.get(demo.slug) if demo.compared else None
     phase = Challenge.objects.get(slug=demo.slug).phases.get(slug=demo.phase)
     if make is not None and not Study.objects.filter(phase=phase, slug=STUDY).exists():
         make(phase, Scores(phase), User.objects.get(username="olga"))
@@ -80,6 +81,15 @@ def _solids(phase: Phase, scores: Scores, olga: User) -> None:
         source="Eight invented raters of two tastes answered by a formula with noise, on each of three criteria.", criteria=criteria,
     )  # fmt: skip
     made_up_judge(study, olga, {key: scores.by_entry(liked(scores.values, weights)) for key, weights in SOLID_JUDGE.items()}, SHAPE_PLAN)
+
+
+def _rooms(phase: Phase, scores: Scores, olga: User) -> None:
+    """One criterion, without a judge; the workers analyse it."""
+    tastes = (Taste("near", 5, {"ssim": 1.0}), Taste("far", 5, {"psnr": 0.6, "ssim": 0.4}))
+    _study(
+        phase, olga, made_up_votes(scores.values, scores.names, scores.items, tastes, "", SEED + 9), title="Which render shows the room better?",
+        question="Which of the two renders shows the room better?", source="Ten invented raters of two tastes answered by a formula with noise.",
+    )  # fmt: skip
 
 
 def _study(phase: Phase, olga: User, votes: list[Vote], **values: object) -> Study:

@@ -88,12 +88,12 @@ def trial(request: HttpRequest, pk: int) -> HttpResponse:
     kind = design.kind_of(row.spec, row.params)
     column = {"key": row.key, "params": row.params, "fingerprint": row.fingerprint}
     found: Standing = standing(column, row)
-    scenes = [_scene(row, one, number, kind, sees_reference) for number, one in enumerate(row.verdicts)]
+    scenes = [_scene(row, one, kind, sees_reference) for one in row.verdicts]
     titles = [metric.label for metric in place.phase.metrics.all() if metric.key == row.key and metric.resolved == row.params]
     context = place.context("board") | {
         "trial": row, "standing": found, "scenes": scenes, "sees_reference": sees_reference, "on": ON.get(kind, "references"),
-        "title": titles[0] if titles else row.spec.titled(row.params), "spec": row.spec, "is_waiting": row.state == Trial.State.WAITING,
-        "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and row.state == Trial.State.WAITING else None,
+        "title": titles[0] if titles else row.spec.titled(row.params), "spec": row.spec, "is_waiting": found.state == "waiting",
+        "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and found.state == "waiting" else None,
     }  # fmt: skip
     return render(request, "leaderboard/trial.html", context)
 
@@ -102,8 +102,8 @@ def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> Htt
     """A damaged view, for who may see the reference."""
     row, place = _found(request, pk)
     require(request.user, "phase.see_reference", place.phase)
-    names = list(row.pictures)
-    if scene >= len(names) or damage not in {name for name, *_ in row.pictures[names[scene]]}:
+    names = row.scene_names
+    if scene >= len(names) or damage not in {name for name, *_ in row.pictures.get(names[scene], ())}:
         raise Http404
     etag = f'"trial-{row.pk}-{row.created_at.timestamp():.0f}-{scene}-{damage}"'
     response = get_conditional_response(request, etag=etag)
@@ -128,7 +128,7 @@ def _found(request: HttpRequest, pk: int) -> tuple[Trial, PhasePlace]:
     return row, PhasePlace(phase, viewer)
 
 
-def _scene(row: Trial, verdict: design.SceneVerdict, number: int, kind: str, sees_reference: bool) -> Scene:
+def _scene(row: Trial, verdict: design.SceneVerdict, kind: str, sees_reference: bool) -> Scene:
     means = dict(verdict.means)
     single: dict[str, list[tuple[int, float]]] = {}
     if sees_reference:
@@ -162,7 +162,7 @@ def _scene(row: Trial, verdict: design.SceneVerdict, number: int, kind: str, see
     if verdict.band and verdict.band[2] > verdict.band[1]:
         band = (left(verdict.band[1]), round(left(verdict.band[2]) - left(verdict.band[1]), 2))
     questions = MODEL_QUESTIONS if kind == design.MODEL else QUESTIONS
-    place = list(row.pictures).index(verdict.scene) if verdict.scene in row.pictures else 0
+    place = row.scene_names.index(verdict.scene)
     return Scene(place, verdict, tuple(_question(one, questions, kind) for one in verdict.conditions), tuple(lines), band)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from evaluation.metrics.spec import MetricSpec, Param
 
 PUBLISHED = ("yolox-x", "yolox-l", "yolox-m", "yolox-s", "yolox-tiny", "yolox-nano")
-IN_HOUSE = "plumbline-small"  # trained on procedural scenes, with classes of its own; ships with the project
 
 # Whoever looks for the objects of a reference has these, in this order.
 LOOKING = (
@@ -13,11 +12,9 @@ LOOKING = (
         "weights",
         PUBLISHED[0],
         "choice",
-        choices=(*PUBLISHED, IN_HOUSE),
+        choices=PUBLISHED,
         network="yolox",
-        doc="The detector. yolox-x is the paper's; the published ones are fetched and know the 80 classes of COCO. plumbline-small ships "
-        "with the project, is none of them, sees smaller images, and knows procedural rooms only: what it finds in photographs has not "
-        "been measured, and its values are its own.",
+        doc="The detector. yolox-x is the paper's; the published ones are fetched and know the 80 classes of COCO.",
     ),
     Param(
         "conf", 0.35, "float", low=0.0, high=1.0, doc="An object counts where the detector's score (object times class) is at least this."

@@ -5,17 +5,15 @@ from __future__ import annotations
 from evaluation import weights
 from evaluation.metrics.spec import MetricSpec, Param
 
-IN_HOUSE = "plumbline-small"  # trained on made-up objects; ships with the project
 _DEFAULT = "squeezenet-imagenet"
 _WEIGHTS = Param(
     "weights",
     _DEFAULT,
     "choice",
-    choices=tuple(dict.fromkeys((_DEFAULT, *sorted(weights.PUBLISHED["backbone"]), IN_HOUSE))),
+    choices=tuple(dict.fromkeys((_DEFAULT, *sorted(weights.PUBLISHED["backbone"])))),
     network="backbone",
     doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other "
-    "two of its code. They are fetched. plumbline-small is a small network of our own that knows procedural rooms only: it ships "
-    "with the project, and its values are not comparable with the published ones.",
+    "two of its code. They are fetched.",
 )
 _PAPER = "N. Hermann, J. Condor, P. Didyk: Puzzle Similarity (arXiv 2411.17489); the mean of the map is our own score"
 _FORMULA = (

@@ -9,7 +9,7 @@ import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.demo import load, studies
+from leaderboard.demo import load, studies, trials
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo
 from submissions.models import Status
 
@@ -19,8 +19,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--server", default=settings.SITE_URL, help="Address of the running service.")
+        parser.add_argument("--keep-trials", action="store_true", help="Write the demo's trials, as they stand, beside the code.")
 
-    def handle(self, *args, server: str, **options) -> None:
+    def handle(self, *args, server: str, keep_trials: bool, **options) -> None:
+        if keep_trials:
+            self._say(f"{trials.write(load.DEMOS)} trials kept in {trials.FILE}.")
+            return
         try:
             httpx.get(f"{server}/-/health", timeout=5).raise_for_status()
         except httpx.HTTPError as error:

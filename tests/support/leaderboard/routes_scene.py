@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from evaluation.gate.design import SceneVerdict
 from evaluation.models import PictureRun, Process, Reference, Score, Trial
 from leaderboard.judge import planning
 from leaderboard.judge.planning import Wish
@@ -182,7 +183,7 @@ def _trial(phase: Phase) -> int:
     trial = Trial.objects.create(
         reference=Reference.objects.filter(phase=phase).latest("version"), key="puzzlesim_pieces", params={"features": "dictionary"},
         fingerprint="0" * 64, version="gate/1", state=Trial.State.DONE, pictures={"garden": [["clean", 2, 2]]},
-        scenes=[{"scene": "garden", "passed": False, "views": 1, "conditions": [], "means": [["clean", 0.5]], "band": None, "reason": "Few."}],
+        scenes=[SceneVerdict("garden", False, 1, means=(("clean", 0.5),), reason="Few.").to_dict()],
     )  # fmt: skip
     storage.store().save_bytes(trial.picture_key("garden", "clean"), b"a picture of the reference")
     return trial.pk
