@@ -86,9 +86,10 @@ def _solids(phase: Phase, scores: Scores, olga: User) -> None:
 def _rooms(phase: Phase, scores: Scores, olga: User) -> None:
     """One criterion, without a judge; the workers analyse it."""
     tastes = (Taste("near", 5, {"ssim": 1.0}), Taste("far", 5, {"psnr": 0.6, "ssim": 0.4}))
+    votes = made_up_votes(scores.values, scores.names, scores.items, tastes, "", SEED + 9)
     _study(
-        phase, olga, made_up_votes(scores.values, scores.names, scores.items, tastes, "", SEED + 9), title="Which render shows the room better?",
-        question="Which of the two renders shows the room better?", source="Ten invented raters of two tastes answered by a formula with noise.",
+        phase, olga, votes, title="Which render shows the room better?", question="Which of the two renders shows the room better?",
+        source="Ten invented raters of two tastes answered by a formula with noise.",
     )  # fmt: skip
 
 
