@@ -118,6 +118,21 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     return MetricResult(value, flags=tuple(flag for flag, holds in noted.items() if holds), parts=parts)
 
 
+def odd_places(pair: RenderPair, features: str = DICTIONARY) -> np.ndarray | None:
+    """bool[H, W]: the pixels of the render in cells with u below u₅, the 5 % quantile over the clean views; None where there is no
+    score of places. WeightsError where a backbone's are not here."""
+    result = puzzlesim_pieces(pair, features)
+    if result.value is None or not result.parts:
+        return None
+    height, width = pair.pred.shape[:2]
+    scene = _scene(pair, features, clean_views.working_size(width, height))
+    found = _found(pair, features, scene)
+    rows, columns = grid(*scene.size)
+    odd = np.pad((found.u < scene.known.rare).reshape(rows, columns), ((0, 1), (0, 1)))  # beyond the last whole cell nothing is judged
+    down, across = (np.arange(n) * side // (n * CELL) for n, side in ((height, scene.size[1]), (width, scene.size[0])))
+    return odd[np.ix_(down, across)]
+
+
 def centres_inside(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """bool[h · w]: which cells of a picture, looked at in `size` (width, height), have their centre inside the mask bool[H, W]."""
     rows, columns = (
