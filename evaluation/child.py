@@ -198,8 +198,9 @@ COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and fo
 def uses_networks(job: dict) -> bool:
     """Whether a network runs in this job; a metric that this code has not runs none, because the job is refused."""
     if job["kind"] == "pictures":
-        return bool(job["columns"]["maps"])
-    columns = [job] if job["kind"] == "properties" else job.get("requests", ())
+        columns = list(job["columns"]["maps"].values())
+    else:
+        columns = [job] if job["kind"] == "properties" else job.get("requests", ())
     known = ((registry.REGISTRY.get(column["key"]), column.get("params", {})) for column in columns)
     return any(network not in NOT_NETWORKS for spec, params in known if spec is not None for network in spec.networks_with(params))
 

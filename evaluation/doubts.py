@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from submissions.formats.render import View
 
 DETECTOR = "yolox"  # the network, in evaluation/weights.py
-VOLUME = "volume_iou"  # the metric
+VOLUME, REGIONS, PIECES = "volume_iou", "osim_rois", "puzzlesim_pieces"  # metrics; the last begins the keys of two
 
 
 def of(family: str, items: Mapping[str, Any], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
     """All that speaks against these items of a family for these columns, a sentence each; see the functions for each family."""
     columns = list(columns)
     if family == "render":
-        return [*of_prompts(items, [key for key, _ in columns]), *of_objects(items, columns, seconds)]
+        keys = [key for key, _ in columns]
+        return [*of_prompts(items, keys), *of_regions(items, keys), *of_clean_views(items, keys), *of_objects(items, columns, seconds)]
     return of_volumes(items, columns, seconds) if family == "mesh" else []
 
 
@@ -65,6 +66,32 @@ def of_prompts(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
         return []
     bare = dict.fromkeys(name.partition("/")[0] for name, view in views.items() if not view.prompt.strip())
     return [f"{scene}: has no text in prompts.json, so {' and '.join(titles)} has no value there." for scene in bare]
+
+
+def of_regions(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
+    """A sentence for each scene without a marked region, where a metric looks at nothing else."""
+    if REGIONS not in keys:
+        return []
+    marked = {name.partition("/")[0] for name, view in views.items() if view.rois and view.image is not None}
+    bare = dict.fromkeys(name.partition("/")[0] for name in views)
+    title = registry.get(REGIONS).title
+    return [f"{scene}: marks no region in {scene}/rois.json, so {title} has no value there." for scene in bare if scene not in marked]
+
+
+def of_clean_views(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
+    """A sentence for each scene with too few clean views for a metric that learns from them."""
+    titles = [registry.get(key).title for key in dict.fromkeys(keys) if key.startswith(PIECES)]
+    if not titles:
+        return []
+    from evaluation.metrics.render.pieces.metric import FEWEST_VIEWS
+
+    counts = {name.partition("/")[0]: len(view.clean.images) if view.clean else 0 for name, view in views.items()}
+    return [
+        f"{scene}: has {count} clean view{'' if count == 1 else 's'}, so {' and '.join(titles)} {'has' if len(titles) == 1 else 'have'} no "
+        f"value there; put {FEWEST_VIEWS} or more into {scene}/clean/."
+        for scene, count in counts.items()
+        if count < FEWEST_VIEWS
+    ]
 
 
 def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from evaluation import lacking, preparing, slices
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
-from evaluation.pictures.names import SMALL, Made, file_name
+from evaluation.pictures.names import OBJECTNESS, SMALL, Made, file_name
 from evaluation.sandbox import sandbox
 from submissions import storage
 
@@ -63,13 +63,14 @@ def _job(run: PictureRun) -> dict[str, Any]:
     }
 
 
-def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Of a batch's metrics, the weights of those that have a similarity map, by slug; columns with the same map count once, and those
-    whose values are of another version have none: it would not be the map that they were taken from."""
-    found: dict[str, str] = {}
+def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Of a batch's metrics, the key and parameters of those that judge places by clean views, by slug; columns with the same map count
+    once, and those whose values are of another version have none: it would not be the map that they were taken from."""
+    found: dict[str, dict[str, Any]] = {}
     for metric in metrics:
-        if metric["key"].startswith("puzzlesim") and registry.is_current(metric) and metric["params"]["weights"] not in found.values():
-            found[metric["slug"]] = metric["params"]["weights"]
+        column = {"key": metric["key"].removesuffix("@mask"), "params": metric["params"]}
+        if column["key"].startswith("puzzlesim") and registry.is_current(metric) and column not in found.values():
+            found[metric["slug"]] = column
     return found
 
 
@@ -79,7 +80,7 @@ def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
 
     index = {item: place for place, item in enumerate(evaluation.batch.reference.item_ids)}
     found = {}
-    for score in evaluation.scores.filter(key="osim"):
+    for score in evaluation.scores.filter(key__in=OBJECTNESS):
         vectors, values = score.parts, score.values
         rows = {}
         for item in item_ids:

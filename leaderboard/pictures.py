@@ -34,6 +34,7 @@ ALTERNATIVES = {
     names.ERROR: "Differences between render and reference of {view}, bright where they are great",
     names.MASK: "{view} with what lies outside its mask dimmed",
     names.MAP: "Similarity map over the render of {view}, dark where nothing alike is in a clean view",
+    names.CELLS: "Render of {view} with the places marked that are odd among clean views",
     names.LOW: "Render of {view} with its least recognisable objects under red",
 }
 
@@ -157,7 +158,7 @@ class Scene:
     def _picture(self, item: str, name: str, size: Sequence[int]) -> Picture:
         kind, dot, slug = name.partition(".")
         title = next((r.metric["title"] for r in self.results if r.slug == slug), slug)
-        words = {"map": f"{title} map", "low": f"{title}: poor objects"}
+        words = {"map": f"{title} map", "cells": f"{title}: odd places", "low": f"{title}: poor objects"}
         return Picture(
             name=name, kind=kind, title=words[kind] if dot else TITLES[name],
             alt=ALTERNATIVES[f"{kind}." if dot else name].format(view=item),
@@ -176,7 +177,7 @@ class Scene:
         """The column of objectness whose objects are drawn: the primary one, else the first; None where there is none to be seen."""
         if not self.sees_reference:
             return None
-        found = [r for r in self.results if r.metric["key"] == "osim"]
+        found = [r for r in self.results if r.metric["key"] in names.OBJECTNESS]
         return next((r for r in found if r.metric["is_primary"]), found[0] if found else None)
 
     @cached_property
@@ -248,5 +249,5 @@ def scenes(evaluation: Evaluation) -> list[tuple[str, int, str]]:
 
 
 def _position(shown: Picture) -> int:
-    kinds = (names.REFERENCE, names.ERROR, "map", "low", names.MASK)
+    kinds = (names.REFERENCE, names.ERROR, "map", "cells", "low", names.MASK)
     return kinds.index(shown.kind)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 VERSION = 1  # of all that is painted; raised whenever a picture can change
 RENDER, REFERENCE, ERROR, MASK = "render", "reference", "error", "mask"
-MAP, LOW = "map.", "low."  # before the slug of a column: its similarity map; the render with its poor objects masked
+# Before the slug of a column: its similarity map; the render with its odd cells marked; with its poor objects masked.
+MAP, CELLS, LOW = "map.", "cells.", "low."
+OBJECTNESS = ("osim", "osim_rois")  # the metrics whose parts are objects
 SMALL = ".small"  # behind the name of a picture: the thumbnail
 
 Made = dict[str, list[int]]  # by name: [width, height] of the large picture

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.metrics.render.osim import ALPHA, RED
 from evaluation.metrics.render.puzzlesim.picture import picture
 
 LARGE, SMALL = 960, 320  # px of the longer side; nothing is enlarged
@@ -62,6 +63,12 @@ def similarity(image: np.ndarray, found: np.ndarray, line_below: float | None = 
     painted = np.floor((1 - OPACITY) * grey + OPACITY * colours + 0.5).astype(np.uint8)
     limit = float(np.percentile(found, 5)) if line_below is None else line_below
     return outlined(painted, found < limit)
+
+
+def marked(image: np.ndarray, odd: np.ndarray) -> np.ndarray:
+    """uint8[H, W, 3]: an image with the places bool[H, W] under red, and a line around them."""
+    tinted = np.floor((1 - ALPHA) * image + ALPHA * np.array(RED) + 0.5).astype(np.uint8)
+    return outlined(np.where(odd[..., None], tinted, image), odd)
 
 
 def within(image: np.ndarray, mask: np.ndarray) -> np.ndarray:

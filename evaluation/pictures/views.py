@@ -12,15 +12,19 @@ import numpy as np
 from evaluation.metrics.render import osim
 from evaluation.metrics.render.osim import SeenObject
 from evaluation.metrics.render.pair import RenderPair
+from evaluation.metrics.render.pieces import metric as pieces
 from evaluation.pictures import paint
-from evaluation.pictures.names import ERROR, LOW, MAP, MASK, REFERENCE, RENDER, SMALL, Made, file_name
+from evaluation.pictures.names import CELLS, ERROR, LOW, MAP, MASK, REFERENCE, RENDER, SMALL, Made, file_name
 
 
-def pictures(pair: RenderPair, maps: Mapping[str, str], objects: Mapping[str, tuple[float, Sequence[SeenObject]]]) -> Iterator[Any]:
+def pictures(
+    pair: RenderPair, maps: Mapping[str, Mapping[str, Any]], objects: Mapping[str, tuple[float, Sequence[SeenObject]]]
+) -> Iterator[Any]:
     """(name, uint8[H, W, 3]) of each picture that the view has.
 
-    `maps` are the weights of similarity columns by slug, `objects` the scene's value and the view's objects of the columns
-    of objectness by slug. What the view has not (a render, a reference image, clean views, a mask) makes no picture.
+    `maps` are the key and the parameters of the columns that judge places by clean views, by slug; `objects` the scene's value
+    and the view's objects of the columns of objectness by slug. What the view has not (a render, a reference image, clean views, a
+    mask) makes no picture.
     """
     render, reference = pair.pred, pair.ref
     if render is not None:
@@ -34,10 +38,15 @@ def pictures(pair: RenderPair, maps: Mapping[str, str], objects: Mapping[str, tu
         return
     if pair.not_alike is None:
         yield ERROR, paint.difference(render, reference)
-    for slug, weights in maps.items():
-        found = _map(pair, weights)
-        if found is not None:
-            yield f"{MAP}{slug}", paint.similarity(render, found)
+    for slug, column in maps.items():
+        if column["key"].startswith(pieces.KEY):
+            odd = pieces.odd_places(pair, column["params"]["features"])
+            if odd is not None:
+                yield f"{CELLS}{slug}", paint.marked(render, odd)
+        else:
+            found = _map(pair, column["params"]["weights"])
+            if found is not None:
+                yield f"{MAP}{slug}", paint.similarity(render, found)
     for slug, (value, seen) in objects.items():
         if seen and pair.not_alike is None:
             yield f"{LOW}{slug}", osim.masked(render, osim.low_quality(seen, value))
@@ -66,7 +75,7 @@ def make(
 ) -> dict[str, Made]:
     """Make the pictures of these views in this order, at least one view, until the `seconds` are over: what was made, by view.
 
-    The files lie in `folder` as `file_name` says. `columns` are {"maps": {slug: weights}, "objects": {slug: {"value",
+    The files lie in `folder` as `file_name` says. `columns` are {"maps": {slug: {"key", "params"}}, "objects": {slug: {"value",
     "views": {item id: rows of SeenObject}}}} as plain JSON. `prepared` is what is known of the references.
     """
     until, made = clock() + seconds, {}

@@ -18,7 +18,7 @@ from evaluation.metrics.render.pair import RenderPair
 from evaluation.properties import trials
 from evaluation.properties.trials import Question, Trial
 from evaluation.synthetic import pictures, rooms
-from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render
+from submissions.formats.render import CleanViews, Render, Roi, SceneImages, View, encoded, render
 
 WIDTH, HEIGHT = 192, 144  # px
 MORE_CLEAN = 3  # views of the room beside the model's own
@@ -50,8 +50,10 @@ class Model:
     def view(self) -> View:
         height, width = self.image.shape[:2]
         rois = tuple(Roi(*map(float, box), rooms.KINDS[number]) for box, number in zip(self.boxes, self.classes, strict=True))
-        clean = CleanViews.of([self.render, *map(render, self.more)])
-        return View(self.render, width, height, encoded(np.where(self.mask, 255, 0).astype(np.uint8)), rois, clean)
+        images = [self.render, *map(render, self.more)]
+        scene = SceneImages(len(images), images.__getitem__)
+        mask = encoded(np.where(self.mask, 255, 0).astype(np.uint8))
+        return View(self.render, width, height, mask, rois, CleanViews.of(images), scene=scene)
 
     def with_image(self, image: NDArray[np.uint8]) -> Model:
         return replace(self, image=image)

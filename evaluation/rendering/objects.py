@@ -13,7 +13,7 @@ from submissions.formats.errors import Findings, FormatError
 from submissions.formats.families import MESH
 from submissions.formats.images import WHITE, Colour
 from submissions.formats.package import Package, open_package
-from submissions.formats.render import View
+from submissions.formats.render import View, with_scenes
 
 SETS = {"turntable": 24, "266": 266}  # the views of each, as `evaluation.rendering.reference` draws them
 UPS = ("z", "y")
@@ -40,7 +40,7 @@ class Drawing:
 
 def load(path: Path, drawing: Drawing, background: Colour = WHITE) -> dict[str, View]:
     """The views `<prompt>/<seed>-<n>` of what `read` finds, whose `FormatError` it raises."""
-    return dict(sorted(_views(*read(path, background), drawing)))
+    return with_scenes(dict(sorted(_views(*read(path, background), drawing))))
 
 
 def read(path: Path, background: Colour = WHITE) -> tuple[dict[str, Mesh], dict[str, str]]:

@@ -6,8 +6,8 @@ family is a view; its id is ``scene/view``, and its group is the scene.
 
 import hashlib
 import io
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,13 +70,30 @@ class CleanViews:
         return cls(found, digest.hexdigest())
 
 
+class SceneImages(Sequence[Render]):
+    """The reference images of a scene, in the order of its views, for metrics that learn from all of them whichever view they
+    look at. One object is shared by the views of a scene; an image is read when it is asked for."""
+
+    def __init__(self, count: int, read: Callable[[int], Render]) -> None:
+        self._count, self._read = count, read
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: int) -> Render:
+        if not 0 <= place < self._count:
+            raise IndexError(place)
+        return self._read(place)
+
+
 @dataclass(frozen=True)
 class View:
     """One item of a reference: what an entry's render of the view is held against.
 
     ``image`` is None where only clean views of the scene are known. ``width`` and ``height`` are what is to be sent; 0, 0
     where any size will do. ``mask`` is a PNG of one channel in the same size, above 127 inside, or None. ``prompt`` is
-    the text that a generated object was asked for with, where there is one.
+    the text that a generated object was asked for with, where there is one. ``scene`` are the reference images of all views of
+    its scene; None where nobody has said which these are.
     """
 
     image: Render | None
@@ -86,6 +103,7 @@ class View:
     rois: tuple[Roi, ...] = ()
     clean: CleanViews | None = None
     prompt: str = ""
+    scene: SceneImages | None = field(default=None, compare=False, repr=False)
 
     def same_as(self, other: "View") -> bool:
         """Whether both ask for the same and hold the same pixels, however these are compressed."""
@@ -104,6 +122,16 @@ class View:
         if self.mask is None:
             return None
         return _decoded(self.mask, "L", (self.width, self.height)) > INSIDE
+
+
+def with_scenes(views: Mapping[str, View]) -> dict[str, View]:
+    """The views by ``scene/view``, in the same order, each with the reference images of its scene among these."""
+    scenes: dict[str, list[Render]] = {}
+    for name, view in views.items():
+        if view.image is not None:
+            scenes.setdefault(name.partition("/")[0], []).append(view.image)
+    shared = {scene: SceneImages(len(images), images.__getitem__) for scene, images in scenes.items()}
+    return {name: replace(view, scene=shared.get(name.partition("/")[0])) for name, view in views.items()}
 
 
 def _same_pixels(a: Render, b: Render) -> bool:

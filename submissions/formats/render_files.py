@@ -82,7 +82,7 @@ def save(items: Mapping[str, Any], path: Path) -> None:
 def load(path: Path, only: Collection[str] | None = None) -> dict[str, Any]:
     """What ``save`` wrote, all items or ``only`` some. Raises ``FormatError``."""
     with path.open("rb") as source:
-        return render_store.read(source, only)
+        return render_store.read(source, only, path)
 
 
 def stored_size(item: Render) -> int:

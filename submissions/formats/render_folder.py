@@ -19,7 +19,7 @@ from submissions.formats.errors import Findings, FormatError
 from submissions.formats.families import RENDER
 from submissions.formats.images import WHITE, Colour, read_image, read_mask
 from submissions.formats.package import Package
-from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render
+from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render, with_scenes
 from submissions.formats.text import parse_json
 
 MASKS, CLEAN = "masks", "clean"
@@ -51,7 +51,7 @@ def read(package: Package, label: str, background: Colour = WHITE) -> dict[str, 
     for name, scene in sorted(scenes.items()):
         views |= _Reader(package, name, scene, background, prompts.get(name, ""), findings).views()
     findings.raise_if_any()
-    return dict(sorted(views.items()))
+    return with_scenes(dict(sorted(views.items())))
 
 
 def files(views: Mapping[str, View]) -> Iterator[tuple[str, bytes]]:

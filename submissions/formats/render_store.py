@@ -7,15 +7,17 @@ item is asked for, so a slice of an entry costs the memory of its own images.
 import json
 import os
 import struct
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from io import BytesIO
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from submissions.formats.artifact import Extent
 from submissions.formats.errors import FormatError
-from submissions.formats.render import CleanViews, Render, Roi, View
+from submissions.formats.render import CleanViews, Render, Roi, SceneImages, View, with_scenes
 
 MAGIC = b"PLRENDER"
 MAX_LIST_BYTES = 64_000_000
@@ -56,11 +58,26 @@ def unpack(data: bytes) -> dict[str, Any]:
     return read(BytesIO(data))
 
 
-def read(source: BinaryIO, only: Collection[str] | None = None) -> dict[str, Any]:
-    """The items of a stored file, all or ``only`` some, in their order; the bytes of others are not read."""
+def read(source: BinaryIO, only: Collection[str] | None = None, path: Path | None = None) -> dict[str, Any]:
+    """The items of a stored file, all or ``only`` some, in their order; the bytes of others are not read.
+
+    Views know the reference images of their scene where all are read, or where ``path`` says where the file lies, so that
+    these can be read later.
+    """
     with _understood():
         stored = _Stored.open(source)
-        return {entry["id"]: stored.item(entry) for entry in stored.items if only is None or entry["id"] in only}
+        items = {entry["id"]: stored.item(entry) for entry in stored.items if only is None or entry["id"] in only}
+        views = {name: item for name, item in items.items() if isinstance(item, View)}
+        if only is None:
+            return items | with_scenes(views)
+        if path is None or not views:
+            return items
+        images: dict[str, list[Any]] = {}
+        for entry in stored.items:
+            if entry["view"]["image"] is not None:
+                images.setdefault(entry["id"].partition("/")[0], []).append(entry["view"]["image"])
+        scenes = {name: SceneImages(len(found), partial(stored.later, path, found)) for name, found in images.items()}
+        return {name: replace(view, scene=scenes.get(name.partition("/")[0])) for name, view in views.items()}
 
 
 def stored_extents(source: BinaryIO) -> dict[str, Extent]:
@@ -149,6 +166,11 @@ class _Stored:
             clean=None if view["clean"] is None else self._shared(view["clean"]),
             prompt=view["prompt"],
         )
+
+    def later(self, path: Path, entries: Sequence[Mapping[str, Any]], place: int) -> Render:
+        """One of these images, of the same file, when it may have been closed."""
+        with path.open("rb") as source:
+            return _Stored(source, self.base, self.size, {"items": [], "clean": []})._render(entries[place])
 
     def _render(self, entry: Mapping[str, Any]) -> Render:
         png = self._blob(entry["image"])

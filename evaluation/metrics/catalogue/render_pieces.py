@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evaluation.metrics.catalogue.render_osim import OSIM
 from evaluation.metrics.spec import MetricSpec, Param
 
 _PACKAGE = "evaluation.metrics.render.pieces"
@@ -53,7 +54,45 @@ PIECES = MetricSpec(
     trial=f"{_PACKAGE}.trial.scorer",
 )
 
+_UNTRIED = "How far it agrees with people nobody has measured yet."
+DISTANCE = MetricSpec(
+    key="piece_distance",
+    title="Piece distance",
+    family="render",
+    higher_is_better=False,
+    bounds=(0.0, None),
+    unit="",
+    params=(),
+    worst="10",
+    doc="Distance of render and reference in features that are learnt from the reference images of the scene, where the same place seen "
+    "from a step aside counts about 1: the mean over cells of 16 × 16 px. It needs no weights. Images with a side under 96 px have no "
+    "value, and images are looked at with at most 960 pixels on their longer side. For ranking, larger values count as 10.",
+    paper="Plumbline; own definition, with a dictionary of patches as in Coates, Lee, Ng (AISTATS 2011)",
+    function=f"{_PACKAGE}.distance.piece_distance",
+    warning=f"It is not LPIPS, and no network has learnt from people's judgements here. {_UNTRIED}",
+    formula="mean over cells p of ‖x̂_reference(p) − x̂_render(p)‖ / d₀, x̂ the features whitened by what a step aside changes, d₀ the median "
+    "length of such a change",
+)
+ROIS = replace(
+    OSIM,
+    key="osim_rois",
+    title="OSIM in marked regions",
+    params=tuple(param for param in OSIM.params if param.name in ("saliency", "gabor_compat", "low_quality_rule")),
+    doc="Are the marked regions of a scene still there? Render and reference are compared at the same place within each region that the "
+    "organizer marked, in features that are learnt from the reference images of the scene, and the labels are weighed by how much their "
+    "regions catch the eye. It needs no weights. A missing view counts 0 for its regions; regions of fewer than 4 cells of 16 × 16 px are "
+    "passed over; a scene without regions has no value.",
+    paper="Plumbline; own definition, after Object-level similarity (OSIM), without its detector",
+    function="evaluation.metrics.render.osim_rois.osim_rois",
+    formula="Σ s_l o_l / Σ s_l over labels l, o_l the mean over the label's regions of the mean over the region's cells of "
+    "1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), s_l the mean saliency of their boxes",
+    weights=None,
+    warning=f"It has no notion of an object, only of the places that somebody marked: its values are not OSIM's. {_UNTRIED}",
+)
+
 SPECS: tuple[MetricSpec, ...] = (
+    DISTANCE,
+    ROIS,
     PIECES,
     replace(
         PIECES,

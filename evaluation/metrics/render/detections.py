@@ -71,10 +71,10 @@ def detections(pair: RenderPair, looking: Looking) -> Detections:
     letterbox = Letterbox.of(image.width, image.height, side_of(looking.weights))
     boxes, scores, classes = pair.reference_once(f"objects {looking.key}", lambda: _found(pair, looking, letterbox))
     names = class_names(looking.weights)
-    marked, labels = _marked(pair, letterbox)
+    regions, labels = marked(pair, letterbox)
     return Detections(
-        boxes=np.concatenate([boxes, marked]),
-        scores=np.concatenate([scores, np.ones(len(marked))]),
+        boxes=np.concatenate([boxes, regions]),
+        scores=np.concatenate([scores, np.ones(len(regions))]),
         labels=(*(names[number] for number in classes), *labels),
         letterbox=letterbox,
     )
@@ -171,14 +171,15 @@ def whole_pixels(boxes: np.ndarray, width: int, height: int) -> np.ndarray:
     return np.clip(np.concatenate([low, high], axis=1), 0, [width, height, width, height]).astype(np.int64)
 
 
+def marked(pair: RenderPair, letterbox: Letterbox) -> tuple[np.ndarray, tuple[str, ...]]:
+    """(boxes float64[N, 4] in pixels of the letterbox, within the picture; labels) of the regions that an organizer marked."""
+    given = np.array([[roi.x1, roi.y1, roi.x2, roi.y2] for roi in pair.rois], dtype=np.float64).reshape(-1, 4)
+    boxes, inside = within(letterbox.boxes(given), letterbox)
+    return boxes[inside], tuple(roi.label for roi, kept in zip(pair.rois, inside, strict=True) if kept)
+
+
 def _found(pair: RenderPair, looking: Looking, letterbox: Letterbox) -> Arrays:
     _, outputs = reference_looked_at(pair, looking.weights, "dark5")
     boxes, scores, classes = chosen(outputs, looking)
     boxes, inside = within(boxes, letterbox)
     return boxes[inside], scores[inside], classes[inside]
-
-
-def _marked(pair: RenderPair, letterbox: Letterbox) -> tuple[np.ndarray, tuple[str, ...]]:
-    given = np.array([[roi.x1, roi.y1, roi.x2, roi.y2] for roi in pair.rois], dtype=np.float64).reshape(-1, 4)
-    boxes, inside = within(letterbox.boxes(given), letterbox)
-    return boxes[inside], tuple(roi.label for roi, kept in zip(pair.rois, inside, strict=True) if kept)

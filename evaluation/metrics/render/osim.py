@@ -21,7 +21,7 @@ import numpy as np
 
 from evaluation.metrics.render import gbvs
 from evaluation.metrics.render.detections import Detections, Looking, detections, detector_key, looked_at, reference_looked_at
-from evaluation.metrics.render.letterbox import SIDE
+from evaluation.metrics.render.letterbox import SIDE, Letterbox
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
 
 if TYPE_CHECKING:
@@ -101,10 +101,13 @@ def osim(
     )
     unlike = pair.not_alike
     alike = np.zeros(len(found)) if unlike is not None else _alike(pair, found, weights, feature, cells, features)
-    objects = [
-        SeenObject(label, *map(float, box), float(score), float(r), float(s))
-        for label, box, score, r, s in zip(found.labels, found.original, found.scores, alike, salient, strict=True)
-    ]
+    return of_view(unlike, zip(found.labels, found.original, found.scores, alike, salient, strict=True))
+
+
+def of_view(unlike: MetricResult | None, rows: Iterable[tuple[str, np.ndarray, float, float, float]]) -> MetricResult:
+    """The result of a view from its objects (label, box in pixels of the image, confidence, r, s), for `finish`; `unlike` is why the
+    render could not be compared, if it could not."""
+    objects = [SeenObject(label, *map(float, box), float(score), float(r), float(s)) for label, box, score, r, s in rows]
     partial = {"objects": [[one.label, *one.box, one.confidence, one.r, one.s] for one in objects]}
     value = scene(objects).value if objects else None
     status = Status.NO_OBJECT if not objects else Status.OK if unlike is None else unlike.status
@@ -245,6 +248,16 @@ def mean_within(values: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     return np.array([values[y1 : y2 + 1, x1 : x2 + 1].mean() for x1, y1, x2, y2 in boxes])
 
 
+def salient_in(pair: RenderPair, boxes: np.ndarray, letterbox: Letterbox, kind: str) -> np.ndarray:
+    """float64[N]: the mean saliency of the reference within each of the boxes float64[N, 4], in pixels of the letterbox. `kind` is
+    gbvs, gabor_compat, or none: all 0."""
+    if kind == "none" or not len(boxes):
+        return np.zeros(len(boxes))
+    key = ("saliency", kind, letterbox.side)
+    image = pair.once(key, lambda: gbvs.saliency(letterbox.scaled(pair.ref), kind == "gabor_compat"))
+    return mean_within(image, np.floor(boxes).astype(np.int64))
+
+
 def _reference(pair: RenderPair, found: Detections, weights: str, level: str, kind: str) -> Arrays:
     """(saliency of each object float64[N]; the cells under any of them int32[K]; the reference's features there float32[K, C])."""
     if not len(found):
@@ -253,13 +266,8 @@ def _reference(pair: RenderPair, found: Detections, weights: str, level: str, ki
     covered = np.zeros(features.shape[1:], dtype=bool)
     for x1, y1, x2, y2 in _cells(found, features):
         covered[y1 : y2 + 1, x1 : x2 + 1] = True
-    salient = np.zeros(len(found))
-    if kind != "none":
-        key = ("saliency", kind, found.letterbox.side)
-        image = pair.once(key, lambda: gbvs.saliency(found.letterbox.scaled(pair.ref), kind == "gabor_compat"))
-        salient = mean_within(image, np.floor(found.boxes).astype(np.int64))
     cells = np.flatnonzero(covered)
-    return salient, cells.astype(np.int32), np.ascontiguousarray(_rows(features, cells))
+    return salient_in(pair, found.boxes, found.letterbox, kind), cells.astype(np.int32), np.ascontiguousarray(_rows(features, cells))
 
 
 def _alike(pair: RenderPair, found: Detections, weights: str, level: str, cells: np.ndarray, features: np.ndarray) -> np.ndarray:

@@ -57,7 +57,8 @@ def job(kind: str, *keys: str, **params) -> dict:
         ({"kind": "properties", "key": "hss"}, False),
         ({"kind": "properties", "key": "locase"}, True),
         ({"kind": "pictures", "columns": {"maps": {}, "objects": {}}}, False),
-        ({"kind": "pictures", "columns": {"maps": {"map": "plumbline-small"}, "objects": {}}}, True),
+        ({"kind": "pictures", "columns": {"maps": {"map": {"key": "puzzlesim", "params": {}}}, "objects": {}}}, True),
+        ({"kind": "pictures", "columns": {"maps": {"odd": {"key": "puzzlesim_pieces", "params": {}}}, "objects": {}}}, False),
     ],
 )
 def test_what_networks_run_on_is_loaded_for_the_jobs_in_which_one_runs(job, expected):

@@ -16,7 +16,7 @@ from evaluation.models import PhaseMetric
 from evaluation.networks import load, yolox
 from evaluation.synthetic.rooms import room, view
 from submissions.formats.families import MESH, RENDER
-from submissions.formats.render import Roi, View, render
+from submissions.formats.render import CleanViews, Roi, View, render
 from submissions.models import Phase
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.solids import SQUARE, box, mesh
@@ -51,6 +51,24 @@ def test_scenes_without_a_text_are_named_where_a_metric_compares_with_texts():
     sentence = "owl: has no text in prompts.json, so CLIP text similarity has no value there."
     assert doubts.of_prompts(views, ["psnr", "clip_sim_text"]) == [sentence] == doubts.of("render", views, [("clip_sim_text", {})])
     assert doubts.of_prompts(views, ["psnr", "clip_sim"]) == []
+
+
+def test_scenes_without_marked_regions_are_named_where_a_metric_looks_at_these_only():
+    views = {"chair/a": GREY, "chair/b": replace(GREY, rois=(Roi(1, 1, 20, 20, "pot"),)), "owl/a": GREY}
+    sentence = "owl: marks no region in owl/rois.json, so OSIM in marked regions has no value there."
+    assert doubts.of_regions(views, ["psnr", "osim_rois"]) == [sentence] == doubts.of("render", views, [("osim_rois", {})])
+    assert doubts.of_regions(views, ["psnr"]) == []
+
+
+def test_scenes_with_too_few_clean_views_are_named():
+    views = {"chair/a": replace(GREY, clean=CleanViews.of([GREY.image] * 4)), "owl/a": replace(GREY, clean=CleanViews.of([GREY.image]))}
+    found = doubts.of_clean_views(views | {"pot/a": GREY}, ["puzzlesim_pieces", "puzzlesim_pieces@mask"])
+    titles = "PuzzleSim pieces and PuzzleSim pieces inside the mask have no value there"
+    assert found == [
+        f"owl: has 1 clean view, so {titles}; put 4 or more into owl/clean/.",
+        f"pot: has 0 clean views, so {titles}; put 4 or more into pot/clean/.",
+    ]
+    assert doubts.of("render", views, [("puzzlesim", OURS)]) == []
 
 
 OPEN_BOX = mesh(box().vertices, box().faces[2:])

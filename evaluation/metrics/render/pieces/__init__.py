@@ -1,6 +1,7 @@
 """How plausible each place of a render is among clean views of its scene, by features that are learnt from these views.
 
 The definition is our own. The files, from pictures to score: `dictionary` and `backbone` (a picture's cells as features),
-`whitening` (features so that a step aside is short in every direction), `plausibility` (from matches to the score),
-`metric` (what is fitted per scene, and the score of a pair), `trial` (the score without one of the clean views).
+`whitening` (so that a step aside is short in every direction), `features` (both, fitted on a scene), `plausibility` (from
+matches to the score), `metric` (the score of a pair), `trial` (the score without one of the clean views); and `distance`,
+how far a render is from its reference in these features.
 """

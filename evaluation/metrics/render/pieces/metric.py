@@ -14,71 +14,20 @@ from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.masks import EMPTY_MASK, inside
 from evaluation.metrics.render.pair import RenderPair
-from evaluation.metrics.render.pieces.dictionary import CELL, Dictionary, grid
+from evaluation.metrics.render.pieces.dictionary import CELL, grid
+from evaluation.metrics.render.pieces.features import DICTIONARY, SMALLEST, Features, Views
 from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible
-from evaluation.metrics.render.pieces.whitening import Cells, Whitening, moved_from
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.seeds import generator
 from evaluation.metrics.shared import remember
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
+    from submissions.formats.render import Render
 
-KEY, NETWORK, DICTIONARY = "puzzlesim_pieces", "pieces", "dictionary"
+KEY, NETWORK = "puzzlesim_pieces", "pieces"
 FEWEST_VIEWS = 4
-SMALLEST = 96  # px; a shorter side leaves too few cells
-LEARNT_FROM = 3  # every third view
 COPIED, COPIED_SHARE = 0.1, 0.2  # a render with more places of a lower ρ than this share is flagged
 _scenes: dict[tuple[Any, ...], Scene] = {}
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """How a scene's pictures of one size become whitened features; what they were fitted on stands in `evaluation.metrics.render.pieces`.
-
-    `dictionary` is None where a backbone gives the features. `cells` gives the raw ones.
-    """
-
-    dictionary: Dictionary | None
-    whitening: Whitening
-    cells: Cells
-
-    @classmethod
-    def fit(cls, views: Views, features: str) -> tuple[Features, np.ndarray]:
-        """The features of these views, and x̂ of all their cells float32[N, h · w, D]."""
-        learnt_from = (views[place] for place in range(0, len(views), LEARNT_FROM))
-        dictionary = Dictionary.learn(learnt_from, generator(KEY)) if features == DICTIONARY else None
-        cells = cells_of(features, dictionary)
-        raw = np.stack([cells(view) for view in views])
-        flat = raw.reshape(-1, raw.shape[2])
-        whitening = Whitening.fit(flat, [views[n] for n in moved_from(len(views))], cells)
-        return cls(dictionary, whitening, cells), whitening(flat).reshape(raw.shape)
-
-    def arrays(self) -> Arrays:
-        """What `of_arrays` makes them of again."""
-        learnt = (self.dictionary.mean, self.dictionary.whitener, self.dictionary.atoms) if self.dictionary else ()
-        it = self.whitening
-        return (it.mean, it.deviation, it.matrix, np.array([it.step]), *learnt)
-
-    @classmethod
-    def of_arrays(cls, arrays: Arrays, features: str) -> Features:
-        """The inverse of `arrays`."""
-        mean, deviation, matrix, step, *learnt = arrays
-        dictionary = Dictionary(*learnt) if learnt else None
-        return cls(dictionary, Whitening(mean, deviation, matrix, float(step[0])), cells_of(features, dictionary))
-
-    def __call__(self, pixels: np.ndarray) -> np.ndarray:
-        """float32[h · w, D]: x̂ of the cells of uint8[H, W, 3]."""
-        return self.whitening(self.cells(pixels))
-
-
-def cells_of(features: str, dictionary: Dictionary | None) -> Cells:
-    """What gives the raw features of a picture's cells. WeightsError where a backbone's weights are not here."""
-    if dictionary is not None:
-        return dictionary.cells
-    from evaluation.metrics.render.pieces.backbone import cells_by
-
-    return cells_by(features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +39,11 @@ class Scene:
     size: tuple[int, int]
 
     @classmethod
-    def fit(cls, views: Views, features: str) -> Scene:
-        """The scene of at least two views."""
-        found, places = Features.fit(views, features)
-        return cls(found, Clean.of(places), views.size)
+    def fit(cls, images: Sequence[Render], size: tuple[int, int], features: str) -> Scene:
+        """The scene of at least two clean views, brought to that size."""
+        views = Views(images, size)
+        found, raw = Features.fit(views, features)
+        return cls(found, Clean.of(np.stack([found.whitening(cells) for cells in raw])), size)
 
     @cached_property
     def known(self) -> Known:
@@ -104,20 +54,6 @@ class Scene:
         """What is said of the cells of uint8[H, W, 3] of any size, held against all views or all but one."""
         known = self.known if without is None else self.clean.known(without)
         return self.clean.plausible(self.features(resized(pixels, *self.size, "bilinear")), known, without)
-
-
-class Views(Sequence[np.ndarray]):
-    """Pictures uint8[H, W, 3] at one size (width, height), decoded when they are looked at; of more than 100 there are 100."""
-
-    def __init__(self, images: Sequence[Any], size: tuple[int, int]) -> None:
-        self.images = [images[place] for place in clean_views.subset(len(images))]
-        self.size = size
-
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def __getitem__(self, place: int) -> np.ndarray:
-        return resized(self.images[place].pixels(), *self.size, "bilinear")
 
 
 def puzzlesim_pieces(pair: RenderPair, features: str = DICTIONARY) -> MetricResult:
@@ -157,12 +93,12 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     counted = slice(None) if mask is None else centres_inside(mask, size)
     if mask is not None and not counted.any():
         return EMPTY_MASK
-    scene = pair.once(("pieces", features), lambda: _scene(pair, features, size))
+    scene = _scene(pair, features, size)
     if pair.preparing:
         return MetricResult(1.0)
     if scene.known.tolerance == 0.0:
         return MetricResult(None, Status.NOT_APPLICABLE, ("clean_views_alike",))
-    found = pair.once(("pieces found", features), lambda: scene.plausible(pair.pred))
+    found = _found(pair, features, scene)
     mean, least, greatest = scene.known.band
     value = min(max(float(found.u[counted].mean()), 0.0), 1.0)
     noted = {
@@ -182,6 +118,21 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     return MetricResult(value, flags=tuple(flag for flag, holds in noted.items() if holds), parts=parts)
 
 
+def odd_places(pair: RenderPair, features: str = DICTIONARY) -> np.ndarray | None:
+    """bool[H, W]: the pixels of the render in cells with u below u₅, the 5 % quantile over the clean views; None where there is no
+    score of places. WeightsError where a backbone's are not here."""
+    result = puzzlesim_pieces(pair, features)
+    if result.value is None or not result.parts:
+        return None
+    height, width = pair.pred.shape[:2]
+    scene = _scene(pair, features, clean_views.working_size(width, height))
+    found = _found(pair, features, scene)
+    rows, columns = grid(*scene.size)
+    odd = np.pad((found.u < scene.known.rare).reshape(rows, columns), ((0, 1), (0, 1)))  # beyond the last whole cell nothing is judged
+    down, across = (np.arange(n) * side // (n * CELL) for n, side in ((height, scene.size[1]), (width, scene.size[0])))
+    return odd[np.ix_(down, across)]
+
+
 def centres_inside(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """bool[h · w]: which cells of a picture, looked at in `size` (width, height), have their centre inside the mask bool[H, W]."""
     rows, columns = (
@@ -191,13 +142,18 @@ def centres_inside(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     return mask[np.ix_(rows, columns)].ravel()
 
 
+def _found(pair: RenderPair, features: str, scene: Scene) -> Plausible:
+    """What is said of the render, once for all metrics of the pair."""
+    return pair.once(("pieces", features), lambda: scene.plausible(pair.pred))
+
+
 def _scene(pair: RenderPair, features: str, size: tuple[int, int]) -> Scene:
     """The scene at that size: of this process, of what was prepared, or fitted."""
     digest = stored.digest(NETWORK, features) or f"dictionary of {KEY}"
     key = (pair.clean.sha256, digest, size)
 
     def arrays() -> Arrays:
-        scene = remember(_scenes, key, lambda: Scene.fit(Views(pair.clean.images, size), features))
+        scene = remember(_scenes, key, lambda: Scene.fit(pair.clean.images, size, features))
         return (scene.clean.places, scene.clean.far, scene.clean.match, *scene.features.arrays())
 
     known = pair.reference_once(f"{KEY} {digest} {size[0]}x{size[1]}", arrays)

@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.pieces.dictionary import grid
-from evaluation.metrics.render.pieces.metric import Scene, Views
+from evaluation.metrics.render.pieces.metric import Scene
 
 if TYPE_CHECKING:
     from submissions.formats.render import CleanViews
@@ -20,9 +20,9 @@ class PiecesScorer:
     that is left out; the dictionary and the whitening stay as they were fitted on all."""
 
     def __init__(self, clean: CleanViews, features: str) -> None:
-        first = clean.images[0]
-        views = Views(clean.images, clean_views.working_size(first.width, first.height))
-        self.views, self.scene = len(views), Scene.fit(views, features)
+        size = clean_views.working_size(clean.images[0].width, clean.images[0].height)
+        self.scene = Scene.fit(clean.images, size, features)
+        self.views = len(self.scene.clean.places)
 
     def score(self, pixels: np.ndarray, without: int | None) -> tuple[float, np.ndarray]:
         """(the mean of u, u float64[h, w]) of uint8[H, W, 3], which is brought to the views' size."""

@@ -57,6 +57,8 @@ INDEX = {
     "fid": (False, (0, None), "", "null"),
     "osim": (True, (0, 1), "", "0"),
     "puzzlesim": (True, (0, 1), "", "0"),
+    "piece_distance": (False, (0, None), "", "10"),
+    "osim_rois": (True, (0, 1), "", "0"),
     "puzzlesim_pieces": (True, (0, 1), "", "0"),
 }
 LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze", "lpips_plumbline_small")

@@ -12,8 +12,9 @@ from PIL import Image
 from evaluation.metrics.render import osim
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.pictures import paint, views
-from submissions.formats.render import render
+from submissions.formats.render import CleanViews, View, render
 from tests.support import pictures
+from tests.support.evaluation.metrics.render.pieces import rooms
 
 NOTHING = {"maps": {}, "objects": {}}
 OBJECT = osim.SeenObject("square", 8.0, 20.0, 32.0, 44.0, 1.0, 0.4, 0.9, 1.0)
@@ -22,6 +23,12 @@ OBJECT = osim.SeenObject("square", 8.0, 20.0, 32.0, 44.0, 1.0, 0.4, 0.9, 1.0)
 def pair(masked: bool = False, **changes) -> RenderPair:
     view = next(iter(pictures.views(1, masked=masked).values()))
     return RenderPair.of(next(iter(pictures.renders(1).values())), replace(view, **changes))
+
+
+@pytest.fixture
+def pieces_rooms():
+    found = rooms.views(6)
+    return rooms.clean(found[:5]), rooms.spoilt(found[5])
 
 
 def names(it: RenderPair, objects=()) -> list[str]:
@@ -50,6 +57,19 @@ def test_only_objects_below_the_scene_are_masked():
     found = dict(views.pictures(pair(), {}, {"osim": (0.5, [OBJECT, good])}))
     changed = (found["low.osim"] != found["render"]).any(axis=2)
     assert changed[20:44, 8:32].mean() > 0.99 and not changed[:20].any() and not changed[:, 32:].any()
+
+
+def test_odd_places_are_marked_where_the_render_is_spoilt(pieces_rooms):
+    clean, spoilt = pieces_rooms
+    view = View(None, rooms.WIDTH, rooms.HEIGHT, clean=clean)
+    column = {"key": "puzzlesim_pieces", "params": {"features": "dictionary"}}
+    found = dict(views.pictures(RenderPair.of(render(spoilt), view), {"odd": column}, {}))
+    assert list(found) == ["render", "cells.odd"]
+    changed = (found["cells.odd"] != found["render"]).any(axis=2)
+    inside, outside = changed[: rooms.HEIGHT // 2, : rooms.WIDTH // 2].mean(), changed[rooms.HEIGHT // 2 :].mean()
+    assert inside > 0.4 > 2 * outside
+    few = View(None, rooms.WIDTH, rooms.HEIGHT, clean=CleanViews.of(clean.images[:3]))
+    assert list(dict(views.pictures(RenderPair.of(render(spoilt), few), {"odd": column}, {}))) == ["render"]
 
 
 def test_a_slice_makes_at_least_one_view_and_stops_when_the_time_is_over(tmp_path):

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from submissions.formats import render_store
 from submissions.formats.arrays import Mesh, Wireframe
 from submissions.formats.errors import FormatError
 from submissions.formats.families import FAMILIES, MESH, RENDER, WIREFRAME, same
@@ -194,3 +195,26 @@ def test_extents_of_what_is_no_stored_set_are_refused(family) -> None:
 def test_views_without_an_image_have_no_extent() -> None:
     stored = RENDER.pack({"s/1": replace(BARE["render"], image=None), "s/2": IMAGE})
     assert RENDER.stored_extents(io.BytesIO(stored)) == {"s/2": (len(IMAGE.png), None)}
+
+
+def test_views_know_the_images_of_their_scene_whichever_are_read(tmp_path) -> None:
+    images = [render(PIXELS + np.uint8(n)) for n in range(3)]
+    views = {"a/0": View(images[0], 9, 6), "a/1": View(None, 9, 6), "a/2": View(images[1], 9, 6), "b/0": View(images[2], 9, 6)}
+    RENDER.save(views, tmp_path / "stored")
+    for path, data in RENDER.files(views):
+        (tmp_path / "folder" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "folder" / path).write_bytes(data)
+    for found in (
+        RENDER.load(tmp_path / "stored"),
+        RENDER.load(tmp_path / "stored", ["a/2", "b/0"]),
+        RENDER.load_folder(tmp_path / "folder"),
+    ):
+        assert [np.array_equal(one.pixels(), image.pixels()) for one, image in zip(found["a/2"].scene, images[:2], strict=True)] == [
+            True,
+            True,
+        ]
+        assert len(found["b/0"].scene) == 1 and all(found["a/2"].scene is found[name].scene for name in found if name.startswith("a/"))
+        with pytest.raises(IndexError):
+            found["a/2"].scene[2]
+    with (tmp_path / "stored").open("rb") as source:
+        assert render_store.read(source, ["a/2"])["a/2"].scene is None, "it is not said where the others could be read"

@@ -8,6 +8,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces import metric
+from evaluation.metrics.render.pieces.features import cells_of
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
 from evaluation.weights import WeightsError
@@ -132,7 +133,7 @@ def test_features_of_a_backbone_enter_the_fingerprint_with_their_digest(monkeypa
     assert registry.fingerprint("puzzlesim_pieces", {"features": "squeeze"}) == registry.fingerprint(
         "puzzlesim_pieces", {"features": "squeeze"}, weights.published("squeezenet1_1").sha256
     )
-    cells = metric.cells_of("squeeze", None)(pictures[0])
+    cells = cells_of("squeeze", None)(pictures[0])
     assert cells.shape == (80, 1024) and np.square(cells).sum(axis=1) == pytest.approx(1, abs=1e-5)
     shares = [np.square(part).sum(axis=1) for part in np.split(cells, [256, 640], axis=1)]
     assert [share.mean() for share in shares] == pytest.approx([0.67, 0.20, 0.13], abs=1e-5)

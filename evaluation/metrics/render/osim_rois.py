@@ -1,0 +1,64 @@
+"""Objectness similarity without a detector: how much of each place that an organizer marked is there, by features that are learnt
+from the reference images of the scene. Own definition; what follows from r and s is `osim`'s.
+
+A cell p of a region counts t(p) = 1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), which a step aside makes a half; r is the mean of t over
+the cells of 16 × 16 px whose centre is in the region.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation.metrics.render import clean_views
+from evaluation.metrics.render.detections import ROUNDING, marked
+from evaluation.metrics.render.letterbox import Letterbox
+from evaluation.metrics.render.osim import of_view, salient_in
+from evaluation.metrics.render.pieces.dictionary import CELL, grid
+from evaluation.metrics.render.pieces.distance import differences, unfit
+
+if TYPE_CHECKING:
+    from evaluation.metrics.render.pair import RenderPair
+    from evaluation.metrics.result import MetricResult
+
+FEWEST_CELLS = 4  # a region of fewer is passed over
+
+
+def osim_rois(pair: RenderPair, saliency: str = "gbvs", gabor_compat: bool = False, low_quality_rule: str = "below_scene") -> MetricResult:
+    """The marked regions of one view, as the partial result from which `osim.finish` makes the scene's value.
+
+    A render that is missing, or of another size, is alike nowhere: r = 0. Regions of fewer than 4 cells are passed over (flag
+    `small_regions`). A view whose reference has no image, or nothing to compare by cells, does not apply; one without regions
+    shows no object. The value here is the view's own, and no score.
+    """
+    if nothing := unfit(pair):
+        return nothing
+    width, height = pair.reference.image.width, pair.reference.image.height
+    letterbox = Letterbox.of(width, height)
+    boxes, labels = marked(pair, letterbox)
+    original = letterbox.original(boxes)
+    cells = [inside(box, (width, height)) for box in original]
+    kept = [place for place, covered in enumerate(cells) if covered.sum() >= FEWEST_CELLS]
+    kind = "gabor_compat" if gabor_compat and saliency == "gbvs" else saliency
+    (salient,) = pair.reference_once(f"saliency of regions {kind}", lambda: (salient_in(pair, boxes[kept], letterbox, kind),))
+    unlike = pair.not_alike
+    if unlike is not None or pair.preparing or not kept:
+        alike = np.zeros(len(kept))
+    else:
+        seen = 1 / (1 + differences(pair) ** 2)
+        alike = np.array([seen[cells[place]].mean() for place in kept])
+    rows = ((labels[place], original[place], 1.0, r, s) for place, r, s in zip(kept, alike, salient, strict=True))
+    found = of_view(unlike, rows)
+    return replace(found, flags=("small_regions",)) if len(kept) < len(cells) else found
+
+
+def inside(box: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """bool[h · w]: which cells of an image of that size (width, height) have their centre in the box x1, y1, x2, y2 in its pixels."""
+    working = clean_views.working_size(*size)
+    rows, columns = grid(*working)
+    down = (np.arange(rows) + 0.5) * CELL * size[1] / working[1]
+    across = (np.arange(columns) + 0.5) * CELL * size[0] / working[0]
+    (x1, y1), (x2, y2) = box[:2] - ROUNDING, box[2:] + ROUNDING
+    return np.outer((y1 <= down) & (down <= y2), (x1 <= across) & (across <= x2)).ravel()

@@ -1,0 +1,76 @@
+"""`piece_distance`: how far the cells of a render are from those of its reference, in features that are learnt from the reference
+images of the scene. Own definition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation.metrics.render import clean_views
+from evaluation.metrics.render.image import resized
+from evaluation.metrics.render.pair import RenderPair
+from evaluation.metrics.render.pieces.features import DICTIONARY, SMALLEST, Features, Views
+from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.shared import remember
+
+if TYPE_CHECKING:
+    from evaluation.metrics.shared import Arrays
+
+_fitted: dict[Any, Arrays] = {}
+
+
+def piece_distance(pair: RenderPair) -> MetricResult:
+    """The mean over all cells of ‖x̂_reference − x̂_render‖ / d₀, at least 0; 0 where both are alike, 1 a step aside.
+
+    Part: `beyond_step`, the share of cells that differ by more than a step aside. Flags: `too_small` (a side under 96 px, no value),
+    `flat_references` (reference images in which nothing differs, no value), `resized` (looked at with a longer side of 960 px).
+    """
+    if nothing := unfit(pair):
+        return nothing
+    if pair.not_alike is not None:
+        return pair.not_alike
+    found, size = differences(pair), (pair.reference.image.width, pair.reference.image.height)
+    shrunk = clean_views.working_size(*size) != size and "resized" not in pair.flags
+    return MetricResult(float(found.mean()), flags=("resized",) if shrunk else (), parts={"beyond_step": float((found > 1).mean())})
+
+
+def unfit(pair: RenderPair) -> MetricResult | None:
+    """The result without a value where the reference leaves nothing to compare by cells, and None where it does."""
+    image = pair.reference.image
+    if image is None:
+        return MetricResult(None, Status.NOT_APPLICABLE)
+    if min(clean_views.working_size(image.width, image.height)) < SMALLEST:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("too_small",))
+    if not features_of(pair).whitening.step:
+        return MetricResult(None, Status.NOT_APPLICABLE, ("flat_references",))
+    return None
+
+
+def differences(pair: RenderPair) -> np.ndarray:
+    """float64[h · w]: ‖x̂_reference − x̂_render‖ / d₀ of each cell, row by row, of a pair of equal sizes, done once for the pair."""
+
+    def compute() -> np.ndarray:
+        features, size = features_of(pair), clean_views.working_size(pair.ref.shape[1], pair.ref.shape[0])
+        ours, theirs = (features(resized(pixels, *size, "bilinear")).astype(np.float64) for pixels in (pair.ref, pair.pred))
+        return np.linalg.norm(ours - theirs, axis=1) / features.whitening.step
+
+    return pair.once("pieces apart", compute)
+
+
+def features_of(pair: RenderPair) -> Features:
+    """The features of the pair's scene, fitted on its reference images, each at its own working size; on the pair's own where
+    nobody has said which the scene's are."""
+
+    own, scene = pair.reference.image, pair.reference.scene
+
+    def fit() -> Arrays:
+        images = Views(scene or [own]).images
+        usable = [image for image in images if min(clean_views.working_size(image.width, image.height)) >= SMALLEST]
+        return Features.fit(Views(usable or [own]), DICTIONARY)[0].arrays()
+
+    def compute() -> Features:
+        arrays = pair.reference_once("pieces of the reference images", lambda: remember(_fitted, scene or own, fit))
+        return Features.of_arrays(arrays, DICTIONARY)
+
+    return pair.once("pieces of the reference images", compute)
