@@ -128,7 +128,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         metrics.append(_metric(metric, values, matrices[metric["slug"]], counted, standing))
     participants = [row for row in eligible if row.takes_part]
     shown = [row.to_dict() for row in rows]
-    n_units, unit = certainty.unit_of(batch.groups)
+    unit = certainty.Unit.of(batch.groups, phase.challenge)
     return {
         "format": FORMAT,
         "uncertainty": RULE,
@@ -147,8 +147,9 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         "n_teams": len({row.submission.team_id for row in participants}),
         "n_entries": len(participants),
         "n_items": len(batch.item_ids),
-        "resampled": unit,
-        "n_resampled": n_units,
+        "resampled": unit.noun,
+        "n_resampled": unit.n,
+        "inner": unit.inner,
         "people": people.found_by_people(
             phase, audience == PUBLIC, shown, {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
         ),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, LEAST, Interval
@@ -14,7 +15,7 @@ NOUN = "item"
 SENTENCES = {
     "pm": "±: 95 % interval of the value, over {n} {items}.",
     "few": "{n} {items}: too few for intervals, brackets or rank intervals; six are needed.",
-    "alike_within": "The items of one {item} are alike and cannot stand for others.",
+    "alike_within": "The {items} of one {unit} are alike and cannot stand for others.",
     "rare": "Under 24 {items}: failures that none of them shows are not in the interval.",
     "alike": "All {n} {items} have this value; up to {x} % of others may differ.",
     "bracket": "Bracket: its entries are not told apart from its first, all pairs counted.",
@@ -38,13 +39,46 @@ SENTENCES = {
 
 
 def plural(noun: str, n: int | None = None) -> str:
-    return noun if n == 1 else f"{noun}s"
+    """By the rules of English that need no dictionary: boxes, bodies, bays."""
+    if n == 1:
+        return noun
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
 
 
-def few(n: int, noun: str) -> str:
+class Nouns(Protocol):
+    """A challenge, as far as its words go."""
+
+    item_noun: str
+    unit_noun: str
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What intervals and tests are over: `n` of what is called `noun`; where these are groups, `inner` is what their items are called."""
+
+    n: int
+    noun: str
+    inner: str = ""
+
+    @classmethod
+    def of(cls, groups: Sequence[str], nouns: Nouns) -> Self:
+        """Groups, or items where each is a group or all share one."""
+        n = len(set(groups))
+        return cls(len(groups), nouns.item_noun) if n in (1, len(groups)) else cls(n, nouns.unit_noun, nouns.item_noun)
+
+    @classmethod
+    def of_board(cls, content: Mapping[str, Any]) -> Self:
+        """That of a ranking, in the nouns that it was made with."""
+        noun = content["resampled"]
+        return cls(content.get("n_resampled", content["n_items"]), noun, content.get("inner", "" if noun == NOUN else NOUN))
+
+
+def few(n: int, unit: Unit) -> str:
     """That so many units are too few; where they are groups of items, that more items of one would not help."""
-    words = SENTENCES["few"].format(n=n, items=plural(noun, n))
-    return words if noun == NOUN else f"{words} {SENTENCES['alike_within'].format(item=noun)}"
+    words = SENTENCES["few"].format(n=n, items=plural(unit.noun, n))
+    return f"{words} {SENTENCES['alike_within'].format(items=plural(unit.inner), unit=unit.noun)}" if unit.inner else words
 
 
 def alike(n: int, noun: str) -> str:
@@ -65,26 +99,26 @@ def before(content: Mapping[str, Any]) -> str:
     """The rule that a ranking of before was made by; empty of one made by that of now, and of imported figures, which have neither."""
     if content.get("uncertainty") or content.get("imported"):
         return ""
-    n, noun = content.get("n_resampled", content["n_items"]), content["resampled"]
-    return SENTENCES["before"].format(n=n, items=plural(noun, n))
+    unit = Unit.of_board(content)
+    return SENTENCES["before"].format(n=unit.n, items=plural(unit.noun, unit.n))
 
 
 def foot(content: Mapping[str, Any], standing: Mapping[str, Any]) -> list[str]:
     """What stands under a board of now whose first column shows the ranks of `standing`, a metric or the overall order."""
     if not content.get("uncertainty") or content.get("imported"):
         return []
-    n, noun = content["n_resampled"], content["resampled"]
-    names = {"n": n, "item": noun, "items": plural(noun)}
-    if n < LEAST:
-        return [few(n, noun)]
+    unit = Unit.of_board(content)
+    names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun)}
+    if unit.n < LEAST:
+        return [few(unit.n, unit)]
     by_rule = standing is content["overall"] and standing["rule"] != "primary"
-    keys = ["pm", *(["rare"] if n < RARE else [])]
+    keys = ["pm", *(["rare"] if unit.n < RARE else [])]
     if any(standing["group"]):
         keys += ["overall" if by_rule else "bracket", "claim", *(["loose"] if any(standing["loose"]) else []), "ranks"]
     keys += ["first"] if "first" in standing.get("untested", ()) else []
     found = [SENTENCES[key].format(**names, most=OVERALL_FIRST if by_rule else FIRST) for key in keys]
     titles = {metric["slug"]: metric["title"] for metric in content["metrics"]}
-    return found + [SENTENCES["fixed"].format(metric=titles[slug], item=noun) for slug in standing.get("fixed", ())]
+    return found + [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in standing.get("fixed", ())]
 
 
 def leads(content: Mapping[str, Any], standing: Mapping[str, Any]) -> tuple[str, list[tuple[dict[str, Any], str, int]]]:
@@ -111,21 +145,14 @@ def untested(content: Mapping[str, Any], standing: Mapping[str, Any], index: int
     return SENTENCES[key].format(items=plural(content["resampled"]), most=most) if key else ""
 
 
-def unit_of(groups: Sequence[str]) -> tuple[int, str]:
-    """(how many, the noun) of what intervals and tests are over: groups, or items where each is a group or all share one."""
-    n = len(set(groups))
-    return (len(groups), NOUN) if n in (1, len(groups)) else (n, "group")
-
-
-def of_values(groups: Sequence[str], equal: Sequence[tuple[str, int]]) -> list[str]:
-    """What stands under the scores of one entry over items in these groups; `equal` has the titles of metrics all whose values are
-    equal, with how many there are."""
-    n, noun = unit_of(groups)
-    if n < LEAST:
-        return [few(n, noun)]
-    keys = ["pm", *(["rare"] if n < RARE else [])]
-    said = [SENTENCES[key].format(n=n, items=plural(noun)) for key in keys]
+def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:
+    """What stands under the scores of one entry over these units; `equal` has the titles of metrics all whose values are equal, with
+    how many there are."""
+    if unit.n < LEAST:
+        return [few(unit.n, unit)]
+    keys = ["pm", *(["rare"] if unit.n < RARE else [])]
+    said = [SENTENCES[key].format(n=unit.n, items=plural(unit.noun)) for key in keys]
     by_count: dict[int, list[str]] = {}
     for title, count in equal:
         by_count.setdefault(count, []).append(title)
-    return said + [f"{', '.join(titles)}: {alike(count, noun)}" for count, titles in by_count.items()]
+    return said + [f"{', '.join(titles)}: {alike(count, unit.noun)}" for count, titles in by_count.items()]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
+from leaderboard.certainty import NOUN, plural
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.ratings import HIGHEST, LOWEST
@@ -71,12 +72,12 @@ def state_of(figure: Agreement, band: Ceiling | None) -> State:
     return PERSON if figure.high >= band.low else BELOW
 
 
-def missing_words(figure: Agreement) -> str:
+def missing_words(figure: Agreement, noun: str = NOUN) -> str:
     """What a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
     if figure.value is None:
         return "answers no duel"
-    n, noun = (figure.raters, "people") if figure.raters < LEAST else (figure.samples, "items")
-    return f"too early: {n} of {LEAST} {noun}"
+    n, lacking = (figure.raters, "people") if figure.raters < LEAST else (figure.samples, plural(noun))
+    return f"too early: {n} of {LEAST} {lacking}"
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Line:
     above_size: bool | None = None
     key: str = ""
     damaged: Figure | None = None  # the same with damaged entries
+    noun: str = NOUN  # of what people were asked about
 
     @property
     def state(self) -> State:
@@ -119,13 +121,13 @@ class Line:
     def head(self) -> str:
         """In the head of a column: `agrees 72% [66, 77] · tier 1`."""
         if not self.shown:
-            return missing_words(self.figure)
+            return missing_words(self.figure, self.noun)
         return f"agrees {self.percent}%{self.ends}{self._tier}"
 
     @property
     def short_head(self) -> str:
         """The same beside a drawing of the interval."""
-        return f"agrees {self.percent}%{self._tier}" if self.shown else missing_words(self.figure)
+        return f"agrees {self.percent}%{self._tier}" if self.shown else missing_words(self.figure, self.noun)
 
     @property
     def ends(self) -> str:
@@ -152,7 +154,7 @@ class Line:
         rough = self.figure.rough and self.shown
         return [
             *(["not better than chance here"] if chance else []), *self.caveats,
-            *(["few raters or items: a rough interval"] if rough else []),
+            *([f"few raters or {plural(self.noun)}: a rough interval"] if rough else []),
         ]  # fmt: skip
 
     @property
@@ -164,12 +166,14 @@ class Line:
     def reading(self) -> str:
         """A sentence for a title or a popover."""
         if not self.shown:
-            return f"{self.title}: {self.figure.why or missing_words(self.figure)}"
+            return f"{self.title}: {self.figure.why or missing_words(self.figure, self.noun)}"
+        items = plural(self.noun)
         words = f"Of 100 duels that people decided, {self.title} orders {self.percent} as they did"
-        words += f" (95 % interval {self.low} to {self.high}, with other people and other items)" if self.low is not None else ""
+        words += f" (95 % interval {self.low} to {self.high}, with other people and other {items})" if self.low is not None else ""
         if self.band is not None:
             words += f"; another person {round(100 * self.band.low)}, the best possible {round(100 * self.band.high)}"
-        words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {self.figure.samples} items."
+        n = self.figure.samples
+        words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {n} {plural(self.noun, n)}."
         return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
 
     @property
@@ -181,22 +185,22 @@ class Line:
         return ";".join(f"{name}:{value}" for name, value in found.items() if value is not None)
 
 
-def lines_of(summary: Summary, titles: Mapping[str, str] = {}) -> list[Line]:
+def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN) -> list[Line]:
     """The metrics of an analysis by how far they agree with people, guards last; by name where nothing can be told apart."""
     beside = summary.all if summary.damaged or summary.left_out else None  # without damaged entries it is the same
     found = []
     for metric in summary.metrics:
         with_damaged = beside.metric(metric.key) if beside is not None else None
         title = titles.get(metric.key, metric.title or metric.key)
-        found.append(_line(metric, title, summary.ceiling, summary.opinions, with_damaged))
+        found.append(_line(metric, title, summary.ceiling, summary.opinions, noun, with_damaged))
     return found
 
 
-def _line(metric: Metric, title: str, band: Ceiling | None, opinions: bool, with_damaged: Metric | None = None) -> Line:
+def _line(metric: Metric, title: str, band: Ceiling | None, opinions: bool, noun: str, with_damaged: Metric | None = None) -> Line:
     beside = None if with_damaged is None or with_damaged.decided.low is None else with_damaged.decided
     return Line(
         title, metric.decided, band, metric.tier, metric.of_ceiling, metric.guard, trained_words(metric.trained, opinions),
-        metric.above_size, metric.key, beside,
+        metric.above_size, metric.key, beside, noun,
     )  # fmt: skip
 
 
@@ -469,8 +473,8 @@ class Claim:
 class People:
     """What a payload says of people, for the page of its board."""
 
-    def __init__(self, found: PeopleFound, titles: Mapping[str, str]) -> None:
-        self.found, self.titles = found, titles
+    def __init__(self, found: PeopleFound, titles: Mapping[str, str], noun: str = NOUN) -> None:
+        self.found, self.titles, self.noun = found, titles, noun
         self.study, self.at = found.study, found.at
         self.opinions = found.kind == "opinions"
         self.columns = {line.slug: line for line in found.metrics if not line.guard}
@@ -516,11 +520,11 @@ class People:
         trained = trained_words(column.trained, self.opinions)
         title = GUARD_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
         if group:
-            return Line(title, column.groups[group], None, guard=column.guard, trained=trained, key=column.slug)
+            return Line(title, column.groups[group], None, guard=column.guard, trained=trained, key=column.slug, noun=self.noun)
         beside = column.damaged if column.damaged is not None and column.damaged.low is not None else None
         return Line(
             title, column.decided, self.found.band, column.tier, column.of_ceiling, column.guard, trained, column.above_size, column.slug,
-            beside,
+            beside, self.noun,
         )  # fmt: skip
 
     def head(self, slug: str) -> dict[str, Any] | None:
@@ -611,7 +615,8 @@ class People:
 def of_content(content: Mapping[str, Any]) -> People | None:
     """What the payload says of people; None where it says nothing."""
     found = PeopleFound.read(content.get("people"))
-    return People(found, {metric["slug"]: metric["title"] for metric in content["metrics"]}) if found else None
+    titles = {metric["slug"]: metric["title"] for metric in content["metrics"]}
+    return People(found, titles, content.get("resampled", NOUN)) if found else None
 
 
 def spread(value: float | None, low: float | None, high: float | None, rows: Sequence[Sequence[float | None]]) -> dict[str, float] | None:

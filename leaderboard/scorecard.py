@@ -50,14 +50,15 @@ class Result:
 def current_evaluation(submission: Submission) -> Evaluation | None:
     """The evaluation whose scores the board shows, or that is being done for it."""
     found = Evaluation.objects.filter(submission=submission, batch__state="current")
-    return found.select_related("batch__reference", "batch__results").first()
+    return found.select_related("batch__reference", "batch__results", "batch__phase__challenge").first()
 
 
 def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
     """Scores in the board's order; `content` is a ranking that may or may not hold the entry."""
     scores = {score.slug: score for score in evaluation.scores.all()}
     columns = {metric["slug"]: metric for metric in content["metrics"]} if content else {}
-    index, (_, noun) = place_of(content, evaluation.submission_id), certainty.unit_of(evaluation.batch.groups)
+    index = place_of(content, evaluation.submission_id)
+    noun = certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
     found = []
     for metric in evaluation.batch.metrics:
         score = scores.get(metric["slug"])

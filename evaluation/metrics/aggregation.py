@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -174,20 +174,29 @@ def summarise(
     single = len(means) == 1 and spec.level == "item"
     units = _units(spec, present, means)
     counts = Counter(str(status) for status in statuses)
-    counted = {
-        "n_ok": counts[Status.OK] + counts[Status.EMPTY_PRED],
-        "n_missing": counts[Status.MISSING_PRED] + counts[Status.SIZE_MISMATCH],
-        "n_invalid": counts[Status.INVALID_PRED],
-        "n_null": len(values) - len(present),
-        "resampled": "item" if single else "set" if spec.level == "set" else "group",
-        "extra": micro_figure(spec, parts),
-    }
+    found = Summary(
+        value=None,
+        ci_low=None,
+        ci_high=None,
+        n=0,
+        median=None,
+        minimum=None,
+        maximum=None,
+        sd=None,
+        n_ok=counts[Status.OK] + counts[Status.EMPTY_PRED],
+        n_missing=counts[Status.MISSING_PRED] + counts[Status.SIZE_MISMATCH],
+        n_invalid=counts[Status.INVALID_PRED],
+        n_null=len(values) - len(present),
+        resampled="item" if single else "set" if spec.level == "set" else "group",
+        extra=micro_figure(spec, parts),
+    )
     if not units:
-        return Summary(None, None, None, 0, None, None, None, None, **counted)
+        return found
     row = np.array([[np.nan if value is None else value for value in values]])
     interval = mean_interval(unit_matrix(row, groups, spec.level), spec.bounds)
     known = not np.isnan(interval.low[0])
-    return Summary(
+    return replace(
+        found,
         value=float(np.mean(units)),
         ci_low=float(interval.low[0]) if known else None,
         ci_high=float(interval.high[0]) if known else None,
@@ -196,7 +205,6 @@ def summarise(
         minimum=min(units),
         maximum=max(units),
         sd=float(np.std(units, ddof=1)) if len(units) > 1 else None,
-        **counted,
     )
 
 

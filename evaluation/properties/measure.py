@@ -140,15 +140,17 @@ def judged(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], si
     if not known or len(known) < len(distances):
         return dict.fromkeys(trial.tests)
     if trial.question is Question.MONOTONE:
-        found = (verdicts.monotone(known, size, suite.strict(spec)),)
+        found: tuple[Held, ...] = (verdicts.monotone(known, size, suite.strict(spec)),)
     elif trial.question is Question.IDENTITY:
         found = (verdicts.identical(known[0]), verdicts.nearly_identical(known[0], size))
     elif trial.question is Question.SYMMETRY:
-        found = (verdicts.symmetric(*known, size), verdicts.nearly_symmetric(*known))
+        there, back = known
+        found = (verdicts.symmetric(there, back, size), verdicts.nearly_symmetric(there, back))
     elif trial.question is Question.PROPORTIONAL:
         found = (verdicts.proportional(known) if len(known) >= len(trial.pairs) else Held(False),)
     else:
-        found = (verdicts.triangle(*known, TRIANGLE_ALLOWED.get(spec.key, verdicts.tolerance(size))),)
+        direct, first_leg, second_leg = known
+        found = (verdicts.triangle(direct, first_leg, second_leg, TRIANGLE_ALLOWED.get(spec.key, verdicts.tolerance(size))),)
     return dict(zip(trial.tests, found, strict=True))
 
 
@@ -173,7 +175,8 @@ def milliseconds(metric: Metric, items: Mapping[str, Any]) -> float:
     procedures, pair_type = procedures_of(column.spec.family), pair_type_of(column.spec.family)
     times = []
     for item_id, model in islice(procedures.prepared(items).items(), TIMED_MODELS):
-        damaged, shared = procedures.noisy_copy(item_id, model), {}
+        damaged = procedures.noisy_copy(item_id, model)
+        shared: dict[str, Any] = {}
         for _ in range(2):  # the first time loads code and prepares the reference
             pair = pair_type.of(damaged, model, 1.0, shared)
             start = time.process_time()
@@ -193,15 +196,19 @@ def _kept(metrics: Sequence[Metric], items: Mapping[str, Any], folder: Path | No
 
 def _all_outcomes(metrics: Sequence[Metric], items: Mapping[str, Any], jobs: int, kept: list[Kept] | None) -> Iterator[list[Outcome]]:
     """The outcomes of every item, in order; those that `kept` has are not measured again, and it gains the others."""
-    known = {item_id: [store.get(item_id) for store in kept] if kept else [None] * len(metrics) for item_id in items}
-    todo = [(item_id, tuple(n for n, outcome in enumerate(row) if outcome is None)) for item_id, row in known.items()]
+    known: dict[str, dict[int, Outcome]] = {}
+    for item_id in items:
+        stored = [store.get(item_id) for store in kept or ()]
+        known[item_id] = {n: outcome for n, outcome in enumerate(stored) if outcome is not None}
+    todo = [(item_id, tuple(n for n in range(len(metrics)) if n not in row)) for item_id, row in known.items()]
     measured = _measured(metrics, items, [(item_id, wanted) for item_id, wanted in todo if wanted], jobs)
     for item_id, wanted in todo:
         for n, outcome in zip(wanted, next(measured) if wanted else (), strict=True):
             known[item_id][n] = outcome
             if kept:
                 kept[n].add(item_id, outcome)
-        yield known.pop(item_id)
+        row = known.pop(item_id)
+        yield [row[n] for n in range(len(metrics))]
 
 
 def _measured(

@@ -15,16 +15,17 @@ import numpy as np
 from evaluation.properties.suite import SUITE_VERSION
 from evaluation.properties.verdicts import Held
 
+Verdict = tuple[bool, bool | None, bool | None]  # official, strict, weak
 Outcome = dict[str, Held | None]  # by test id; None where the test could not be asked
-Plain = dict[str, list[bool | None] | None]  # the same, each verdict as [official, strict, weak]
+Plain = dict[str, Verdict | None]  # the same in JSON
 
 
 def plain(outcome: Outcome) -> Plain:
-    return {test: held and [held.official, held.strict, held.weak] for test, held in outcome.items()}
+    return {test: None if found is None else (found.official, found.strict, found.weak) for test, found in outcome.items()}
 
 
 def held(outcome: Plain) -> Outcome:
-    return {test: verdict and Held(*verdict) for test, verdict in outcome.items()}
+    return {test: None if verdict is None else Held(*verdict) for test, verdict in outcome.items()}
 
 
 def digest_of(items: Mapping[str, Any]) -> str:

@@ -49,7 +49,8 @@ class Model:
     @cached_property
     def view(self) -> View:
         height, width = self.image.shape[:2]
-        rois = tuple(Roi(*map(float, box), rooms.KINDS[number]) for box, number in zip(self.boxes, self.classes, strict=True))
+        boxes = zip(self.boxes.tolist(), self.classes, strict=True)
+        rois = tuple(Roi(x1, y1, x2, y2, rooms.KINDS[number]) for (x1, y1, x2, y2), number in boxes)
         images = [self.render, *map(render, self.more)]
         scene = SceneImages(len(images), images.__getitem__)
         mask = encoded(np.where(self.mask, 255, 0).astype(np.uint8))
@@ -59,12 +60,12 @@ class Model:
         return replace(self, image=image)
 
 
-class Pair(RenderPair):
-    """A pair of two models, one of which is the render."""
+class Pair:
+    """How two models, one of which is the render, become a pair."""
 
-    @classmethod
-    def of(cls, prediction: Model, reference: Model, unit_scale: float = 1.0, prepared: MutableMapping[str, Any] | None = None) -> Pair:
-        return cls(prediction.render, reference.view, unit_scale, prepared)
+    @staticmethod
+    def of(prediction: Model, reference: Model, unit_scale: float = 1.0, prepared: MutableMapping[str, Any] | None = None) -> RenderPair:
+        return RenderPair(prediction.render, reference.view, unit_scale, prepared)
 
 
 def models(count: int) -> dict[str, Model]:

@@ -7,11 +7,12 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from submissions.formats.arrays import Wireframe
 
 
-def _frame(vertices: Sequence[Sequence[float]], edges: Sequence[tuple[int, int]], score: Sequence[float] | None = None) -> Wireframe:
+def _frame(vertices: ArrayLike, edges: ArrayLike, score: Sequence[float] | None = None) -> Wireframe:
     return Wireframe(
         np.array(vertices, dtype=np.float64).reshape(-1, 3),
         np.array(edges, dtype=np.int64).reshape(-1, 2),
@@ -44,7 +45,8 @@ def _apart(frame: Wireframe) -> Wireframe:
 
 def _split(frame: Wireframe, pieces: int = 2) -> Wireframe:
     """The same lines, every edge cut into equal pieces."""
-    vertices, edges = [*frame.vertices], []
+    vertices = [*frame.vertices]
+    edges: list[tuple[int, int]] = []
     for a, b in frame.edges:
         cuts = [a, *range(len(vertices), len(vertices) + pieces - 1), b]
         vertices += [frame.vertices[a] + k / pieces * (frame.vertices[b] - frame.vertices[a]) for k in range(1, pieces)]

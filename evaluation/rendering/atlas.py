@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 class Atlas:
     """Textures float[S, S, 3] in linear light, S a power of two; they repeat in both directions."""
 
-    def __init__(self, textures: Sequence[NDArray[np.floating]]) -> None:
+    def __init__(self, textures: Sequence[NDArray[np.floating]] | NDArray[np.floating]) -> None:
         levels = [np.asarray(textures, dtype=np.float32)]
         self.size = levels[0].shape[1]
         if levels[0].shape[1:] != (self.size, self.size, 3) or self.size & (self.size - 1):

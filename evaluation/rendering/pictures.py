@@ -130,13 +130,13 @@ class _Shader:
         """What falls on surfaces, float32[N, 3]."""
         lighting = self._lighting
         up = (0.5 + 0.5 * normal[:, 2:]).astype(np.float32)
-        light = up * np.float32(lighting.above) + (1 - up) * np.float32(lighting.below)
+        light = up * np.array(lighting.above, np.float32) + (1 - up) * np.array(lighting.below, np.float32)
         if lighting.headlight:
             against = -(ray * normal).sum(axis=1) / np.linalg.norm(ray, axis=1)
             light = light + np.float32(lighting.headlight) * np.maximum(against, 0)[:, None]
         for lamp in lighting.lights:
-            towards = np.float32(lamp.place) - place
+            towards = np.array(lamp.place, np.float32) - place
             squared = (towards * towards).sum(axis=1)
             against = np.maximum((towards * normal).sum(axis=1), 0) / np.sqrt(squared + 1e-9)
-            light = light + (against / (1 + squared / np.float32(lamp.reach**2)))[:, None] * np.float32(lamp.colour)
+            light = light + (against / (1 + squared / np.float32(lamp.reach**2)))[:, None] * np.array(lamp.colour, np.float32)
         return light

@@ -6,7 +6,7 @@ in their own colours or in one grey, and seen from both sides; the light is the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from submissions.formats.arrays import Mesh
 SIDE = 512  # pixels
 GREY = (0.75, 0.75, 0.75)  # of faces without a colour, sRGB
 LIGHTING = Lighting(above=(0.55, 0.55, 0.55), below=(0.25, 0.25, 0.25), headlight=0.5)
-SETS = {"266": grid, "turntable": turntable}
+SETS: Mapping[str, Callable[[], Sequence[View]]] = {"266": grid, "turntable": turntable}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ def mesh_views(mesh: Mesh, views: Sequence[View], side: int = SIDE, up: str = "z
     for view in views:
         camera = around(view, centre, radius)
         drawn = picture(scene, atlas, camera, side, side, LIGHTING, back_faces=True)
-        mask = (drawn.items >= 0).reshape(side, 2, side, 2).any(axis=(1, 3))
+        mask = np.asarray((drawn.items >= 0).reshape(side, 2, side, 2).any(axis=(1, 3)))
         length = np.linalg.norm(drawn.normals, axis=2, keepdims=True)
         turned = np.rint(255 * (drawn.normals / np.maximum(length, 1e-6) + 1) / 2)
         yield MeshView(view, drawn.colour, np.where(mask[..., None], turned, 255).astype(np.uint8), mask)

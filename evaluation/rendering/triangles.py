@@ -27,7 +27,7 @@ class Triangles:
     def __len__(self) -> int:
         return len(self.corners)
 
-    def placed(self, turn: float, scale: float, at: Sequence[float], item: int, first_material: int = 0) -> Triangles:
+    def placed(self, turn: float, scale: float, at: Sequence[float] | NDArray[np.float64], item: int, first_material: int = 0) -> Triangles:
         """Turned about z (radians), scaled, moved to `at`, as item number `item`, its materials counted from `first_material`."""
         c, s = np.cos(turn), np.sin(turn)
         about = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])

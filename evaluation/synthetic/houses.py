@@ -72,8 +72,8 @@ class _Frame:
         return Wireframe(vertices + np.array(origin), np.array(list(self.edges), dtype=np.int64))
 
     def _number(self, point: Point) -> int:
-        key = tuple(round(float(c), 6) for c in point)
-        return self.places.setdefault(key, len(self.places))
+        x, y, z = (round(float(c), 6) for c in point)
+        return self.places.setdefault((x, y, z), len(self.places))
 
 
 class _Body:

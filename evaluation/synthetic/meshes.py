@@ -15,6 +15,8 @@ import numpy as np
 from evaluation.synthetic.surfaces import Surface, box, circle, joined, lathe, level_set, prism, sweep, tube
 from submissions.formats.arrays import Mesh
 
+Box = tuple[tuple[float, float, float], tuple[float, float, float]]  # two opposite corners
+
 FEWEST, MOST = 1_000, 2_000  # vertices
 _AIM = 1_450
 
@@ -106,7 +108,7 @@ def _blob(rng: np.random.Generator) -> Surface:
 def _chair(rng: np.random.Generator) -> Surface:
     wide, deep, seat, back = rng.uniform(0.8, 1.2), rng.uniform(0.8, 1.1), rng.uniform(0.7, 1.1), rng.uniform(0.7, 1.3)
     leg, board = rng.uniform(0.08, 0.16), rng.uniform(0.08, 0.16)
-    boxes = [((x, y, 0), (x + leg, y + leg, seat)) for x in (0, wide - leg) for y in (0, deep - leg)]
+    boxes: list[Box] = [((x, y, 0), (x + leg, y + leg, seat)) for x in (0, wide - leg) for y in (0, deep - leg)]
     boxes.append(((0, 0, seat), (wide, deep, seat + board)))
     if rng.random() < 0.5:
         boxes.append(((0, deep - board, seat + board), (wide, deep, seat + back)))
@@ -122,7 +124,7 @@ def _table(rng: np.random.Generator) -> Surface:
     wide, deep, tall = rng.uniform(1.2, 2.2), rng.uniform(0.8, 1.2), rng.uniform(0.6, 1.0)
     leg, board, inset = rng.uniform(0.08, 0.2), rng.uniform(0.06, 0.14), rng.uniform(0.0, 0.15)
     ends = [(x, y) for x in (inset, wide - inset - leg) for y in (inset, deep - inset - leg)]
-    boxes = [((0, 0, tall), (wide, deep, tall + board)), *(((x, y, 0), (x + leg, y + leg, tall)) for x, y in ends)]
+    boxes: list[Box] = [((0, 0, tall), (wide, deep, tall + board)), *(((x, y, 0), (x + leg, y + leg, tall)) for x, y in ends)]
     if rng.random() < 0.5:
         low = rng.uniform(0.15, 0.4) * tall
         boxes.append(((inset + leg, inset + leg, low), (wide - inset - leg, deep - inset - leg, low + board)))
@@ -131,7 +133,8 @@ def _table(rng: np.random.Generator) -> Surface:
 
 def _tower(rng: np.random.Generator) -> Surface:
     """Storeys that step back, with a mast."""
-    boxes, base, half = [], 0.0, 1.0
+    boxes: list[Box] = []
+    base, half = 0.0, 1.0
     for _ in range(int(rng.integers(3, 6))):
         tall = rng.uniform(0.5, 1.3)
         boxes.append(((-half, -half * 0.8, base), (half, half * 0.8, base + tall)))
@@ -227,7 +230,7 @@ def _plane(rng: np.random.Generator) -> Surface:
     return _net(field, 1.25)
 
 
-def _boxes(boxes: list[tuple[tuple[float, ...], tuple[float, ...]]]) -> Surface:
+def _boxes(boxes: list[Box]) -> Surface:
     """Boxes side by side, cut so finely that about as many vertices result as are aimed at."""
     spacing = 0.3
     for _ in range(20):

@@ -125,8 +125,8 @@ def _sofa(b: Builder, rng: np.random.Generator) -> None:
     body = _cloth(b, rng)
     cushion = _cloth(b, rng) if rng.uniform() < 0.4 else body
     b.box((-wide / 2, -deep / 2, 0.06), (wide / 2, deep / 2, seat - 0.12), body)
-    for x in (-1, 1):
-        inner, outer = sorted((x * (wide / 2 - arm), x * wide / 2))
+    for end in (-1, 1):
+        inner, outer = sorted((end * (wide / 2 - arm), end * wide / 2))
         b.box((inner, -deep / 2, 0.06), (outer, deep / 2, seat + rng.uniform(0.15, 0.22)), body)
     b.box((-wide / 2, deep / 2 - thick, 0.06), (wide / 2, deep / 2, seat + back), body)
     n = int(rng.integers(2, 4))

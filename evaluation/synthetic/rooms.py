@@ -71,7 +71,10 @@ def room(seed: int | str) -> Room:
     rng = generator(f"room:{seed}")
     size = np.array([rng.uniform(3.2, 6.5), rng.uniform(3.2, 6.5), rng.uniform(2.4, 3.2)])
     shell, materials = _shell(rng, size)
-    parts, taken, kinds, boxes = [shell], [], [], []
+    parts = [shell]
+    kinds: list[str] = []
+    taken: list[NDArray[np.float64]] = []
+    boxes: list[NDArray[np.float64]] = []
     supports: list[NDArray[np.float64]] = []
 
     def add(one: Item, at: NDArray[np.float64], turn: float) -> NDArray[np.float64]:
@@ -146,18 +149,19 @@ def _shell(rng: np.random.Generator, size: NDArray[np.float64]) -> tuple[Triangl
     ):
         b.box(low, high, wall)
     if rng.uniform() < 0.5:
-        rug, (wide, long) = b.material(textures.any_of(rng, textures.SURFACES), rng.uniform(0.8, 2.0)), rng.uniform(0.2, 0.6, 2) * (x, y)
-        b.box((-wide, -long, 0), (wide, long, 0.01), rug, about_z=rng.uniform(-0.3, 0.3))
+        rug = b.material(textures.any_of(rng, textures.SURFACES), rng.uniform(0.8, 2.0))
+        half_wide, half_long = rng.uniform(0.2, 0.6, 2) * (x, y)
+        b.box((-half_wide, -half_long, 0), (half_wide, half_long, 0.01), rug, about_z=rng.uniform(-0.3, 0.3))
     frame = b.material(textures.wood(rng), 0.6)
     for number in range(int(rng.integers(2, 7))):
         shown, side = b.material(textures.painting(rng), 1.0), int(rng.integers(4))
-        wide, high, up = rng.uniform(0.15, 0.6), rng.uniform(0.15, 0.45), rng.uniform(1.3, 1.75)
+        wide, tall, up = rng.uniform(0.15, 0.6), rng.uniform(0.15, 0.45), rng.uniform(1.3, 1.75)
         along = rng.uniform(-0.7, 0.7) * (x if side % 2 == 0 else y)
         angle = side * np.pi / 2  # the picture's front is −y, towards the room from the wall at +y
         middle = np.array([along, (y if side % 2 == 0 else x) - 0.01 * number])
         c, s = np.cos(angle), np.sin(angle)
         cx, cy = middle[0] * c - middle[1] * s, middle[0] * s + middle[1] * c
-        b.box((cx - wide, cy - 0.02, up - high), (cx + wide, cy + 0.02, up + high), frame, about_z=angle, picture=shown)
+        b.box((cx - wide, cy - 0.02, up - tall), (cx + wide, cy + 0.02, up + tall), frame, about_z=angle, picture=shown)
     # Not `built`, which would centre it: the floor is to stay at z = 0.
     return b.whole(), b.textures
 
@@ -206,8 +210,9 @@ def _lighting(rng: np.random.Generator, size: NDArray[np.float64]) -> Lighting:
     lamps = []
     for _ in range(int(rng.integers(1, 4))):
         warm = np.array([1.0, rng.uniform(0.8, 1.0), rng.uniform(0.6, 1.1)])
-        place = (*(rng.uniform(-0.4, 0.4, 2) * size[:2]), size[2] - 0.3)
-        lamps.append(Light(tuple(map(float, place)), tuple(map(float, rng.uniform(0.5, 1.6) * warm)), float(rng.uniform(1.5, 3.5))))
+        x, y = (rng.uniform(-0.4, 0.4, 2) * size[:2]).tolist()
+        red, green, blue = (rng.uniform(0.5, 1.6) * warm).tolist()
+        lamps.append(Light((x, y, float(size[2] - 0.3)), (red, green, blue), float(rng.uniform(1.5, 3.5))))
     up, down = rng.uniform(0.2, 0.6), rng.uniform(0.1, 0.35)
     return Lighting(tuple(lamps), (up, up, up), (down, down, down))
 

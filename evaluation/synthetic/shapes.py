@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evaluation.rendering.triangles import Triangles, flat_normals, joined
 
@@ -31,8 +32,7 @@ class Builder:
 
     def box(self, low: Sequence[float], high: Sequence[float], material: int, about_z: float = 0.0, picture: int | None = None) -> None:
         """A box between two corners, turned about the z axis through its middle; `picture` covers its face towards −y, once."""
-        low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
-        middle, half = (low + high) / 2, (high - low) / 2
+        middle, half = np.add(low, high, dtype=float) / 2, np.subtract(high, low, dtype=float) / 2
         turn = _about_z(about_z)
         for axis, side, after in _FACES:
             other = 3 - axis - after
@@ -46,9 +46,9 @@ class Builder:
             lengths = 2 * np.array([np.abs(u) @ half, np.abs(v) @ half])
             fronted = picture is not None and axis == 1 and side == -1
             uv = np.array([((a + 1) / 2, (1 - b) / 2) for a, b in shape]) * (1 if fronted else lengths)
-            self._quads((corners @ turn + middle)[None], uv[None], picture if fronted else material, once=fronted)
+            self._quads((corners @ turn + middle)[None], uv[None], material if picture is None or not fronted else picture, once=fronted)
 
-    def lathe(self, profile: Sequence[tuple[float, float]], material: int, at: Sequence[float] = (0, 0, 0), around: int = 16) -> None:
+    def lathe(self, profile: ArrayLike, material: int, at: Sequence[float] = (0, 0, 0), around: int = 16) -> None:
         """A profile of (radius, height), upwards along its outside, turned about an upright axis through `at`."""
         profile_ = np.asarray(profile, dtype=float)
         angle = np.linspace(0, 2 * np.pi, around + 1)
@@ -68,14 +68,14 @@ class Builder:
 
     def rod(self, start: Sequence[float], end: Sequence[float], radius: float, material: int, sides: int = 8) -> None:
         """A straight round bar."""
-        start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
-        ahead = (end - start) / np.linalg.norm(end - start)
+        first, last = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+        ahead = (last - first) / np.linalg.norm(last - first)
         side = np.cross(ahead, [1.0, 0, 0] if abs(ahead[0]) < 0.9 else [0, 1.0, 0])
         side /= np.linalg.norm(side)
         angle = np.linspace(0, 2 * np.pi, sides + 1)[:, None]
         ring = radius * (np.cos(angle) * side + np.sin(angle) * np.cross(ahead, side))
-        points = np.stack([start + 0 * ring, start + ring, end + ring, end + 0 * ring])
-        length = np.array([0, radius, radius + np.linalg.norm(end - start), 2 * radius + np.linalg.norm(end - start)])
+        points = np.stack([first + 0 * ring, first + ring, last + ring, last + 0 * ring])
+        length = np.array([0, radius, radius + np.linalg.norm(last - first), 2 * radius + np.linalg.norm(last - first)])
         self._sheet(points, np.stack(np.broadcast_arrays((radius * angle.T), length[:, None]), -1), material)
 
     def blade(self, path: np.ndarray, widths: np.ndarray, across: np.ndarray, material: int) -> None:

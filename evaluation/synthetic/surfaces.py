@@ -92,8 +92,8 @@ def prism(outline: np.ndarray, height: float, layers: int, rings: int, turn: flo
 
 def box(low: Sequence[float], high: Sequence[float], spacing: float) -> Surface:
     """An axis-parallel box whose faces are cut into squares of about `spacing`."""
-    low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
-    cuts = np.maximum(1, np.round((high - low) / spacing)).astype(int)
+    start, size = np.asarray(low, dtype=np.float64), np.subtract(high, low, dtype=np.float64)
+    cuts = np.maximum(1, np.round(size / spacing)).astype(int)
     parts = []
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
@@ -106,7 +106,7 @@ def box(low: Sequence[float], high: Sequence[float], spacing: float) -> Surface:
             parts.append((vertices, faces if side else faces[:, ::-1]))
     vertices, faces = joined(parts)
     places, inverse = np.unique(vertices, axis=0, return_inverse=True)
-    return low + places / cuts * (high - low), inverse.reshape(-1)[faces]
+    return start + places / cuts * size, inverse.reshape(-1)[faces]
 
 
 def level_set(function: Callable[[np.ndarray], np.ndarray], low: float, high: float, cells: int) -> Surface:

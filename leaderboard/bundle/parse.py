@@ -65,7 +65,7 @@ def _challenge(reader: Reader, folder: Folder) -> ChallengeDef:
         family=family,
         admitted_emails=_emails(reader),
         **{name: _column(reader, Challenge, name) for name in ("title", "summary", "rules_version", "visibility")},
-        **{name: _column(reader, Challenge, name) for name in ("needs_approval", "team_size", "made_up")},
+        **{name: _column(reader, Challenge, name) for name in ("needs_approval", "team_size", "made_up", "item_noun", "unit_noun")},
         organizers=tuple(_distinct(reader.problems, reader.texts("organizers"))),
         announcements=tuple(_news(entry, folder) for entry in reader.readers("announcements")),
         files=_files(reader, folder),

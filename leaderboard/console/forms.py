@@ -57,12 +57,19 @@ class SettingsForm(forms.ModelForm):
 
     class Meta:
         model = Challenge
-        fields = ("title", "summary", "description", "rules", "rules_version", "needs_approval", "team_size", "made_up")
-        labels = {"team_size": "Most members of a team", "made_up": "Made up", "needs_approval": "Organizers admit each participant"}
+        fields = (
+            "title", "summary", "description", "rules", "rules_version", "needs_approval", "team_size", "item_noun", "unit_noun", "made_up",
+        )  # fmt: skip
+        labels = {
+            "team_size": "Most members of a team", "made_up": "Made up", "needs_approval": "Organizers admit each participant",
+            "item_noun": "What an item is called", "unit_noun": "What a group of items is called",
+        }  # fmt: skip
         help_texts = {
             "rules_version": "Raise it when the rules change in substance: participants then accept them again.",
             "team_size": "Empty: no cap.",
             "needs_approval": "",
+            "item_noun": "One noun in the singular, for example house or view; pages form its plural.",
+            "unit_noun": "Where several items belong together, for example scene or object; intervals are then over these.",
         }
 
 

@@ -14,8 +14,10 @@ negative one is an interval that is too short.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +29,7 @@ LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
 NO_VARIANCE = NOTHING**2  # what such sums leave of a variance
 ALIKE = "All answers are alike."
+Number = TypeVar("Number", float, Floats)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +52,17 @@ class Variance:
         spent = (self.rater > self.cell) * self.rater**2 / r + (self.sample > self.cell) * self.sample**2 / s + self.cell**2 / c
         return np.maximum(1.0, np.divide(self.total**2, spent, out=np.ones_like(self.total), where=spent > 0))
 
+    def each(self, change: Callable[[Floats], Floats]) -> Variance:
+        """With the three parts changed."""
+        return Variance(change(self.rater), change(self.sample), change(self.cell), self.clusters)
+
     def between(self) -> Variance:
         """Of the covariances [K, K] of K figures: of the difference of each two [K, K]."""
-        return Variance(*(_between(part) for part in (self.rater, self.sample, self.cell)), self.clusters)
+        return self.each(_between)
 
     def own(self) -> Variance:
         """Of the covariances [K, K] of K figures: of each [K]."""
-        return Variance(*(np.diag(part).copy() for part in (self.rater, self.sample, self.cell)), self.clusters)
+        return self.each(lambda part: np.diag(part).copy())
 
 
 def _between(part: Floats) -> Floats:
@@ -95,24 +102,25 @@ class Clusters:
 
     def variance(self, u: Floats) -> Variance:
         """Of the figure with influences u [N], or of each of K with u [N, K]."""
-        parts, counts = [], []
-        for sums in self._sums:
-            by = sums @ u
+
+        def part(by: Floats) -> Floats:
             g = len(by)
-            parts.append(np.asarray(_scale(g) * ((by - by.mean(axis=0)) ** 2).sum(axis=0)) if g else np.zeros(u.shape[1:]))
-            counts.append(g)
-        return Variance(*parts, tuple(counts))
+            return np.asarray(_scale(g) * ((by - by.mean(axis=0)) ** 2).sum(axis=0)) if g else np.zeros(u.shape[1:])
+
+        return self._parts(u, part)
 
     def covariance(self, u: Floats) -> Variance:
         """The covariances [K, K] of K figures with influences u [N, K]."""
-        parts, counts = [], []
-        for sums in self._sums:
-            by = sums @ u
-            g = len(by)
-            centred = by - by.mean(axis=0) if g else by
-            parts.append(_scale(g) * (centred.T @ centred))
-            counts.append(g)
-        return Variance(*parts, tuple(counts))
+
+        def part(by: Floats) -> Floats:
+            centred = by - by.mean(axis=0) if len(by) else by
+            return _scale(len(by)) * (centred.T @ centred)
+
+        return self._parts(u, part)
+
+    def _parts(self, u: Floats, part: Callable[[Floats], Floats]) -> Variance:
+        by_rater, by_sample, by_cell = (sums @ u for sums in self._sums)
+        return Variance(part(by_rater), part(by_sample), part(by_cell), (len(by_rater), len(by_sample), len(by_cell)))
 
     def alike(self, u: Floats) -> bool:
         """Whether no cluster differs from what all are on average."""
@@ -162,18 +170,18 @@ def ratio(num: Floats, den: Floats) -> tuple[float, Floats]:
 
 def figure(value: float, u: Floats, clusters: Clusters, weight: Floats, share: bool = True, alike: str = ALIKE) -> Figure:
     """The value with its interval. A `share` lies in [0, 1] and gets one that does too; `alike` is said where all answers are."""
-    known = {"n": clusters.n, "n_eff": effective(weight), "raters": clusters.n_raters, "samples": clusters.n_samples}
+    found = Figure(value, n=clusters.n, n_eff=effective(weight), raters=clusters.n_raters, samples=clusters.n_samples)
     if clusters.few:
-        return Figure(value, **known, why=clusters.few)
+        return replace(found, why=clusters.few)
     variance = clusters.variance(u)
     se, df = math.sqrt(float(variance.total)), float(variance.df)
     if share and not NOTHING < value < 1 - NOTHING:
         low, high = at_the_end(value, min(clusters.n_raters, clusters.n_samples))
-        return Figure(value, low, high, **known, se=se, df=df)
+        return replace(found, low=low, high=high, se=se, df=df)
     if clusters.alike(u):
-        return Figure(value, **known, why=alike)
+        return replace(found, why=alike)
     low, high = (share_interval if share else interval)(value, se, df)
-    return Figure(value, float(low), float(high), **known, se=se, df=df)
+    return replace(found, low=float(low), high=float(high), se=se, df=df)
 
 
 def at_the_end(value: float, m: int) -> tuple[float, float]:
@@ -182,17 +190,17 @@ def at_the_end(value: float, m: int) -> tuple[float, float]:
     return (0.0, 1 - far) if value <= 0 else (far, 1.0)
 
 
-def quantile(df: Floats | float) -> Floats:
+def quantile(df: Number) -> Number:
     """t(.975, df)."""
     return stdtrit(df, 1 - (1 - LEVEL) / 2)
 
 
-def interval(value: Floats | float, se: Floats | float, df: Floats | float) -> tuple[float, float]:
+def interval(value: Number, se: Number, df: Number) -> tuple[Number, Number]:
     half = quantile(df) * se
     return value - half, value + half
 
 
-def share_interval(value: Floats | float, se: Floats | float, df: Floats | float) -> tuple[float, float]:
+def share_interval(value: Number, se: Number, df: Number) -> tuple[Number, Number]:
     """On the scale of the logit, so that it stays between 0 and 1."""
     half = quantile(df) * se / (value * (1 - value))
     return expit(logit(value) - half), expit(logit(value) + half)

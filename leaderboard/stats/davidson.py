@@ -78,8 +78,8 @@ class Model:
     @cached_property
     def covariance(self) -> Variance:
         """Of theta [M, M], in parts."""
-        m, known = len(self), self.with_ties
-        return Variance(*(part[:m, :m] for part in (known.rater, known.sample, known.cell)), known.clusters)
+        m = len(self)
+        return self.with_ties.each(lambda part: part[:m, :m])
 
     @cached_property
     def with_ties(self) -> Variance:
@@ -125,8 +125,10 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
     """
     entries, place = np.unique(np.concatenate([answers.a, answers.b]), return_inverse=True)
     a, b = place[: len(answers)], place[len(answers) :]
-    m, notes = len(entries), []
-    extra, names = [], []
+    m = len(entries)
+    extra: list[Floats] = []
+    names: list[str] = []
+    notes: list[str] = []
     wanted: dict[str, Floats] = dict(covariates or {})
     if (answers.side > 0).any() and (answers.side < 0).any():
         wanted = {"side": answers.side.astype(np.float64), **wanted}
@@ -300,7 +302,7 @@ def _influences(found: _Fitted, a: Ints, b: Ints, verdict: Ints, z: Floats, prio
     score[:, m + ties :] = by_eta[:, None] * z
     fixed = found.information.copy()
     fixed[:m, :m] += 1.0 / m
-    u = np.linalg.solve(fixed, score.T).T
+    u: Floats = np.linalg.solve(fixed, score.T).T.astype(np.float64, copy=False)
     u[:, :m] -= u[:, :m].mean(axis=1, keepdims=True)
     return u
 
@@ -392,8 +394,7 @@ def duels(model: Model) -> Duels:
             found += by_nu**2 * part[m, m] + 2 * by_eta * by_nu * (with_nu[:, None] - with_nu[None, :])
         return np.maximum(0.0, found)
 
-    known = model.with_ties
-    spread = Variance(*(of_share(part) for part in (known.rater, known.sample, known.cell)), known.clusters)
+    spread = model.with_ties.each(of_share)
     gap, between = model.theta[:, None] - model.theta[None, :], model.between
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(between.total > crossed.NO_VARIANCE, np.abs(gap) / np.sqrt(between.total), np.where(gap == 0, 0.0, np.inf))
@@ -475,7 +476,8 @@ def coefficient(model: Model, name: str) -> crossed.Figure:
     """The side ("side") or a covariate, with its interval."""
     at = model.column(name)
     value = model.gamma if name == "side" else float(model.beta[model.covariates.index(name)])
-    return crossed.figure(float(value), model.u[:, at], model.clusters, np.ones(len(model.answers)), share=False)
+    assert value is not None  # who asks for the side knows that it was fitted
+    return crossed.figure(value, model.u[:, at], model.clusters, np.ones(len(model.answers)), share=False)
 
 
 # --- how fragile is first place?

@@ -74,7 +74,7 @@ def elo(judged: Sequence[Judged], anchor: str, resamples: int = preference.RESAM
     counted = cells(found, len(methods))
     value, fitted = preference.judge_elo(counted, at)
     scale = preference.scale(value, preference.judge_elos(preference.resampled_blocks(found, len(methods), resamples, seed), at))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "method": name, "elo": _plain(scale.value[n]), "low": _plain(scale.low[n]), "high": _plain(scale.high[n]),
             "wins": int(counted[n, :, 0].sum()), "ties": int(counted[n, :, 1].sum()), "losses": int(counted[:, n, 0].sum()),
@@ -144,7 +144,8 @@ def preferred(asked: Questions, samples: Sequence[str], methods: Sequence[str], 
     said: dict[tuple[str, str, str], list[int]] = {}
     for one in judged:
         turn = 1 if one.left < one.right else -1
-        said.setdefault((one.sample, *sorted((one.left, one.right))), []).extend(turn * verdict for verdict in one.verdicts)
+        a, b = sorted((one.left, one.right))
+        said.setdefault((one.sample, a, b), []).extend(turn * verdict for verdict in one.verdicts)
     found = np.full(len(asked.sample), math.nan)
     for n, (h, a, b) in enumerate(zip(asked.sample.tolist(), asked.a.tolist(), asked.b.tolist(), strict=True)):
         verdicts = said.get((samples[h], methods[a], methods[b]))

@@ -87,7 +87,7 @@ def analyse(
 
 def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = (), seed: int = 0) -> dict[str, Any]:
     """The same of published means; of `metrics` only `of_methods` counts."""
-    scales = [
+    scales: list[dict[str, Any]] = [
         {
             "method": name, "mos": [float(means.mean[n]), float(means.low[n]), float(means.high[n])], "sd": None,
             "n": None if np.isnan(means.n[n]) else int(means.n[n]), "normalised": (float(means.mean[n]) - LOWEST) / 4, "scenes": {},

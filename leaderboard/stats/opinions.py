@@ -91,7 +91,8 @@ def correlation(
     ends: Sequence[tuple[float, float] | None] = [None] * 3
     if resamples and n >= FEWEST:
         ends = [_ends(column) for column in _drawn(first, second, resamples, seed).T]
-    return Correlation(*(float(one.statistic) for one in found), n, *ends)
+    r, rho, tau = (float(one.statistic) for one in found)
+    return Correlation(r, rho, tau, n, *ends)
 
 
 def _ends(drawn: Floats) -> tuple[float, float] | None:
@@ -115,8 +116,8 @@ def _drawn(x: Floats, y: Floats, resamples: int, seed: int) -> Floats:
     untied = np.sqrt(first * second)
     tau = np.divide(same, untied, out=np.full(resamples, math.nan), where=untied > 0)
     # The rank of a value in a draw: how many drawn ones are less, and half of those that are equal.
-    ranks = [w @ ((signs < 0) + 0.5 * (signs == 0)) for signs in (one, other)]
-    return np.stack([_weighted(w, x[None], y[None], untied > 0), _weighted(w, *ranks, untied > 0), tau], axis=1)
+    rank, other_rank = (w @ ((signs < 0) + 0.5 * (signs == 0)) for signs in (one, other))
+    return np.stack([_weighted(w, x[None], y[None], untied > 0), _weighted(w, rank, other_rank, untied > 0), tau], axis=1)
 
 
 def _weighted(w: Floats, a: Floats, b: Floats, varies: NDArray[np.bool_]) -> Floats:
@@ -162,7 +163,8 @@ def averaged(each: Iterable[Correlation], resamples: int = 0, seed: int = 0) -> 
     if resamples and n > 1:
         drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) @ table / n
         ends = [_ends(column) for column in drawn.T]
-    return Correlation(*(float(value) for value in table.mean(axis=0)), n, *ends)
+    r, rho, tau = table.mean(axis=0).tolist()
+    return Correlation(r, rho, tau, n, *ends)
 
 
 def agreement_probability(p: Sequence[float], q: Sequence[float]) -> float:

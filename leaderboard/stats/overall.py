@@ -63,7 +63,9 @@ def overall_brackets(
         ranks[i] = int(better) + 1
     moving = [m for m in range(metrics) if m not in fixed]
     tested = [i for i in in_order if all(not np.isnan(samples[m, i]).all() for m in moving)]
-    used = ~np.isnan(samples[np.ix_(moving, tested)]).any(axis=0) if moving and tested else np.ones((0, 0), dtype=bool)
+    used = np.ones((0, 0), dtype=bool)
+    if moving and tested:
+        used = np.asarray(~np.isnan(samples[moving][:, tested]).any(axis=0))
     # The groups that more than half have in every metric; who lacks one of them is not tested.
     groups = used.sum(axis=0) > len(tested) / 2 if used.size else np.zeros(samples.shape[2], dtype=bool)
     if moving:
@@ -81,7 +83,7 @@ def overall_brackets(
     for m in fixed:
         sure[m] = before[m]
     if moving:
-        p = adjusted(samples[np.ix_(moving, tested, np.flatnonzero(groups))])
+        p = adjusted(samples[moving][:, tested][:, :, groups])
         sure[moving] = (p <= ALPHA) & before[moving]
     inside = _ahead(rule, sure, share)
     bracket, loose = lined(tested, inside | inside.T, n)

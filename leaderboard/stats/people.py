@@ -218,15 +218,15 @@ def people(
         rows.append(replace(row, contradictions=() if metric.guard else _contradictions(answers, metric, compared)))
         differences.append(found)
         step()
-    rows, pairs = _compared(rows, differences, few=bool(clusters.few))
+    placed, pairs = _compared(rows, differences, few=bool(clusters.few))
     entries = () if opinions else _entries(answers, models)
     step()
     usable = not clusters.few and bool(models) and len(models[0]) > 1
     hangs = davidson.fragile(models[0], step) if fragility and usable else None
     return People(
-        len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, rows, entries, best,
+        len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, placed, entries, best,
         tuple(_preference(n, model, unknown) for n, model in enumerate(models, 1)), pairs, hangs, compared,
-        _enough(models[0], entries) if usable else None, _forecast(rows, metrics, differences),
+        _enough(models[0], entries) if usable else None, _forecast(placed, metrics, differences),
         tuple((answers.raters[k], *one) for k, one in davidson.consistency(models[0]).items()) if usable else (), _why(answers),
     )  # fmt: skip
 
@@ -252,13 +252,14 @@ def _duels(answers: Answers, models: Sequence[Model]) -> tuple[Duel, ...]:
     found, p_values = [], []
     for model in models:
         table = davidson.duels(model)
-        known = {"raters": model.clusters.n_raters, "samples": model.clusters.n_samples, "why": model.clusters.few}
+        of_model = Figure(None, raters=model.clusters.n_raters, samples=model.clusters.n_samples, why=model.clusters.few)
         for i, j in np.argwhere(np.triu(table.met, 1)).tolist():
             if table.value[i, j] < 0.5:
                 i, j = j, i
             a, b = int(model.entries[i]), int(model.entries[j])
             n = int(counts[a, b] + counts[b, a])
-            share = Figure(float(table.value[i, j]), _or_none(table.low[i, j]), _or_none(table.high[i, j]), n, **known)
+            low, high = _or_none(table.low[i, j]), _or_none(table.high[i, j])
+            share = replace(of_model, value=float(table.value[i, j]), low=low, high=high, n=n)
             found.append(Duel(answers.entries[a], answers.entries[b], share, None, n))
             p_values.append(float(table.p[i, j]))
     return _surest_first(found, p_values)
@@ -274,8 +275,10 @@ def _duels_of_scores(answers: Answers, scores: Ratings) -> tuple[Duel, ...]:
         if apart.value is not None and apart.value < 0:
             a, b, apart = b, a, mos.apart(scores, b, a)
         found.append(Duel(answers.entries[a], answers.entries[b], apart, None, int(counts[a, b] + counts[b, a])))
-        known = apart.se is not None and apart.df is not None and apart.value is not None
-        p_values.append(crossed.two_sided(apart.value, apart.se**2, apart.df) if known else math.nan)
+        if apart.se is None or apart.df is None or apart.value is None:
+            p_values.append(math.nan)
+        else:
+            p_values.append(crossed.two_sided(apart.value, apart.se**2, apart.df))
     return _surest_first(found, p_values)
 
 
@@ -309,13 +312,13 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
 
 def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
     """By the rank intervals of the largest part."""
-    rows = [row for row in entries if row.part == 1 and row.rank is not None]
-    settled = planning.settled_places(np.array([row.rank[0] for row in rows]), np.array([row.rank[1] for row in rows]))
-    if settled == len(rows):
+    ranked = [(row.method, *row.rank) for row in entries if row.part == 1 and row.rank is not None]
+    settled = planning.settled_places(np.array([low for _, low, _ in ranked]), np.array([high for _, _, high in ranked]))
+    if settled == len(ranked):
         return Enough(settled, None)
     place = {int(entry): n for n, entry in enumerate(model.entries)}
     names = {name: n for n, name in enumerate(model.answers.entries)}
-    above, below = (place[names[rows[settled + n].method]] for n in (0, 1))
+    above, below = (place[names[ranked[settled + n][0]]] for n in (0, 1))
     gap = float(model.theta[above] - model.theta[below])
     variance = float(model.between.total[above, below])
     known = abs(gap) > with_people.EQUAL and variance > 0
@@ -380,7 +383,8 @@ def _compared(rows: list[MetricRow], found: list[Differences], few: bool) -> tup
     tested = [(row.key, one) for row, one in zip(rows, found, strict=True) if _counts(row)]
     pairs = with_people.pairs(tested)
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs if pair.p_holm is not None}
-    tiers = {} if few else with_people.tiers({row.key: row.decided.value for row in rows if _counts(row)}, p_holm)
+    values = {row.key: row.decided.value for row in rows if _counts(row) and row.decided.value is not None}
+    tiers = {} if few else with_people.tiers(values, p_holm)
     size = next((one for row, one in zip(rows, found, strict=True) if row.guard and row.key == "size"), None)
     placed = []
     for row, one in zip(rows, found, strict=True):
@@ -481,7 +485,7 @@ def figure_json(figure: Figure) -> dict[str, Any]:
 def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
     decided = figure_json(row.decided) | {"coverage": row.coverage}
     three_way = _ends(row.three_way.figure) | {"tolerance": row.three_way.tolerance, "range": row.three_way.range}
-    told = None
+    told: dict[str, Any] | None = None
     if row.seen is not None:
         told = {"gamma": row.seen.gamma, "unit": row.seen.unit, **dict(zip(("slope", "low", "high"), row.seen.slope, strict=True))}
         told |= {"delta75": row.seen.delta75, "largest": row.seen.largest}

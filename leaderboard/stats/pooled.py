@@ -36,7 +36,8 @@ class Pooled:
     def as_share(self) -> Pooled:
         """The same as shares, from logits."""
         ends = None if self.prediction is None else (float(expit(self.prediction[0])), float(expit(self.prediction[1])))
-        return Pooled(*(float(expit(v)) for v in (self.value, self.low, self.high)), self.tau2, self.i2, self.k, ends)
+        value, low, high = (float(expit(v)) for v in (self.value, self.low, self.high))
+        return Pooled(value, low, high, self.tau2, self.i2, self.k, ends)
 
 
 def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:

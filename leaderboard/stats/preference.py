@@ -61,10 +61,11 @@ def cells(votes: Votes) -> Floats:
     won = votes.verdict < 0
     lost = votes.verdict > 0
     tied = votes.verdict == 0
-    np.add.at(found, (votes.a[won], votes.b[won], 0), 1.0)
-    np.add.at(found, (votes.b[lost], votes.a[lost], 0), 1.0)
-    np.add.at(found, (votes.a[tied], votes.b[tied], 1), 1.0)
-    np.add.at(found, (votes.b[tied], votes.a[tied], 1), 1.0)
+    wins, ties = found[..., 0], found[..., 1]
+    np.add.at(wins, (votes.a[won], votes.b[won]), 1.0)
+    np.add.at(wins, (votes.b[lost], votes.a[lost]), 1.0)
+    np.add.at(ties, (votes.a[tied], votes.b[tied]), 1.0)
+    np.add.at(ties, (votes.b[tied], votes.a[tied]), 1.0)
     return found
 
 

@@ -57,7 +57,7 @@ def tie_tolerance(values: Floats) -> Floats:
     return TIE_TOLERANCE * np.maximum(1.0, np.abs(values))
 
 
-def costs(values: Sequence[float | None], higher_is_better: bool) -> Floats:
+def costs(values: Sequence[float | None] | Floats, higher_is_better: bool) -> Floats:
     """``values`` as float64[n] with the best one lowest; NaN where there is none or it is not finite."""
     numbers = np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
     numbers[~np.isfinite(numbers)] = math.nan
@@ -157,8 +157,8 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
 
     score = combine(rule, columns, better, equal, field.shape[1])
     values: list[float | None] = [None] * cost.shape[1]
-    for index in np.flatnonzero(complete):
-        values[index] = _shown_value(rule, columns, float(score[index]), int(index))
+    for index in np.flatnonzero(complete).tolist():
+        values[index] = _shown_value(rule, columns, float(score[index]), index)
     ranks = rank(
         [value if part else None for value, part in zip(values, takes_part, strict=True)],
         overall_higher_is_better(rule, columns),

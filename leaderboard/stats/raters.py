@@ -236,7 +236,7 @@ def leave_one_out(people: Floats) -> Floats:
     """float64[K]: each rater's mean agreement with the others, NaN without a common question: low ones want a look."""
     agree = agreement(people).all.copy()
     np.fill_diagonal(agree, math.nan)
-    some = ~np.isnan(agree).all(axis=1)
+    some = np.asarray(~np.isnan(agree).all(axis=1))
     return np.where(some, np.nanmean(np.where(some[:, None], agree, 0.0), axis=1), math.nan)
 
 

@@ -34,7 +34,8 @@ class Seen:
     def share(self, difference: float) -> tuple[float, float, float]:
         """How many prefer the higher side of a difference, with its interval; beyond the largest seen, the share there."""
         z = (min(abs(difference), self.largest) / self.unit) ** self.gamma
-        return tuple(float(expit(b * z)) for b in self.slope)  # type: ignore[return-value]
+        value, low, high = (float(expit(b * z)) for b in self.slope)
+        return value, low, high
 
     @property
     def delta75(self) -> tuple[float, float, float] | None:

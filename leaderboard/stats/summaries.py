@@ -80,11 +80,17 @@ def of_scores(
     counted = ratings.take(~out[ratings.rater])
     scored, table = [metric.scored for metric in metrics], _means(counted)
     entries = _entries(ratings.methods, damaged)
-    sizes = {"size": size, "reference_size": reference_size, "step": step}
-    summary = as_json(people(of_opinions(counted, entries), scored, seed, opinions=table, **sizes))
+
+    def summarised(among: Collection[str] | None) -> dict[str, Any]:
+        found = people(
+            of_opinions(counted, among), scored, seed, opinions=table, size=size, reference_size=reference_size, step=step,
+        )  # fmt: skip
+        return as_json(found)
+
+    summary = summarised(entries)
     if damaged is not None:
         every = set(entries or ()) >= set(ratings.methods)
-        whole = summary if every else as_json(people(of_opinions(counted), scored, seed, opinions=table, **sizes))
+        whole = summary if every else summarised(None)
         summary["all"] = _without_raters(whole)
     groups = {}
     for name in sorted({name for name in ratings.groups if name}):

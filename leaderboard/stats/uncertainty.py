@@ -56,7 +56,7 @@ class Paired:
     dropped: int
 
 
-def paired(a: Sequence[float | None], b: Sequence[float | None], higher_is_better: bool = True) -> Paired:
+def paired(a: Sequence[float | None] | Floats, b: Sequence[float | None] | Floats, higher_is_better: bool = True) -> Paired:
     """Compare two entries over the same groups, in the same order; see :class:`Paired`."""
     if len(a) != len(b):
         raise ValueError(f"a paired comparison needs the same groups on both sides, not {len(a)} and {len(b)}")
@@ -80,7 +80,9 @@ def _signs(d: Floats) -> tuple[float, float, float]:
     """(p, low, high) of the mean of differences d [n]."""
     n = len(d)
     bar = abs(float(d.sum())) - TIE_TOLERANCE * float(np.abs(d).sum())
-    hits, total, ends = 0, 0, ([], [])
+    hits, total = 0, 0
+    lower: list[Floats] = []
+    upper: list[Floats] = []
     for signs in _patterns(n, ALL_OF_A_PAIR, FLIPS_OF_A_PAIR):
         sums = signs @ d
         hits += int((np.abs(sums) >= bar).sum())
@@ -89,9 +91,9 @@ def _signs(d: Floats) -> tuple[float, float, float]:
         of_flipped, of_rest = (d.sum() - sums) / 2, (d.sum() + sums) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
             u, v = of_flipped / flipped, of_rest / (n - flipped)  # Hartigan's typical values
-        ends[0].append(np.fmin(u, v))
-        ends[1].append(np.fmax(u, v))
-    lows, highs = (np.concatenate(one) for one in ends)
+        lower.append(np.fmin(u, v))
+        upper.append(np.fmax(u, v))
+    lows, highs = np.concatenate(lower), np.concatenate(upper)
     k = math.floor(ALPHA * (total + 1))
     low = float(np.partition(lows, k - 1)[k - 1])
     high = float(np.partition(highs, total - k)[total - k])
@@ -105,7 +107,7 @@ def _patterns(n: int, exact: int, flips: int, cells: int = 1) -> Iterator[Floats
         step = max(1, BLOCK_CELLS // max(n, cells))
         for start in range(0, len(numbers), step):
             bits = numbers[start : start + step, None] >> np.arange(n) & 1
-            yield 1.0 - 2.0 * bits
+            yield 1 - 2 * bits.astype(np.float64)
         return
     signs = np.random.Generator(np.random.PCG64(0)).integers(0, 2, (flips, n)) * 2 - 1
     step = max(1, BLOCK_CELLS // max(n, cells))
@@ -230,7 +232,7 @@ def _p_of(samples: Floats, tested: Sequence[int], only: int | None = None) -> Fl
     if not tested:
         return np.zeros((0, 0))
     used = ~np.isnan(samples[tested]).any(axis=0)
-    return adjusted(samples[np.ix_(tested, used)], only)
+    return adjusted(samples[tested][:, used], only)
 
 
 def tested_of(samples: Floats, ranks: Sequence[int | None], in_order: Sequence[int], most: int = FIRST) -> tuple[list[int], bool]:
@@ -305,7 +307,7 @@ def leads(values: ArrayLike, higher_is_better: bool = True) -> Floats:
     if not tested:
         return np.full(len(samples), math.nan)
     used = ~np.isnan(samples[tested]).any(axis=0)
-    x = samples[np.ix_(tested, used)] * (1 if higher_is_better else -1)
+    x = samples[tested][:, used] * (1 if higher_is_better else -1)
     n = x.shape[1]
     rng = np.random.Generator(np.random.PCG64(0))
     chosen = np.zeros((2 * HALVES, n))

@@ -19,7 +19,7 @@ from scipy.special import betaln, stdtr
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Figure
-from leaderboard.stats.votes import Floats
+from leaderboard.stats.votes import Floats, Ints
 
 EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are rounding
 FOLDS = 5
@@ -161,8 +161,8 @@ def folds_of(answers: Answers) -> NDArray[np.int64]:
     return place % min(FOLDS, int(place.max()) + 1)
 
 
-def _same(d: Floats, verdict: Floats, tolerance: Floats | float) -> Floats:
-    return (np.where(np.abs(d) <= tolerance, 0.0, np.sign(d)) == verdict).astype(float)
+def _same(d: Floats, verdict: Ints, tolerance: Floats | float) -> Floats:
+    return (np.where(np.abs(d) <= tolerance, 0.0, np.sign(d)) == verdict).astype(np.float64)
 
 
 def three_way_at(found: Differences, tolerance: float) -> float:
@@ -171,7 +171,7 @@ def three_way_at(found: Differences, tolerance: float) -> float:
     return float((w * _same(found.d, found.answers.verdict, tolerance)).sum() / w.sum())
 
 
-def _tolerance(d: Floats, verdict: Floats, weight: Floats) -> float:
+def _tolerance(d: Floats, verdict: Ints, weight: Floats) -> float:
     """The smallest tolerance that gives most answers: 0, halfway between two neighbouring |d|, or the largest."""
     size = np.abs(d)
     distinct, place = np.unique(size, return_inverse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leaderboard.certainty import NOUN, plural
 from leaderboard.people import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
 from leaderboard.stats.votes import FEW, LEAST, ROUGH
 from leaderboard.studies.summary import Summary
@@ -94,36 +95,36 @@ def _enough(summary: Summary) -> Sentence | None:
     return Sentence(first, more)
 
 
-def rough_words(summary: Summary) -> str:
-    """What is said beside intervals of few raters or items."""
-    few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, "items")) if LEAST <= n < ROUGH]
+def rough_words(summary: Summary, noun: str = NOUN) -> str:
+    """What is said beside intervals of few raters or items, which are called `noun`."""
+    few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, plural(noun))) if LEAST <= n < ROUGH]
     return "" if summary.why or not few else f"Few {names(few)}: read these intervals as rough ones."
 
 
-def forecast_words(summary: Summary, title: str) -> str:
+def forecast_words(summary: Summary, title: str, noun: str = NOUN) -> str:
     """How much surer the first metric's figure would be: `±6 now; 10 more items: ±5`."""
     found = summary.forecast
     if found is None:
         return ""
-    parts = [(found.answers, "judgements by these people"), (found.raters, "people"), (found.samples, "items")]
-    more = "; ".join(f"{n:,} more {noun}: ±{_points(half)}" for (n, half), noun in parts)
-    helps = {"answers": "judgements", "raters": "people", "samples": "items"}[found.helps]
+    parts = [(found.answers, "judgements by these people"), (found.raters, "people"), (found.samples, plural(noun))]
+    more = "; ".join(f"{n:,} more {what}: ±{_points(half)}" for (n, half), what in parts)
+    helps = {"answers": "judgements", "raters": "people", "samples": plural(noun)}[found.helps]
     return f"{title}'s agreement is known to about ±{_points(found.now)} of 100 now. {more}. More {helps} help most."
 
 
-def fragile_words(summary: Summary) -> str:
+def fragile_words(summary: Summary, noun: str = NOUN) -> str:
     """What first place hangs on."""
     found = summary.fragile
     if found is None:
         return ""
     parts = [
-        (found.answers, "judgement", summary.answers),
-        (found.raters, "person", summary.raters_counted),
-        (found.samples, "item", summary.samples_counted),
+        (found.answers, summary.answers, "judgement" if summary.answers == 1 else "judgements"),
+        (found.raters, summary.raters_counted, "person" if summary.raters_counted == 1 else "people"),
+        (found.samples, summary.samples_counted, plural(noun, summary.samples_counted)),
     ]
-    said = [f"{n:,} of {whole:,} {noun if whole == 1 else {'person': 'people'}.get(noun, noun + 's')}" for n, noun, whole in parts if n]
+    said = [f"{n:,} of {whole:,} {what}" for n, whole, what in parts if n]
     if not said:
-        return "No half of the judgements, people or items decides first place."
+        return f"No half of the judgements, people or {plural(noun)} decides first place."
     return f"At most {names(said, 'or')}, left out, would put another entry first."
 
 

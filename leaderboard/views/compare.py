@@ -33,7 +33,7 @@ class Comparison:
     b: Result
     paired: Paired | None
     p_board: float | None
-    noun: str
+    unit: certainty.Unit
 
     @property
     def verdict(self) -> str:
@@ -42,7 +42,7 @@ class Comparison:
         if it is None or it.mean_difference is None:
             return ""
         if it.p_value is None:
-            return certainty.few(it.n, self.noun)
+            return certainty.few(it.n, self.unit)
         p = certainty.p_words(it.p_value)
         if it.p_value > ALPHA:
             return certainty.SENTENCES["not_apart"].format(p=p)
@@ -111,7 +111,12 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
     sees_items = a.may("see_items") and b.may("see_items")
     snapshot = Snapshot.current(a.submission.phase, a.phase_place.audience) if a.phase_place.sees_board else None
     found = _comparisons(first, second, sees_items, snapshot.content if snapshot else None)
-    context: dict = {"comparisons": found, "sees_items": sees_items, "shape": certainty.SENTENCES["shape"]}
+    context: dict = {
+        "comparisons": found,
+        "sees_items": sees_items,
+        "shape": certainty.SENTENCES["shape"],
+        "units": certainty.plural(found[0].unit.noun) if found else "",
+    }
     if not found or not sees_items:
         return context
     chosen = next((c for c in found if c.a.slug == request.GET.get("metric")), None)
@@ -147,7 +152,7 @@ def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, conten
     theirs = {result.slug: result for result in results(second, None)}
     columns = {(metric["slug"], metric["fingerprint"]): metric for metric in content["metrics"]} if content else {}
     places = [place_of(content, evaluation.submission_id) for evaluation in (first, second)]
-    found, (_, noun) = [], certainty.unit_of(first.batch.groups)
+    found, unit = [], certainty.Unit.of(first.batch.groups, first.batch.phase.challenge)
     for result in results(first, None):
         other = theirs.get(result.slug)
         if other is None or other.score.fingerprint != result.score.fingerprint:
@@ -155,7 +160,7 @@ def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, conten
         test = _test(first, result, other) if sees_items else None
         column = columns.get((result.slug, result.score.fingerprint))
         p = boards.pair_p(column, *places) if column and sees_items and None not in places else None
-        found.append(Comparison(result, other, test, p, noun))
+        found.append(Comparison(result, other, test, p, unit))
     return found
 
 

@@ -114,7 +114,7 @@ def _certainty(evaluation: Evaluation, found: list[Result], snapshot: Snapshot |
     if evaluation.batch.is_imported:
         return []
     equal = [(result.metric["title"], result.score.n) for result in found if result.score.n >= LEAST and not result.ends]
-    said = certainty.of_values(evaluation.batch.groups, equal)
+    said = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
     if snapshot is None or index is None:
         return said
     content = snapshot.content

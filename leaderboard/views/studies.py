@@ -14,6 +14,7 @@ from django.urls import reverse
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard import boards, plots_study
+from leaderboard.certainty import Unit, plural
 from leaderboard.judge import answers
 from leaderboard.judge.shown import TITLES, of_study
 from leaderboard.models import Study, StudyAnalysis
@@ -148,6 +149,12 @@ def withheld_labels(study: Study, barred: Collection[int]) -> set[str]:
     return {entry.label for entry in study.entries.all() if entry.submission_id in barred} if barred else set()
 
 
+def noun_of(study: Study) -> str:
+    """What its pages call what people were asked about."""
+    challenge, batch = study.phase.challenge, study.batch
+    return Unit.of(batch.groups, challenge).noun if batch else challenge.item_noun
+
+
 def _study(place: PhasePlace, slug: str) -> Study:
     rows = Study.objects.filter(phase=place.phase, slug=slug)
     found = (rows if place.viewer.organizes else rows.shown()).first()
@@ -158,7 +165,8 @@ def _study(place: PhasePlace, slug: str) -> Study:
 
 def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) -> dict[str, Any]:
     """What the page shows of an analysis; `metric` is the one whose values are drawn over opinion scores."""
-    entries, lines = _pages(study), lines_of(summary, titles)
+    entries, noun = _pages(study), noun_of(study)
+    lines = lines_of(summary, titles, noun)
     groups = sorted({group for group in summary.groups if group})
     # Below the smallest numbers there is no order of entries either.
     shown = sorted(summary.ranked, key=lambda line: line.method) if summary.why and summary.of != "means" else summary.ranked
@@ -174,7 +182,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
     others = [line for line in summary.scales if line.method not in {one.method for one in summary.ranked}]
 
     def by_group(line: Line, figure: Agreement) -> Line:
-        return Line(line.title, figure, None, key=line.key)
+        return Line(line.title, figure, None, key=line.key, noun=noun)
 
     rows = [
         {
@@ -197,12 +205,12 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
     )
     return {
         "found": summary, "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
-        "others": others, "rough": words.rough_words(summary),
+        "others": others, "rough": words.rough_words(summary, noun), "samples": plural(noun, len(summary.samples)),
         "has_ends": any(rate[1] is not None for rate in rates), "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
         "covariates": words.covariate_words(summary),
-        "fragile": words.fragile_words(summary), "forecast": words.forecast_words(summary, first_metric),
+        "fragile": words.fragile_words(summary, noun), "forecast": words.forecast_words(summary, first_metric, noun),
         "raters": [line.model_dump() | {"number": n} for n, line in enumerate(summary.reliability.raters, 1)],
         "map": _map(summary, titles), "curves": [plots_study.adequacy(curve.model_dump()).to_dict() for curve in summary.adequacy],
         "chosen": chosen, "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,

@@ -57,6 +57,8 @@ class ChallengeFull(ChallengeBrief):
     rules_version: str
     needs_approval: bool
     team_size: int | None = Field(description="Most members of a team; null: no cap.")
+    item_noun: str = Field(description="What an item is called, in the singular.")
+    unit_noun: str = Field(description="What a group of items is called, in the singular.")
     phases: list[PhaseBrief]
 
 
@@ -142,7 +144,7 @@ def list_challenges(request: HttpRequest, paging: PageQuery):
 @router.get("/challenges/{challenge}", response={200: ChallengeFull, **ERRORS}, summary="A challenge")
 def get_challenge(request: HttpRequest, challenge: Slug):
     found = challenge_for(request.user, challenge)
-    fields = ("description", "rules_version", "needs_approval", "team_size")
+    fields = ("description", "rules_version", "needs_approval", "team_size", "item_noun", "unit_noun")
     phases = [_phase_brief(phase) for phase in found.phases.all()]
     return _brief(request, found) | {name: getattr(found, name) for name in fields} | {"phases": phases}
 

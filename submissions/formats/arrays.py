@@ -53,7 +53,11 @@ class Naming:
 
 def counted_from_zero(prefix: str = "") -> Naming:
     """The naming of JSON, NPZ and tables: ``vertices[3]``, ``edges[12]``."""
-    return Naming(*(lambda n, label=label: f"{prefix}{label}[{n}]" for label in ("vertices", "edges", "edge_score")))
+
+    def place(label: str) -> Callable[[int], str]:
+        return lambda n: f"{prefix}{label}[{n}]"
+
+    return Naming(place("vertices"), place("edges"), place("edge_score"))
 
 
 def table(rows: Any, columns: int, label: str, most: int, where: str, findings: Findings) -> NDArray[np.float64] | None:
@@ -171,7 +175,7 @@ def _checked_scores(edge_score: NDArray[Any], n_edges: int, naming: Naming, find
     return values
 
 
-def _each(wrong: NDArray[np.bool_], findings: Findings, place: Callable[[int], str], reason: Callable[[int], str]) -> None:
+def _each(wrong: NDArray[np.bool_] | np.bool_, findings: Findings, place: Callable[[int], str], reason: Callable[[int], str]) -> None:
     """Notes the first faults of a mask one by one and counts the rest."""
     at = np.flatnonzero(wrong)
     for n in at[:MAX_FINDINGS_PER_FILE].tolist():
@@ -192,4 +196,4 @@ def _kind(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
         return f'the text "{shown(value[:40])}"'
-    return {dict: "an object", list: "a list"}.get(type(value), f"a {type(value).__name__}")
+    return "an object" if type(value) is dict else "a list" if type(value) is list else f"a {type(value).__name__}"

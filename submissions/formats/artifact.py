@@ -51,8 +51,8 @@ class Stored:
         """``data``, or of an open file only what is named: the arrays that hold one value an item and those that hold rows, with their
         rows' shapes. Raises ``FormatError``."""
         rows: dict[str, Shape] = {**dict.fromkeys((IDS, *per_item), ()), **per_row}
-        read = read_npz if isinstance(data, bytes) else read_members
-        arrays = read(data, "artifact", rows, MAX_BYTES)
+        name = "artifact"
+        arrays = read_npz(data, name, rows, MAX_BYTES) if isinstance(data, bytes) else read_members(data, name, rows, MAX_BYTES)
         missing = [name for name in rows if name not in arrays]
         if missing:
             raise FormatError("artifact", missing[0], f"is missing; this is not a stored set of {what}")

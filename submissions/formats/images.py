@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import ExifTags, Image, ImageCms
+from PIL import ExifTags, Image, ImageCms, ImageFile
 
 from submissions.formats.errors import FormatError, shown
 from submissions.formats.families import RENDER
@@ -92,7 +92,7 @@ def read_mask(data: bytes, name: str, size: Size) -> NDArray[np.uint8]:
             raise _broken(name, error) from None
 
 
-def _opened(data: bytes, name: str, most: Size) -> Image.Image:
+def _opened(data: bytes, name: str, most: Size) -> ImageFile.ImageFile:
     """The image, its header read and held against the bounds, its pixels not yet decoded."""
     kind = RENDER.suffixes.get(PurePosixPath(name).suffix.lower())
     if kind is None:
@@ -138,7 +138,7 @@ def _orientation(image: Image.Image) -> Image.Transpose | None:
         # Not getexif(), which decodes a PNG to look behind its pixels too.
         found = Image.Exif()
         found.load(image.info.get("exif") or b"")
-        return turns.get(found.get(ExifTags.Base.Orientation))
+        return turns.get(found.get(ExifTags.Base.Orientation) or 0)
     except _BROKEN:
         return None
 
@@ -148,9 +148,10 @@ def _oriented_size(image: Image.Image) -> Size:
     return (image.height, image.width) if _orientation(image) in swaps else (image.width, image.height)
 
 
-def _channels(image: Image.Image, name: str, data: bytes) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _channels(given: ImageFile.ImageFile, name: str, data: bytes) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Colours [H, W, 3] and alpha [H, W] or None, each uint8 or uint16; stored orientation."""
-    deep = _sixteen_bits(image, data)
+    deep = _sixteen_bits(given, data)
+    image: Image.Image = given
     has_alpha = "A" in image.getbands() or "transparency" in image.info
     profile = image.info.get("icc_profile")
     if deep is not None and not profile:
@@ -167,7 +168,7 @@ def _channels(image: Image.Image, name: str, data: bytes) -> tuple[NDArray[Any],
     return np.asarray(_as_srgb(image, profile, name)), alpha
 
 
-def _sixteen_bits(image: Image.Image, data: bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint16] | None] | None:
+def _sixteen_bits(image: ImageFile.ImageFile, data: bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint16] | None] | None:
     """All 16 bits of a 16-bit PNG, of which the library gives the upper eight only; None for other images."""
     mode = str(image.tile[0].args) if image.format == "PNG" and image.tile else ""
     if image.mode == "I;16":
@@ -220,10 +221,10 @@ def _composited(channels: NDArray[Any], alpha: NDArray[Any] | None, background: 
     found = np.empty(channels.shape, np.uint8)
     for start in range(0, len(channels), _ROWS):
         rows = slice(start, start + _ROWS)
-        values = channels[rows] * (np.float32(255) / most)
+        values: NDArray[np.floating] = channels[rows] * (np.float32(255) / most)
         if alpha is not None:
             share = alpha[rows, :, None] / np.float32(np.iinfo(alpha.dtype).max)
-            values = values * share + np.float32(background) * (1 - share)
+            values = values * share + np.asarray(background, np.float32) * (1 - share)
         found[rows] = np.floor(values + np.float32(0.5))
     return found
 

@@ -14,8 +14,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Self
+from typing import IO, BinaryIO, Self
 
 from submissions.formats.errors import Findings, FormatError, shown, size_text
 from submissions.formats.families import FAMILIES
@@ -64,7 +65,7 @@ class PackagedFile:
 class _Entry:
     name: str
     size: int
-    open: Callable[[], BinaryIO]
+    open: Callable[[], IO[bytes]]
 
 
 class Package:
@@ -200,7 +201,7 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack)
     """Files and folders of an archive; whatever marks it as an attack or as broken is a fault."""
     guarded = _GuardedFile(stream, max(2 * _CHUNK, bounds.max_entries * _DIRECTORY_BYTES_PER_ENTRY))
     try:
-        archive = stack.enter_context(zipfile.ZipFile(guarded))  # type: ignore[arg-type]
+        archive = stack.enter_context(zipfile.ZipFile(guarded))
     except _DirectoryTooLarge:
         raise PackageError(label, "", f"lists too many files; at most {bounds.max_entries} are taken") from None
     except _UNREADABLE as error:
@@ -220,7 +221,7 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack)
         elif name.endswith("/"):
             folders.append(name[:-1])
         elif not _is_junk(name):
-            entries.append(_Entry(name, info.file_size, lambda info=info: archive.open(info)))  # type: ignore[misc]
+            entries.append(_Entry(name, info.file_size, partial(archive.open, info)))
             _check_ratio(info, bounds, findings)
     return entries, folders, findings
 
@@ -349,7 +350,7 @@ def _kind_fault(mode: int) -> str:
     return f"is {kind}; put the file itself there"
 
 
-def _read_exactly(stream: BinaryIO, size: int) -> bytes | None:
+def _read_exactly(stream: IO[bytes], size: int) -> bytes | None:
     """``size`` bytes when the stream holds exactly that many, else nothing; never takes more than one chunk beyond."""
     taken = io.BytesIO()  # gives its bytes away without a copy
     while taken.tell() <= size:

@@ -1,5 +1,7 @@
 """Polygons as triangles, and the colours of faces from those of materials and corners."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,10 +9,10 @@ from numpy.typing import NDArray
 PLAIN = (200, 200, 200)
 
 
-def fan(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def fan(corners: NDArray[Any], sizes: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Polygons of at least 3 corners, one after the other in ``corners``, as triangles around each one's first corner.
 
-    Returns int64 [F, 3] and, for each triangle, the polygon it came from.
+    Returns [F, 3], of the corners' type, and, for each triangle, the polygon it came from.
     """
     if len(sizes) and (sizes == 3).all():
         return corners.reshape(-1, 3), np.arange(len(sizes))

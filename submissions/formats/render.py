@@ -66,7 +66,7 @@ class CleanViews:
             raise ValueError("clean views of a scene must be there, and all of one size")
         digest = hashlib.sha256(f"{found[0].width}x{found[0].height}".encode())
         for image in found:
-            digest.update(image.pixels())
+            digest.update(image.pixels().tobytes())
         return cls(found, digest.hexdigest())
 
 
@@ -112,10 +112,7 @@ class View:
             return False
         if (self.clean and self.clean.sha256) != (other.clean and other.clean.sha256):
             return False
-        masks, images = (self.mask_pixels(), other.mask_pixels()), (self.image, other.image)
-        if any((a is None) != (b is None) for a, b in (masks, images)):
-            return False
-        return (self.mask == other.mask or np.array_equal(*masks)) and (images[0] is None or _same_pixels(*images))
+        return _same_mask(self, other) and _same_image(self.image, other.image)
 
     def mask_pixels(self) -> NDArray[np.bool_] | None:
         """bool [H, W], True inside; None where there is no mask."""
@@ -134,7 +131,16 @@ def with_scenes(views: Mapping[str, View]) -> dict[str, View]:
     return {name: replace(view, scene=shared.get(name.partition("/")[0])) for name, view in views.items()}
 
 
-def _same_pixels(a: Render, b: Render) -> bool:
+def _same_mask(a: View, b: View) -> bool:
+    if a.mask == b.mask:
+        return True
+    one, other = a.mask_pixels(), b.mask_pixels()
+    return one is not None and other is not None and np.array_equal(one, other)
+
+
+def _same_image(a: Render | None, b: Render | None) -> bool:
+    if a is None or b is None:
+        return a is b
     return a.png == b.png or np.array_equal(a.pixels(), b.pixels())
 
 

@@ -243,7 +243,8 @@ def _roi(entry: Any) -> Roi | None:
     numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and abs(v) <= 1e6 for v in box)
     if len(box) != 4 or not numbers or not (box[0] < box[2] and box[1] < box[3]) or len(entry["label"]) > 80:
         return None
-    return Roi(*(float(v) for v in box), entry["label"])
+    x1, y1, x2, y2 = (float(v) for v in box)
+    return Roi(x1, y1, x2, y2, entry["label"])
 
 
 def _bare_view(entry: Any) -> tuple[str, tuple[int, int]]:

@@ -114,7 +114,7 @@ class _Blobs:
 
 
 def _render(item: Render, blobs: _Blobs) -> dict[str, Any]:
-    found = {"size": [item.width, item.height], "image": blobs.add(item.png)}
+    found: dict[str, Any] = {"size": [item.width, item.height], "image": blobs.add(item.png)}
     if item.resized:
         found["resized"] = True
     if item.normal is not None:

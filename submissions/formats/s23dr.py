@@ -38,6 +38,7 @@ def judge_s23dr(data: bytes, name: str, limits: Mapping[str, tuple[int, int]] | 
     max_rows = _MAX_ROWS if limits is None else 2 * len(limits) + 100
     allowed = _MAX_VALUES if limits is None else 100_000 + sum(8 * (v + e) for v, e in limits.values())
     max_values = min(_MAX_VALUES, allowed)
+    rows: Iterable[Any]
     if PurePosixPath(name).suffix.lower() == ".parquet":
         rows = read_rows(data, name, ID_COLUMNS, _NUMBERS, max_rows, max_values)
     else:

@@ -14,6 +14,8 @@ from submissions.models.audit import AuditEntry
 
 SLUG = RegexValidator(r"\A[a-z0-9][a-z0-9-]{0,62}\Z", "Use lower-case letters, digits and hyphens, at most 63.")
 
+NOUN = RegexValidator(r"\A[a-z](?:[a-z -]*[a-z])?\Z", "Write one noun in the singular, in lower-case letters, for example house.")
+
 
 class Challenge(models.Model):
     """A competition: its texts, its people, its phases."""
@@ -36,6 +38,8 @@ class Challenge(models.Model):
     needs_approval = models.BooleanField(default=False, help_text="An organizer admits each participant.")
     team_size = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Most members; empty: no cap.")
     made_up = models.BooleanField(default=False, help_text="Data and entries are made up; pages say so.")
+    item_noun = models.CharField(max_length=30, default="item", validators=[NOUN], help_text="Singular: house, view.")
+    unit_noun = models.CharField(max_length=30, default="group", validators=[NOUN], help_text="Of a group of items: scene, object.")
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 

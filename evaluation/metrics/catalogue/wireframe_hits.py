@@ -33,9 +33,8 @@ _RATIO = {"precision": "TP / |P|", "recall": "TP / |G|", "f1": "2 TP / (|P| + |G
 
 
 def _counting(stem: str, name: str, title: str, params: tuple[Param, ...], doc: str) -> MetricSpec:
-    numerator, denominator, factor = "tp", ("n_pred", "n_gt"), 2.0
-    if name != "f1":
-        denominator, factor = (("n_pred",) if name == "precision" else ("n_gt",)), 1.0
+    denominators: dict[str, tuple[str, ...]] = {"precision": ("n_pred",), "recall": ("n_gt",), "f1": ("n_pred", "n_gt")}
+    numerator, denominator, factor = "tp", denominators[name], 2.0 if name == "f1" else 1.0
     key = f"{stem}_{name}"
     return share(
         key=key,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evaluation.metrics.catalogue.wireframe_parameters import HOHO, MERGE, PACKAGE, SEED, WIREFRAME, distance, samples, share, tau
 from evaluation.metrics.spec import Effort, MetricSpec, Param
 
 # Solids of 64-sided tubes: 0.6 s for 30 edges, and more than twice that where there are twice as many.
-_SOLIDS = {"seconds": 0.6, "size": 30, "power": 2.0, "by": 1}
+_SOLIDS = Effort(seconds=0.6, size=30, power=2.0, by=1)
 
 
 def _curve(default: int, most: int = 1_000_000) -> tuple[Param, ...]:
@@ -106,7 +108,7 @@ JACCARD = MetricSpec(
     paper=WIREFRAME,
     function=f"{PACKAGE}.jaccard.jaccard_distance",
     version=3,
-    effort=Effort(**_SOLIDS, only=("method", "exact")),
+    effort=replace(_SOLIDS, only=("method", "exact")),
     formula="1 − vol(A ∩ B) / vol(A ∪ B), A = ∪_e tube(e, r)",
 )
 
@@ -152,6 +154,6 @@ HYBRID = (
         "Its values are not those of the official scorer and are not comparable with them; equal edges have an IoU of exactly 1.",
         f"{_HSS}, A, B of round tubes",
         version=3,
-        effort=Effort(**_SOLIDS),
+        effort=_SOLIDS,
     ),
 )  # fmt: skip

@@ -75,7 +75,9 @@ def _corner_f1(pair: Pair, vert_thresh: float) -> float:
     pred, ref = pair.pred_vertices, pair.ref_vertices
     if not len(pred) or not len(ref):
         return 0.0
-    return match(cdist(pred, ref), pair.to_file(vert_thresh), "hungarian_raw").f1().value
+    f1 = match(cdist(pred, ref), pair.to_file(vert_thresh), "hungarian_raw").f1().value
+    assert f1 is not None  # both have corners
+    return f1
 
 
 def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:

@@ -120,7 +120,8 @@ class Pair(SharedWork):
         def graph(vertices: np.ndarray, edges: np.ndarray) -> canon.Graph:
             return canon.Graph(*canon.canon(vertices, edges, self._tolerance(merge_tol), drop_isolated))
 
-        return self.once(("graphs", merge_tol, drop_isolated), lambda: tuple(graph(*side) for side in self._ordered()))
+        pred, ref = self._ordered()
+        return self.once(("graphs", merge_tol, drop_isolated), lambda: (graph(*pred), graph(*ref)))
 
     def graphs_as_given(self, merge_tol: float | None = None, drop_isolated: bool = False) -> tuple[canon.Graph, canon.Graph]:
         """The same with vertices in the order of the files."""
@@ -140,7 +141,8 @@ class Pair(SharedWork):
 
     def segments(self, merge_tol: float | None) -> tuple[canon.Segments, canon.Segments]:
         """Canonical non-degenerate edges (predicted, reference) as sorted geometry; `corner` numbers the corners."""
-        return self.once(("segments", merge_tol), lambda: tuple(self._segments(*side, merge_tol) for side in self._ordered()))
+        pred, ref = self._ordered()
+        return self.once(("segments", merge_tol), lambda: (self._segments(*pred, merge_tol), self._segments(*ref, merge_tol)))
 
     def segment_scores(self, merge_tol: float | None) -> np.ndarray | None:
         """float64[S]: the confidence of each predicted segment, the highest of doubled edges; None without any."""
@@ -152,8 +154,13 @@ class Pair(SharedWork):
 
     def _ordered(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
         """(vertices, edges) of both sides, vertices in lexicographic order."""
-        sides = (self.pred_vertices, self.pred_edges), (self.ref_vertices, self.ref_edges)
-        return self.once("ordered", lambda: tuple(canon.lexicographic(*side)[:2] for side in sides))
+
+        def ordered() -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+            pred = canon.lexicographic(self.pred_vertices, self.pred_edges)
+            ref = canon.lexicographic(self.ref_vertices, self.ref_edges)
+            return pred[:2], ref[:2]
+
+        return self.once("ordered", ordered)
 
     def _segments(self, vertices: np.ndarray, edges: np.ndarray, merge_tol: float | None) -> canon.Segments:
         return canon.segments(vertices, edges, self._tolerance(merge_tol), self.to_file(canon.DEGENERATE_LENGTH))

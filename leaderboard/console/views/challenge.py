@@ -74,7 +74,8 @@ def new(request: HttpRequest) -> HttpResponse:
         blank = Challenge()
         definition = ChallengeDef(
             **form.cleaned_data, description="", rules="", rules_version=blank.rules_version, visibility=blank.visibility,
-            admitted_emails=(), needs_approval=False, team_size=None, made_up=False, organizers=(request.user.get_username(),),
+            admitted_emails=(), needs_approval=False, team_size=None, made_up=False, item_noun=blank.item_noun, unit_noun=blank.unit_noun,
+            organizers=(request.user.get_username(),),
         )  # fmt: skip
         apply(definition, request.user)
         messages.success(request, "The challenge is there, as a draft that only you see. Go on with a phase.")

@@ -187,6 +187,32 @@ class TestIntervals:
         few = "3 groups: too few for intervals, brackets or rank intervals; six are needed. "
         assert few + "The items of one group are alike and cannot stand for others." in sentences(text(client.get(address(phase))))
 
+    def test_units_are_called_as_the_challenge_calls_them(self, client, challenge):
+        phase = PhaseFactory(challenge=challenge)
+        give_reference(phase, gables(12), TWO[:1])
+        entry(phase, TeamFactory(challenge=challenge), {"f1": spread(0.5, 12)})
+        Snapshot.make_all(phase)
+        before = Snapshot.current(phase, "public")
+        assert "over 12 items" in text(client.get(address(phase)))
+        challenge.item_noun, challenge.unit_noun = "house", "street"
+        challenge.save()
+        batch = EvaluationBatch.current(phase)
+        batch.reference.groups = ["a", "b", "c"] * 4
+        batch.reference.save()
+        phase.touch_board()
+        Snapshot.make_all(phase)
+        said = sentences(text(client.get(address(phase))))
+        few = "3 streets: too few for intervals, brackets or rank intervals; six are needed. "
+        assert few + "The houses of one street are alike and cannot stand for others." in said
+        before.refresh_from_db()
+        assert "over 12 items" in certainty.foot(before.content, before.content["overall"])[0], "a ranking keeps its words"
+
+    @pytest.mark.parametrize(
+        ("noun", "many"), [("house", "houses"), ("box", "boxes"), ("body", "bodies"), ("bay", "bays"), ("front view", "front views")]
+    )
+    def test_the_plural_is_formed_by_rule(self, noun, many):
+        assert (certainty.plural(noun), certainty.plural(noun, 1)) == (many, noun)
+
 
 def address_parts(phase: Phase) -> list[str]:
     return [phase.challenge.slug, phase.slug, Snapshot.current(phase, "public").digest]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from evaluation import weights as stored
 from evaluation.networks.inference import in_batches
 from evaluation.networks.load import load
 from evaluation.networks.normalise import to_tensor
+from evaluation.networks.squeezenet import SqueezeNet
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet
 VERSION = 1  # raised whenever a feature can change
@@ -25,7 +27,7 @@ class Features:
     network: str
     name: str
     width: int
-    take: Callable[[torch.nn.Module, Tensor], Tensor]
+    take: Callable[[Any, Tensor], Tensor]  # of the network, in its own architecture
 
     @property
     def sha256(self) -> str | None:
@@ -49,7 +51,7 @@ def _tokens(network: torch.nn.Module, x: Tensor) -> Tensor:
     return torch.cat([tokens[:, 0], tokens[:, 1:].mean(dim=1)], dim=1)
 
 
-def _maps(network: torch.nn.Module, x: Tensor) -> Tensor:
+def _maps(network: SqueezeNet, x: Tensor) -> Tensor:
     """Mean and maximum over the picture of every channel of every feature map."""
     maps = network.features(x)
     return torch.cat([part for each in maps for part in (each.mean(dim=(2, 3)), each.amax(dim=(2, 3)))], dim=1)

@@ -96,6 +96,8 @@ def challenges(draw) -> ChallengeDef:
         admitted_emails=("ann@example.org",) if draw(st.booleans()) else (),
         needs_approval=draw(st.booleans()),
         team_size=draw(st.none() | st.integers(1, 32_767)),
+        item_noun=draw(st.sampled_from(["item", "house", "front view"])),
+        unit_noun=draw(st.sampled_from(["group", "scene"])),
         made_up=draw(st.booleans()),
         announcements=tuple(sorted(news, key=lambda it: it.published_at)),
         phases=tuple(made),

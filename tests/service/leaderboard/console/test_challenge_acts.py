@@ -62,6 +62,9 @@ def test_a_challenge_of_meshes_is_made_in_the_browser(client, people):
     assert (stored.items()["pyramid"].vertices == vertices).all()
 
 
+NOUNS = {"item_noun": "house", "unit_noun": "street"}
+
+
 def test_settings_are_saved_and_kept_with_the_values_before(desk, challenge, people, at):
     values = {
         "title": "New title",
@@ -70,10 +73,12 @@ def test_settings_are_saved_and_kept_with_the_values_before(desk, challenge, peo
         "rules": "Be fair.",
         "rules_version": "1",
         "team_size": "3",
+        **NOUNS,
     }
     assert desk.post(at("settings/"), values).status_code == 302
     before, challenge = challenge.title, Challenge.objects.get(pk=challenge.pk)
     assert (challenge.title, challenge.description, challenge.team_size) == ("New title", "One\ntwo\n", 3)
+    assert (challenge.item_noun, challenge.unit_noun) == ("house", "street")
     entry = latest(challenge)
     assert (entry.action, entry.actor, entry.detail["before"]["title"], entry.detail["after"]["title"]) == (
         "challenge.edit", people.organizer, before, "New title",
@@ -81,7 +86,7 @@ def test_settings_are_saved_and_kept_with_the_values_before(desk, challenge, peo
 
 
 def test_new_rules_tell_how_many_have_to_accept_them_again(desk, challenge, at):
-    values = {"title": challenge.title, "description": "", "rules": "Be kind.", "rules_version": "2"}
+    values = {"title": challenge.title, "description": "", "rules": "Be kind.", "rules_version": "2"} | NOUNS
     answer = desk.post(at("settings/"), values)
     assert "3 participants have to accept the rules again" in answer.content.decode()
     assert Challenge.objects.get(pk=challenge.pk).rules_version == "1"
@@ -90,7 +95,7 @@ def test_new_rules_tell_how_many_have_to_accept_them_again(desk, challenge, at):
 
 
 def test_a_confirmation_of_something_else_is_asked_again(desk, challenge, at):
-    values = {"title": challenge.title, "description": "", "rules": "Be kind.", "rules_version": "2", "confirmed": "0" * 64}
+    values = {"title": challenge.title, "description": "", "rules": "Be kind.", "rules_version": "2", "confirmed": "0" * 64} | NOUNS
     answer = desk.post(at("settings/"), values)
     assert "Somebody else changed the challenge meanwhile" in answer.content.decode()
     assert Challenge.objects.get(pk=challenge.pk).rules_version == "1"

@@ -70,6 +70,7 @@ def test_few_raters_make_rough_intervals():
     assert words.rough_words(summary_of(said("a", "b", raters=6))) == "Few raters: read these intervals as rough ones."
     assert words.rough_words(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6]))).startswith("Few raters and items:")
     assert words.rough_words(summary_of(said("a", "b"))) == ""
+    assert "raters and bodies:" in words.rough_words(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6])), "body")
 
 
 def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
