@@ -158,7 +158,7 @@ def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
         return MODEL if networks else ""
     if "clean views" in spec.needs:
         return CROSS
-    if not (spec.networks or spec.trial):
+    if not (spec.networks or spec.learnt):
         return ""
     return SET if spec.level == "set" else FULL
 

@@ -155,7 +155,7 @@ class MetricSpec:
     aggregation: str = "macro_mean"
     micro: Micro | None = None
     effort: Effort | None = None
-    trial: str = ""  # the dotted name of what scores pictures for its trial (`evaluation.gate`): a factory of scorers
+    learnt: bool = False  # its features are learnt from the references, so that it ranks after a trial only, though it has no network
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
     trial: str = ""  # of what judges by clean views of a scene: the dotted name of (clean views, params) -> a `Scorer`

@@ -8,6 +8,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,15 @@ class SceneImages(Sequence[Render]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, place: int) -> Render:
+    @overload
+    def __getitem__(self, place: int) -> Render: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Render]: ...
+
+    def __getitem__(self, place: int | slice) -> Render | list[Render]:
+        if isinstance(place, slice):
+            return [self._read(one) for one in range(*place.indices(self._count))]
         if not 0 <= place < self._count:
             raise IndexError(place)
         return self._read(place)

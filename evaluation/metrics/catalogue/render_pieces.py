@@ -69,6 +69,7 @@ DISTANCE = MetricSpec(
     "value, and images are looked at with at most 960 pixels on their longer side. For ranking, larger values count as 10.",
     paper="Plumbline; own definition, with a dictionary of patches as in Coates, Lee, Ng (AISTATS 2011)",
     function=f"{_PACKAGE}.distance.piece_distance",
+    learnt=True,
     warning=f"It is not LPIPS, and no network has learnt from people's judgements here. {_UNTRIED}",
     formula="mean over cells p of ‖x̂_reference(p) − x̂_render(p)‖ / d₀, x̂ the features whitened by what a step aside changes, d₀ the median "
     "length of such a change",
@@ -87,6 +88,7 @@ ROIS = replace(
     formula="Σ s_l o_l / Σ s_l over labels l, o_l the mean over the label's regions of the mean over the region's cells of "
     "1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), s_l the mean saliency of their boxes",
     weights=None,
+    learnt=True,
     warning=f"It has no notion of an object, only of the places that somebody marked: its values are not OSIM's. {_UNTRIED}",
 )
 
@@ -103,6 +105,5 @@ SPECS: tuple[MetricSpec, ...] = (
         function=f"{_PACKAGE}.metric.puzzlesim_pieces_mask",
         needs=("clean views", "mask"),
         formula=f"mean over cells p with their centre inside the mask of {_U}",
-        trial="",
     ),
 )
