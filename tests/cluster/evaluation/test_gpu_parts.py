@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation import worker
+from evaluation import weights, worker
 from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, Score
 from evaluation.models.cutting import by_device
 from evaluation.sweeper import sweep
 from submissions.models import Phase, Status, Submission
 from tests.support import pictures
+from tests.support.evaluation.networks.own_weights import put
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
 from tests.support.scenes import archive
 
 __all__ = ["warm_child"]  # the fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("warm_child")]
-OURS = {"weights": "plumbline-small"}
+OURS = {"weights": "own"}
 METRICS = (
     {"slug": "psnr", "key": "psnr", "is_primary": True},
     {"slug": "osim", "key": "osim", "params": OURS},
@@ -25,8 +26,12 @@ METRICS = (
 
 
 @pytest.fixture
-def phase(db, settings) -> Phase:
+def phase(db, settings, warm_child, monkeypatch) -> Phase:
     settings.GPU_WORKERS = True
+    settings.WEIGHTS = warm_child / "weights"
+    monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
+    put("backbone")
+    put("yolox")
     phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
     give_reference(phase, pictures.views(2), metrics=METRICS)
     return phase

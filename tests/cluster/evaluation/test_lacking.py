@@ -3,7 +3,6 @@ them, as it leaves parts, and no try is used up."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +16,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Pi
 from evaluation.models.runs import Run
 from submissions.models import Submission
 from tests.support import pictures
+from tests.support.evaluation.networks.own_weights import put
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry, with_files
@@ -36,17 +36,8 @@ def shelf(warm_child, monkeypatch, settings) -> Path:
     monkeypatch.setattr(lacking, "_left", {})
     monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
     monkeypatch.setattr(background, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
-    put("mine", like="plumbline-small")
+    put("backbone", "mine")
     return settings.WEIGHTS
-
-
-def put(name: str, like: str) -> None:
-    """A backbone of that name on the shelf, as if it had been trained here."""
-    shipped = weights.get("backbone", like)
-    folder = weights.trained_folder("backbone")
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(shipped.file, folder / f"{name}.safetensors")
-    (folder / f"{name}.json").write_text(json.dumps(dict(shipped.card)))
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
@@ -77,7 +68,7 @@ def test_it_is_asked_once_and_goes_on_with_other_work(run, shelf):
     assert worker.drain() == 1 and lacking.left_to_others(type(run)) == [run.pk] and lacking.left_to_others(Part) == []
     type(run).objects.update(lease_until=None)
     assert worker.drain() == 0, "left to others for a while"
-    put("mine", like="plumbline-small")
+    put("backbone", "mine")
     lacking._left.clear()
     assert worker.work_once("cpu") and got_on(run)
 

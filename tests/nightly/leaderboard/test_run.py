@@ -15,7 +15,9 @@ __all__ = ["home"]  # the fixture
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_while_it_starts_leaves_nothing_behind(home, number):
     """A server's process that still loads the application does not hear that it should stop; it must end all the same."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a night's run under nohup hands on that it is ignored, which is obeyed
     started = EmbeddedService(home)
+    signal.signal(signal.SIGHUP, before)
     wait_until(lambda: "web process" in started.running().values(), START_SECONDS, "the web server's own process")
     started.process.send_signal(number)
     assert started.process.wait(180) == 0

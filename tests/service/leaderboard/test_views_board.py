@@ -76,6 +76,7 @@ class TestBoard:
         build_due_boards()
         page = text(client.get(address(phase)))
         assert page.count('title="This detector knows procedural rooms only: twelve classes of made-up objects') == 1
+        assert "Shown, not ranked: in-house weights retired." in page and "0.5000" in page
 
     def test_it_sorts_by_any_column_by_link(self, client, ranked):
         orders = {"?sort=hss": ("ridge-net", "valley-net", "hull"), "?sort=hss&order=reversed": ("hull", "valley-net", "ridge-net")}
