@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-T = TypeVar("T")
+K, T = TypeVar("K"), TypeVar("T")
 
 Arrays = tuple[np.ndarray, ...]
 
 _KEPT = 2  # of what belongs to a scene, in one process: the items of a scene follow one another
 
 
-def remember(kept: MutableMapping[Hashable, T], key: Hashable, compute: Callable[[], T]) -> T:
+def remember(kept: MutableMapping[K, T], key: K, compute: Callable[[], T]) -> T:
     """`compute()`, or what it gave before for that key; `kept` holds the last two."""
     if key not in kept:
         found = compute()

@@ -137,7 +137,7 @@ def centres_inside(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """bool[h · w]: which cells of a picture, looked at in `size` (width, height), have their centre inside the mask bool[H, W]."""
     rows, columns = (
         (np.arange(number) * CELL + CELL // 2) * whole // side
-        for number, whole, side in zip(reversed(grid(*reversed(size))), mask.shape, reversed(size), strict=True)
+        for number, whole, side in zip(grid(*size), mask.shape, reversed(size), strict=True)
     )
     return mask[np.ix_(rows, columns)].ravel()
 
