@@ -66,6 +66,15 @@ def test_entries_that_met_only_some_others_have_orders_of_their_own():
     assert found[0][0] == "People put a first." and found[0][1].endswith("so each part has an order of its own.")
 
 
+def test_two_entries_are_told_apart_or_not_and_named_as_their_page_names_them():
+    clear = words.duel_words(summary_of(said("a", "b")), "b", "a", "body")
+    assert clear.first == "People prefer B." and "They would pick B in " in clear.rest and clear.rest.endswith(" bodies in all.")
+    open_ = words.duel_words(summary_of(said("a", "b", wrong_every=2)), "a", "b")
+    assert open_.first == "People do not tell A and B apart." and " of 100 duels [" in open_.rest
+    apart = summary_of([*said("a", "b"), *said("b", "c")])
+    assert words.duel_words(apart, "a", "c").rest == "Nobody has compared these two yet."
+
+
 def test_few_raters_make_rough_intervals():
     assert words.rough_words(summary_of(said("a", "b", raters=6))) == "Few raters: read these intervals as rough ones."
     assert words.rough_words(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6]))).startswith("Few raters and items:")
