@@ -105,7 +105,6 @@ def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
     if value is None or low is None or high is None:
         return Sentence(EARLY, summary.why or "All judgements of these two are alike, so there is no interval.")
     first, second = ("A", "B") if duel.first == a else ("B", "A")
-    apart = duel.p_holm is not None and duel.p_holm <= ALPHA
     if summary.opinions:
         figure = f"They score {first} higher than {second} by {value:.2f} points [{low:.2f}, {high:.2f}]"
         known = f"{duel.answers:,} times one person scored both"
@@ -113,7 +112,12 @@ def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
         figure = f"They would pick {first} in {percent(value)} of 100 duels [{percent(low)}, {percent(high)}], a tie being half a pick"
         known = f"{duel.answers:,} judgement{'' if duel.answers == 1 else 's'} of this pair"
     all_of_them = f"{summary.raters_counted:,} people and {summary.samples_counted:,} {plural(noun, summary.samples_counted)} in all"
-    claim = f"People prefer {first}." if apart else "People do not tell A and B apart."
+    if duel.p_holm is not None and duel.p_holm <= ALPHA:
+        claim = f"People prefer {first}."
+    elif low > (0.0 if summary.opinions else 0.5):
+        claim = f"Looked at alone, people prefer {first}; among all pairs of the study the two are not told apart."
+    else:
+        claim = "People do not tell A and B apart."
     return Sentence(claim, f"{figure}: {known}, {all_of_them}.")
 
 
