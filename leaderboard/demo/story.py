@@ -90,12 +90,14 @@ PRACTICE = """\
     missing: worst"""
 
 
-def made_up(family: str, things: str, hand_in: str) -> str:
-    """Lines of each demo's bundle: what it is, its rules, and who organizes it."""
+def made_up(family: str, things: str, hand_in: str, item: str, unit: str = "group") -> str:
+    """Lines of each demo's bundle: what it is and what it calls its items and groups, its rules, and who organizes it."""
     return f"""\
 made_up: true
 visibility: public
 family: {family}
+item_noun: {item}
+unit_noun: {unit}
 organizers: [olga]
 rules_version: "1"
 rules: |

@@ -59,6 +59,7 @@ class StudyEntry(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "label"], name="study_entry_once")]
+        verbose_name_plural = "study entries"
 
     def __str__(self) -> str:
         return self.label

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from leaderboard.certainty import NOUN, plural
 from leaderboard.people import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
+from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, LEAST, ROUGH
 from leaderboard.studies.summary import Summary
 
@@ -93,6 +94,31 @@ def _enough(summary: Summary) -> Sentence | None:
     if summary.enough.more and k < n:
         more = f"About {int(float(f'{summary.enough.more:.2g}')):,} more judgements would settle place {k + 1}."
     return Sentence(first, more)
+
+
+def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
+    """How people judge two entries of the study, which it calls `a` and `b` and the page A and B; `noun` is what an item is called."""
+    duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
+    if duel is None:
+        return Sentence(EARLY, summary.why if summary.why.startswith(FEW) else "Nobody has compared these two yet.")
+    value, low, high = duel.value
+    if value is None or low is None or high is None:
+        return Sentence(EARLY, summary.why or "All judgements of these two are alike, so there is no interval.")
+    first, second = ("A", "B") if duel.first == a else ("B", "A")
+    if summary.opinions:
+        figure = f"They score {first} higher than {second} by {value:.2f} points [{low:.2f}, {high:.2f}]"
+        known = f"{duel.answers:,} times one person scored both"
+    else:
+        figure = f"They would pick {first} in {percent(value)} of 100 duels [{percent(low)}, {percent(high)}], a tie being half a pick"
+        known = f"{duel.answers:,} judgement{'' if duel.answers == 1 else 's'} of this pair"
+    all_of_them = f"{summary.raters_counted:,} people and {summary.samples_counted:,} {plural(noun, summary.samples_counted)} in all"
+    if duel.p_holm is not None and duel.p_holm <= ALPHA:
+        claim = f"People prefer {first}."
+    elif low > (0.0 if summary.opinions else 0.5):
+        claim = f"Looked at alone, people prefer {first}; among all pairs of the study the two are not told apart."
+    else:
+        claim = "People do not tell A and B apart."
+    return Sentence(claim, f"{figure}: {known}, {all_of_them}.")
 
 
 def rough_words(summary: Summary, noun: str = NOUN) -> str:

@@ -16,7 +16,9 @@ from leaderboard.digits import NONE, Shown, shown
 from leaderboard.models import Snapshot
 from leaderboard.scorecard import Result, current_evaluation, place_of, results
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
+from leaderboard.studies.words import duel_words
 from leaderboard.views.places import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
+from leaderboard.views.studies import barred_from, noun_of, seen, withheld_labels
 from submissions.models import Status, Submission
 from submissions.permissions import allowed
 
@@ -73,7 +75,7 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         return not_shown_yet(request, place, "compare")
     context = place.context("compare") | {"choices": _choices(place), "a": a, "b": b}
     if a and b:
-        context |= _compared(request, a, b)
+        context |= _compared(request, a, b) | {"judged": _judged(place, a, b)}
     return render(request, "leaderboard/compare.html", context)
 
 
@@ -132,6 +134,23 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
         "shown": chosen, "figure": figure.to_dict(), "items": _item_rows(chosen, names, left, right, order), "n_items": len(names),
         "sees_geometry": sees_geometry, "item": item if item in names else (names[order[0]] if order else None), "names": names,
     }  # fmt: skip
+
+
+def _judged(place: PhasePlace, a: EntryPlace, b: EntryPlace) -> list[dict]:
+    """What people say of the two, study by study, the newest first: of those that the viewer may see, and that have both."""
+    if not place.sees_board:
+        return []
+    found, barred = [], barred_from(place.phase, place.viewer.organizes)
+    for study in seen(place):
+        analysis = study.main_analysis
+        if analysis is None or analysis.summary is None:
+            continue
+        summary = analysis.summary.without(withheld_labels(study, barred))
+        label_of = {pk: label for label, pk in summary.entries.items()}
+        if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
+            said = duel_words(summary, label_of[a.submission.pk], label_of[b.submission.pk], noun_of(study))
+            found.append({"study": study, "said": said})
+    return found
 
 
 def _pictures(a: EntryPlace, b: EntryPlace, first: Evaluation, second: Evaluation, item: str) -> dict:

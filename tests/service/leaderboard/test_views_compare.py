@@ -12,7 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.metrics.registry import REGISTRY
-from leaderboard.models import decode
+from leaderboard.models import Study, decode
+from leaderboard.stats.votes import Vote
+from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.docs import TITLES
 from submissions.models import Challenge, Phase, Submission
@@ -102,6 +104,52 @@ def PhaseFactoryWithReference() -> Phase:
     phase = PhaseFactory()
     give_reference(phase)
     return phase
+
+
+def judged(two, raters: int = 6, samples: int = 6, **more) -> Study:
+    """A study of which raters prefer the second entry in five of six answers, analysed."""
+    rows = [
+        Vote(
+            rater=f"r{k}", left=two[0].method_name, right=two[1].method_name, choice="left" if (k + n) % 6 == 0 else "right", sample=f"s{n}"
+        )
+        for k in range(raters)
+        for n in range(samples)
+    ]
+    about = {"slug": "people", "title": "Whom people follow", "question": "Which is better?", "source": "a survey", "is_public": True}
+    study = Study.import_votes(two[0].phase, None, rows, **(about | more))
+    assert analyse_due() == 1
+    return study
+
+
+class TestWhatPeopleSayOfTwo:
+    def test_without_a_study_nothing_is_said(self, client, two):
+        assert 'class="judged"' not in text(client.get(compared(two)))
+
+    def test_a_study_says_whom_people_prefer_with_its_interval_and_how_many_judged(self, client, two):
+        judged(two)
+        page = text(client.get(compared(two)))
+        ((claim, figure, title),) = re.findall(r'class="judged"><b>([^<]*)</b> ([^<]*)<a [^>]*>([^<]*)</a>', page)
+        assert claim == "People prefer B." and title == "Whom people follow"
+        assert re.match(r"They would pick B in 83 of 100 duels \[\d+, \d+\], a tie being half a pick: 36 judgements of this pair, ", figure)
+        assert figure.strip().endswith("6 people and 6 items in all.")
+        turned = text(client.get(compared(two[::-1])))
+        assert "People prefer A." in turned and "They would pick A in 83 of 100 duels" in turned
+
+    def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
+        judged(two, raters=3)
+        page = text(client.get(compared(two)))
+        assert "It is too early to say.</b> Too few raters: 5 are needed, there are 3." in page and "100 duels" not in page
+
+    def test_a_hidden_study_is_its_organizers_alone(self, client, two, people):
+        judged(two, is_public=False)
+        assert 'class="judged"' not in text(client.get(compared(two)))
+        assert 'class="judged"' not in text(signed_in(people.owner).get(compared(two)))
+        assert "People prefer B." in text(signed_in(people.organizer).get(compared(two)))
+
+    def test_a_study_of_one_of_them_says_nothing(self, client, two, phase, people):
+        third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")
+        judged((two[0], third))
+        assert 'class="judged"' not in text(client.get(compared(two)))
 
 
 class TestCharts:

@@ -66,6 +66,19 @@ def test_entries_that_met_only_some_others_have_orders_of_their_own():
     assert found[0][0] == "People put a first." and found[0][1].endswith("so each part has an order of its own.")
 
 
+def test_two_entries_are_told_apart_or_not_and_named_as_their_page_names_them():
+    clear_summary = summary_of(said("a", "b"))
+    clear = words.duel_words(clear_summary, "b", "a", "body")
+    assert clear.first == "People prefer B." and "They would pick B in " in clear.rest and clear.rest.endswith(" bodies in all.")
+    open_ = words.duel_words(summary_of(said("a", "b", wrong_every=2)), "a", "b")
+    assert open_.first == "People do not tell A and B apart." and " of 100 duels [" in open_.rest
+    duel = clear_summary.duels[0].model_copy(update={"p_holm": 0.2})
+    alone = words.duel_words(clear_summary.model_copy(update={"duels": [duel]}), "a", "b")
+    assert alone.first == "Looked at alone, people prefer A; among all pairs of the study the two are not told apart."
+    apart = summary_of([*said("a", "b"), *said("b", "c")])
+    assert words.duel_words(apart, "a", "c").rest == "Nobody has compared these two yet."
+
+
 def test_few_raters_make_rough_intervals():
     assert words.rough_words(summary_of(said("a", "b", raters=6))) == "Few raters: read these intervals as rough ones."
     assert words.rough_words(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6]))).startswith("Few raters and items:")
