@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-K, T = TypeVar("K"), TypeVar("T")
+K = TypeVar("K")
+T = TypeVar("T")
 
 Arrays = tuple[np.ndarray, ...]
 

@@ -22,7 +22,7 @@ def test_without_a_card_all_addresses_are_bounded(kind, tmp_path, monkeypatch):
 def test_with_a_card_jobs_that_compute_may_reserve_addresses_and_those_that_parse_may_not(kind, tmp_path, monkeypatch):
     (tmp_path / "nvidia0").touch()
     monkeypatch.setattr(cards, "DEVICES", tmp_path)
-    expected = resource.RLIMIT_DATA if kind in ("prepare", "score", "properties") else resource.RLIMIT_AS
+    expected = resource.RLIMIT_DATA if kind in ("prepare", "score", "properties", "trial") else resource.RLIMIT_AS
     assert child.memory_limit(kind) == expected
 
 
