@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 
 from evaluation import queue
 from evaluation.celery import app
-from evaluation.models import Part, PictureRun, Process, PropertyRun
+from evaluation.models import Part, PictureRun, Process, PropertyRun, Trial
 from leaderboard import mail, traffic
 from leaderboard.checks import check_squashed_migrations
 from leaderboard.models import JudgeRun, StudyAnalysis
@@ -229,6 +229,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     for name, help, model in (
         ("property_runs", "Property tables made in the background, by state.", PropertyRun),
         ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun),
+        ("trials", "Trials of columns before they rank, by state.", Trial),
         ("analyses", "Analyses of studies, by state.", StudyAnalysis),
         ("judge_runs", "Runs of judge models, by state.", JudgeRun),
     ):

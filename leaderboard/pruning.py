@@ -23,7 +23,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation import preparing
-from evaluation.models import EvaluationBatch, PictureRun
+from evaluation.models import EvaluationBatch, PictureRun, Trial
 from leaderboard.models import Snapshot
 from submissions import storage
 from submissions.models import Phase, Submission
@@ -87,7 +87,7 @@ def _prune_phase(phase: Phase, audience: str, until: datetime) -> int:
 
 def prune_files(now: datetime) -> int:
     """Remove stored files that nothing refers to; returns how many. Raises StorageError."""
-    return sum(_removed(key) for unwanted in (_drawn, _pictures, _prepared) for key in unwanted(now))
+    return sum(_removed(key) for unwanted in (_drawn, _pictures, _trials, _prepared) for key in unwanted(now))
 
 
 def _removed(key: str) -> int:
@@ -112,6 +112,13 @@ def _pictures(now: datetime) -> Iterator[str]:
     """Pictures that no run names: of entries that are gone, and of what has been made anew."""
     for (owner, digest), keys in groupby(_old("pictures", now - GRACE), key=lambda found: tuple(found[0].split("/")[1:3])):
         if owner.isdigit() and not PictureRun.objects.filter(evaluation__submission=int(owner), digest=digest).exists():
+            yield from (key for key, _ in keys)
+
+
+def _trials(now: datetime) -> Iterator[str]:
+    """Pictures of trials on references that no trial is of any more."""
+    for reference, keys in groupby(_old("trials", now - GRACE), key=lambda found: found[0].split("/")[1]):
+        if reference.isdigit() and not Trial.objects.filter(reference=int(reference)).exists():
             yield from (key for key, _ in keys)
 
 

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from redis import Redis
 
 from evaluation import queue, weights
-from evaluation.models import EvaluationBatch, PhaseMetric, Process, PropertyRun
+from evaluation.models import EvaluationBatch, PhaseMetric, Process, PropertyRun, Trial
 from evaluation.models.batch import sentences
 from evaluation.sandbox import job_folder, sandbox
 from leaderboard import health
@@ -46,6 +46,7 @@ class Command(BaseCommand):
             "values": self._values,
             "waiting": self._waiting,
             "measuring": self._measuring,
+            "trials": self._trials,
             "lost": health.probe_lost,
         }
         failed, asked = 0, 0
@@ -132,7 +133,7 @@ class Command(BaseCommand):
     def _weights(self) -> str:
         sets = {}
         for metric in PhaseMetric.objects.order_by():
-            for network, name in metric.spec.networks:
+            for network, name in () if metric.is_retired else metric.spec.networks:
                 found = weights.get(network, metric.resolved[name])
                 sets[found.network, found.name] = found
         paths = {path for found in sets.values() for path in found.paths()}
@@ -162,3 +163,17 @@ class Command(BaseCommand):
         if not waiting:
             return "no property table is to be made"
         return f"{len(waiting)} property tables are being made, {waiting[0].key} at {waiting[0].percent:.0f} %"
+
+    def _trials(self) -> str:
+        trials = Trial.objects.order_by().defer("rows", "scenes", "pictures").select_related("reference__phase__challenge")
+        failed = [one for one in trials if one.state == Trial.State.FAILED]
+        if failed:
+            one = failed[0]
+            raise CommandError(
+                f"{len(failed)} columns could not be tried and do not rank ({one.key} of {one.reference.phase}: {one.failure}) "
+                "Have them tried again in the admin"
+            )
+        waiting = [one for one in trials if not one.judged_at]
+        if not waiting:
+            return f"{len(trials)} columns have been tried on their references"
+        return f"{len(waiting)} columns are being tried and do not rank yet, {waiting[0].key} at {waiting[0].percent:.0f} %"

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from evaluation import weights
 from evaluation.heartbeat import Heartbeat
 from evaluation.models import Process
 from evaluation.parent_death import end_with
@@ -118,6 +119,13 @@ class Command(BaseCommand):
             self._wait_for(address, services)
             if not self.stopping:
                 self.stdout.write(f"\nPlumbline runs at {address}  (Ctrl-C stops it)\n")
+                wanted = weights.get("backbone", "squeezenet-imagenet")
+                if not wanted.there:
+                    files = " ".join(file.name for file in wanted.absent)
+                    self.stdout.write(
+                        f"PuzzleSim works without downloads, by pieces; its published network ({wanted.absent[0].megabytes:g} MB) comes "
+                        f"with: {weights.FETCH} {files}\n"
+                    )
                 self.stdout.flush()
                 if demo:
                     loading.start()

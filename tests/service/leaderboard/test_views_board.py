@@ -16,6 +16,7 @@ from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.models import Snapshot, decode
 from leaderboard.tasks import build_due_boards
 from submissions.models import Challenge, Phase, Status, Submission
+from tests.support.evaluation.retired import add_column
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry, spread
 from tests.support.pictures import views
@@ -70,8 +71,8 @@ class TestBoard:
 
     def test_a_columns_name_says_what_its_weights_know_nothing_of(self, client):
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
-        ours = {"slug": "osim", "key": "osim", "params": {"weights": "plumbline-small"}, "is_primary": True}
-        give_reference(phase, views(2), metrics=[ours, {"slug": "psnr", "key": "psnr"}])
+        give_reference(phase, views(2), metrics=[{"slug": "psnr", "key": "psnr", "is_primary": True}])
+        add_column(phase, "osim", "osim")
         entry(phase, TeamFactory(challenge=phase.challenge), {"osim": [0.5, 0.5], "psnr": [20.0, 21.0]})
         build_due_boards()
         page = text(client.get(address(phase)))

@@ -1,0 +1,202 @@
+"""Trials of columns: made where one is wanted, done by workers under a lease, and what a board makes of them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from evaluation import trying
+from evaluation.gate.design import CLEAN, PICTURE_DAMAGES, Row
+from evaluation.gate.trial import verdict
+from evaluation.models import Evaluation, EvaluationBatch, Trial
+from leaderboard import boards
+from submissions.formats.render import View, render
+from submissions.models import Phase
+from tests.support import pictures
+from tests.support.evaluation.retired import add_column
+from tests.support.evaluation.warm_child import warm_child
+from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
+from tests.support.leaderboard.scores import entry
+
+__all__ = ["warm_child"]  # the fixture
+pytestmark = pytest.mark.django_db
+PSNR = {"slug": "psnr", "key": "psnr", "is_primary": True}
+PIECES = {"slug": "pieces", "key": "puzzlesim_pieces"}
+DISTANCE = {"slug": "distance", "key": "piece_distance"}
+SCENES = ("attic", "garden", "hall")
+
+
+def phase_of(*metrics: dict, scenes: tuple[str, ...] = SCENES, **values: object) -> Phase:
+    """A phase of renders with two views of each scene, and three entries."""
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"), **values)
+    give_reference(phase, {item: view for scene in scenes for item, view in pictures.views(2, scene).items()}, metrics=metrics)
+    n = 2 * len(scenes)
+    for number in range(3):
+        scores = {metric["slug"]: [20.0 + number + 0.1 * place for place in range(n)] for metric in metrics}
+        entry(phase, TeamFactory(challenge=phase.challenge), scores)
+    return phase
+
+
+def judge(trial: Trial, failing: tuple[str, ...] = ()) -> None:
+    """Give a trial the rows of a metric that orders everything right, but in some scenes."""
+    worth = {"mild": 0.6, "local": 0.6, "stronger": 0.4, "foreign": 0.1, "empty": 0.0}
+    right = {CLEAN: 0.9} | {damage.name: worth[damage.group] - 0.001 * place for place, damage in enumerate(PICTURE_DAMAGES)}
+    right |= {"halfblack": 0.05, "black": 0.0, "crop40": 0.3, "blur4": 0.3}
+    sign = 1 if trial.spec.higher_is_better else -1
+    rows = [
+        Row(scene, number, name, sign * (-value if scene in failing else value))
+        for scene in trial.scene_names for number in range(6) for name, value in right.items()
+    ]  # fmt: skip
+    scenes = [verdict(trial.spec, trial.params, name, [row for row in rows if row.scene == name]) for name in trial.scene_names]
+    assert trial.take_over(rows, scenes)
+
+
+def column(phase: Phase, slug: str) -> dict:
+    return next(metric for metric in boards.build(phase, boards.PUBLIC)["metrics"] if metric["slug"] == slug)
+
+
+class TestRequests:
+    def test_each_column_that_needs_one_gets_one_and_no_other(self):
+        phase = phase_of(PSNR, PIECES, DISTANCE)
+        assert Trial.request_missing() == 2 and Trial.request_missing() == 0
+        assert {(one.key, one.reference.phase_id) for one in Trial.objects.all()} == {
+            ("puzzlesim_pieces", phase.pk), ("piece_distance", phase.pk)
+        }  # fmt: skip
+
+    def test_what_nothing_asks_for_goes_and_what_an_older_gate_tried_is_tried_again(self):
+        phase = phase_of(PSNR, DISTANCE)
+        Trial.request_missing()
+        judge(Trial.objects.get())
+        Trial.objects.update(version="gate/0", state=Trial.State.DONE)
+        assert Trial.request_missing() == 1 and Trial.objects.get().judged_at is None
+        EvaluationBatch.objects.filter(phase=phase).update(state=EvaluationBatch.State.RETIRED)
+        Trial.request_missing()
+        assert not Trial.objects.exists()
+
+
+class TestBoards:
+    def test_before_its_trial_a_column_has_values_and_neither_rank_nor_interval(self):
+        phase = phase_of(PSNR, DISTANCE)
+        found = column(phase, "distance")
+        assert found["trial"]["state"] == "waiting" and not found["in_ranking"] and None not in found["value"]
+        assert set(found["rank"]) == set(found["ci_low"]) == set(found["group"]) == {None}
+        assert "trial" not in column(phase, "psnr") and None not in column(phase, "psnr")["rank"]
+
+    def test_a_column_that_passed_ranks_and_says_by_which_counts(self):
+        phase = phase_of(PSNR, DISTANCE)
+        Trial.request_missing()
+        judge(Trial.objects.get())
+        found = column(phase, "distance")
+        assert found["rank"] == [1, 2, 3] and found["in_ranking"]
+        assert found["trial"]["sentence"].startswith("Passed its trial on the own references of 3 of 3 scenes: ")
+
+    def test_a_column_ranks_by_the_scenes_that_passed_and_its_values_are_of_these(self):
+        phase = phase_of(PSNR, DISTANCE)
+        Trial.request_missing()
+        judge(Trial.objects.get(), failing=("hall",))
+        found = column(phase, "distance")
+        assert found["trial"]["scenes"] == ("attic", "garden") and found["n"] == [2, 2, 2]
+        assert found["value"] == pytest.approx([20.15, 21.15, 22.15])  # the mean over items 0 to 3 of 20 + 0.1 k, and so on
+        assert found["trial"]["sentence"].endswith("It ranks by these scenes only; not by hall.")
+
+    def test_where_fewer_than_half_of_the_scenes_pass_it_does_not_rank(self):
+        phase = phase_of(PSNR, DISTANCE)
+        Trial.request_missing()
+        judge(Trial.objects.get(), failing=("attic", "hall"))
+        found = column(phase, "distance")
+        assert set(found["rank"]) == {None} and found["trial"]["state"] == "refused"
+        assert found["trial"]["sentence"].startswith("Shown, not ranked. On attic's own references it did not put ")
+
+    def test_a_primary_metric_that_may_not_rank_leaves_the_board_without_an_order_and_says_why(self):
+        phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False}, ranking="primary")
+        overall = boards.build(phase, boards.PUBLIC)["overall"]
+        assert set(overall["rank"]) == {None} and overall["problem"].startswith(
+            "Piece distance, which decides the order here, is shown and"
+        )
+
+    def test_a_mean_rank_is_made_without_it(self):
+        phase = phase_of(PSNR, DISTANCE, ranking="mean_rank")
+        assert boards.build(phase, boards.PUBLIC)["overall"]["metrics"] == ["psnr"]
+        Trial.request_missing()
+        judge(Trial.objects.get())
+        assert boards.build(phase, boards.PUBLIC)["overall"]["metrics"] == ["psnr", "distance"]
+
+
+class TestWorkers:
+    def test_a_scene_with_too_few_clean_views_is_refused_and_its_page_says_why(self, client, warm_child):
+        phase = phase_of(PSNR, PIECES, scenes=("garden",))
+        Trial.request_missing()
+        while trying.try_once("somebody"):
+            continue
+        trial = Trial.objects.get()
+        assert trial.state == Trial.State.DONE and trial.judged_at and trial.attempts == 0
+        found = column(phase, "pieces")["trial"]
+        assert found["state"] == "refused" and found["sentence"].endswith("it has fewer than 4 clean views.")
+        page = client.get(reverse("trial", args=[trial.pk])).content.decode()
+        assert "It has fewer than 4 clean views." in page and "not ranked" in page
+
+    def test_a_trial_with_a_reference_goes_slice_by_slice_to_its_verdict_and_pictures(self, client, warm_child, monkeypatch):
+        monkeypatch.setattr(trying, "SLICE_SECONDS", 0.0)
+        phase = PhaseFactory(challenge=ChallengeFactory(family="render"), reference_access="public")
+        views = pictures.views(2, "garden", clean=False)
+        give_reference(phase, {name: larger(view) for name, view in views.items()}, metrics=(PSNR, DISTANCE))
+        Trial.request_missing()
+        assert trying.try_once("somebody")
+        half = Trial.objects.get()
+        assert half.at == [0, 1] and half.done == 34 == len(half.rows) and half.total == 68 and half.judged_at is None
+        while trying.try_once("somebody"):
+            continue
+        trial = Trial.objects.get()
+        assert trial.state == Trial.State.DONE and trial.done == 68 and len(trial.pictures["garden"]) == 34
+        picture = client.get(reverse("trial_picture", args=[trial.pk, 0, "holes1"]))
+        assert picture.status_code == 200 and picture.content[8:12] == b"WEBP"
+        page = client.get(reverse("trial", args=[trial.pk])).content.decode()
+        assert "black holes on 4 %" in page and page.count("<img") == 34
+
+    def test_a_slice_whose_lease_was_lost_changes_nothing(self):
+        phase_of(PSNR, DISTANCE)
+        Trial.request_missing()
+        trial = Trial.objects.waiting().claim("somebody")
+        Trial.objects.update(lease_token=uuid.uuid4())  # another worker has it by now
+        assert not trial.keep([Row("attic", 0, CLEAN, 1.0)], None, at=[0, 1], done=1, total=2, seconds=1.0)
+        assert Trial.objects.get().rows == [] and Trial.objects.get().at == []
+
+    def test_one_that_got_nothing_for_a_minute_is_overdue(self):
+        phase_of(PSNR, DISTANCE)
+        Trial.request_missing()
+        assert not Trial.objects.overdue(60.0).exists() and Trial.objects.overdue(-1.0).exists()
+
+
+class TestRetired:
+    @pytest.fixture
+    def phase(self) -> Phase:
+        phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+        give_reference(phase, pictures.views(2), metrics=(PSNR,))
+        add_column(phase, "map", "puzzlesim")
+        entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [20.0, 21.0], "map": [0.4, 0.6]})
+        return phase
+
+    def test_old_values_stay_unranked_and_nothing_waits_for_new_ones(self, phase):
+        batch = EvaluationBatch.current(phase)
+        assert batch.retired() == ["map"] and batch.outdated() == []
+        newer = entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [25.0, 26.0]})
+        assert Evaluation.objects.get(submission=newer).waiting() == []
+        found = column(phase, "map")
+        said = "Shown, not ranked: in-house weights retired."
+        assert found["trial"] == {"state": "retired", "sentence": said, "trial": None, "scenes": None}
+        assert found["value"] == [0.5, None] and set(found["rank"]) == {None}
+        assert column(phase, "psnr")["rank"] == [2, 1] and Trial.request_missing() == 0
+
+    def test_a_batch_that_is_started_anew_leaves_it_out(self, phase):
+        batch = EvaluationBatch.start(phase, reason="without the retired")
+        assert [metric["slug"] for metric in batch.metrics] == ["psnr"]
+
+
+def larger(view: View) -> View:
+    """The view at twice the size, for metrics that need cells."""
+    pixels = np.kron(view.image.pixels(), np.ones((2, 2, 1), np.uint8))
+    return replace(view, image=render(pixels), width=pixels.shape[1], height=pixels.shape[0], rois=())
