@@ -154,7 +154,7 @@ class MetricEvidence:
         bare = reference.scenes_without_regions() if reference is not None else []
         if bare:
             names = ", ".join(bare[:MAX_NAMED]) + (f" and {len(bare) - MAX_NAMED} more" if len(bare) > MAX_NAMED else "")
-            yield f"No region is marked in {names}, so it has no value there; mark regions on the pictures."
+            yield f"Version {reference.version} of the reference, which is in force, marks no region in {names}, so it has no value there."
 
     def _of_cost(self) -> Iterator[str]:
         part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES)) if self.cost else 0.0

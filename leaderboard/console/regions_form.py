@@ -76,7 +76,7 @@ class View:
     @property
     def text_size(self) -> int:
         """Of labels in the picture, in its pixels."""
-        return max(6, round(max(self.width, self.height) / 30))
+        return max(6, round(max(self.width, self.height) / 36))
 
     @property
     def newer_words(self) -> str:

@@ -12,7 +12,7 @@ export function attach(form) {
   const change = () => { changed = true; };
   form.addEventListener("submit", () => { changed = false; });
   window.addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
-  form.querySelectorAll("[data-drawing]").forEach((words) => { words.hidden = false; });
+  form.querySelectorAll("[data-drawing]").forEach((words) => { words.hidden = !matchMedia("(any-pointer: fine)").matches; });
   form.querySelectorAll("[data-view]").forEach((view) => {
     if (view.querySelector("ul.plain")) attachView(view, row, most, change);
   });

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.models import EvaluationBatch, Reference
+from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from leaderboard.console.regions_form import MAX_REGIONS
 from submissions import limits
-from submissions.formats.families import same
+from submissions.formats.families import RENDER, same
 from submissions.formats.render import Roi
 from submissions.models import Phase
 from tests.support.factories import give_reference
-from tests.support.leaderboard.console.acts import latest
+from tests.support.leaderboard.console.acts import latest, upload
 from tests.support.pictures import HEIGHT, WIDTH, views
+from tests.support.scenes import zipped
 
 PSNR = ({"slug": "psnr", "key": "psnr", "is_primary": True},)
 SQUARE = Roi(8.0, 20.0, 32.0, 44.0, "square")  # in each of `views`
@@ -202,5 +203,14 @@ def test_many_views_stand_on_pages_and_saving_one_leaves_the_others(desk, challe
 
 def test_the_metric_that_needs_regions_leads_to_the_page(desk, phase, at):
     form = desk.get(at("phases/final/metrics/new/osim_rois/")).content.decode()
-    assert "No region is marked in hall, so it has no value there" in form and "reference/regions/" in form
+    assert "Version 1 of the reference, which is in force, marks no region in hall, so it has no value there." in form
+    assert "reference/regions/" in form
     assert "reference/regions/" not in desk.get(at("phases/final/metrics/new/psnr/")).content.decode().partition("<main")[2]
+
+
+def test_the_warning_about_scenes_without_regions_leads_to_the_page(desk, phase, at):
+    PhaseMetric.objects.create(phase=phase, slug="marked", key="osim_rois")
+    file = zipped(dict(RENDER.files(phase.references.get().items())))
+    answer = desk.post(at("phases/final/reference/"), upload(file), follow=True).content.decode()
+    assert "hall: marks no region in hall/rois.json" in answer
+    assert f'<a href="{at("phases/final/reference/regions/")}">marked on the reference’s pictures</a>' in answer
