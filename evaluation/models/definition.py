@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -18,6 +19,9 @@ from submissions.errors import Refused
 from submissions.formats.families import Family
 from submissions.manifest import Bounds, Item, Manifest, MetricEntry
 from submissions.models import Phase
+
+if TYPE_CHECKING:
+    from submissions.formats.render import Roi
 
 COLUMN = RegexValidator(r"\A[a-z0-9][a-z0-9_@-]{0,62}\Z", "Use lower-case letters, digits, _, @ and hyphens, at most 63.")
 
@@ -103,9 +107,17 @@ class Reference(models.Model):
 
     @classmethod
     def add(
-        cls, phase: Phase, items: Mapping[str, Any], *, groups: Mapping[str, str] | None = None, actor=None, note: str = ""
+        cls,
+        phase: Phase,
+        items: Mapping[str, Any],
+        *,
+        groups: Mapping[str, str] | None = None,
+        actor=None,
+        note: str = "",
+        after: int | None = None,
     ) -> Reference:
-        """Store a new version. Nothing is scored under it until a batch is started with it.
+        """Store a new version. Nothing is scored under it until a batch is started with it. `after` is the version that it was made
+        from: where that is not the newest any more, the new one is `Refused` (`newer_version`).
 
         Items stand in the order of their groups, then ids, so that a group is never split between
         workers; an item that `groups` does not name is in its own, or in its scene. Raises `Refused` for a reference no entry could
@@ -124,6 +136,12 @@ class Reference(models.Model):
         with transaction.atomic():
             phase.lock()
             version = (cls.objects.filter(phase=phase).aggregate(n=models.Max("version"))["n"] or 0) + 1
+            if after is not None and version != after + 1:
+                raise Refused(
+                    f"Version {version - 1} of the reference was saved while version {after} was being edited; look at what it has, then "
+                    "save again.",
+                    "newer_version",
+                )
             key = f"references/{phase.pk}/{version}-{digest[:16]}.{family.stored}"
             storage.store().save_bytes(key, data)
             return cls.objects.create(
@@ -147,6 +165,29 @@ class Reference(models.Model):
     def items(self) -> dict[str, Any]:
         """The items themselves, by id."""
         return self.family.unpack(storage.store().read(self.key))
+
+    def regions(self) -> dict[str, tuple[Roi, ...]]:
+        """The regions of interest of each view that has an image, by id; nothing of families without images."""
+        with storage.store().local_path(self.key).open("rb") as source:
+            return self.family.stored_regions(source)
+
+    def scenes_without_regions(self) -> list[str]:
+        """The scenes in none of whose views a region is marked."""
+        marked = {self.family.group_of(name) for name, regions in self.regions().items() if regions}
+        return [scene for scene in dict.fromkeys(map(self.family.group_of, self.item_ids)) if scene not in marked]
+
+    def with_regions(self, regions: Mapping[str, tuple[Roi, ...]], *, actor=None, note: str = "") -> Reference:
+        """Store the next version: the same items, with other regions in the views that `regions` names. Raises `Refused` where this
+        version is not the newest any more."""
+        items = self.items()
+        items |= {name: replace(items[name], rois=rois) for name, rois in regions.items()}
+        groups = dict(zip(self.item_ids, self.groups, strict=True))
+        return Reference.add(self.phase, items, groups=groups, actor=actor, note=note, after=self.version)
+
+    def image(self, item: str) -> bytes | None:
+        """The PNG of one view; None where it has none."""
+        with storage.store().local_path(self.key).open("rb") as source:
+            return self.family.stored_image(source, item)
 
     def manifest(self, metrics: list[dict]) -> Manifest:
         """What an upload to the phase must hold under this reference."""

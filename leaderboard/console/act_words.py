@@ -22,6 +22,7 @@ SENTENCES = {
     "reference.add": "Gave a reference",
     "reference.edit": "Changed the reference",
     "reference.store": "Stored a reference, not yet in force",
+    "reference.regions": "Marked regions on a reference's views",
     "file.add": "Added a file",
     "file.edit": "Changed a file",
     "file.remove": "Removed a file",

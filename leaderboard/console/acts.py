@@ -19,6 +19,7 @@ from leaderboard.bundle.folder import reference_faults
 from leaderboard.bundle.state import reference_in_force
 from submissions.errors import Refused
 from submissions.formats.families import Family
+from submissions.formats.render import Roi
 from submissions.models import AuditEntry, Challenge, Phase, Submission
 from submissions.models.entered import checked_file_name
 
@@ -138,6 +139,19 @@ def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str,
         AuditEntry.record(
             phase.challenge, actor, "reference.store", reference, before={"versions": before},
             after={"version": reference.version, "items": len(items), "sha256": reference.sha256, "note": note},
+        )  # fmt: skip
+    return reference
+
+
+def store_regions(opened: Reference, regions: Mapping[str, tuple[Roi, ...]], scene: str, actor) -> Reference:
+    """Keep a new version with these regions in views of a scene, made from the version `opened`; nothing is scored under it before it
+    is put in force. Raises `Refused` where there is a newer version."""
+    with transaction.atomic():
+        note = f"Regions marked in {scene}"
+        reference = opened.with_regions(regions, actor=actor, note=note)
+        AuditEntry.record(
+            opened.phase.challenge, actor, "reference.regions", reference, before={"version": opened.version},
+            after={"version": reference.version, "scene": scene, "regions": sum(map(len, regions.values()))},
         )  # fmt: skip
     return reference
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from evaluation import weights
+from evaluation.doubts import REGIONS
 from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
 from evaluation.models import EvaluationBatch
@@ -19,6 +20,7 @@ from leaderboard.evidence import Evidence
 from leaderboard.models import Study
 from submissions.models import Phase
 
+MAX_NAMED = 8  # scenes in a sentence
 SLOW_ENTRY = 120.0  # seconds that one metric may take of an entry before it is worth a word
 # Metrics that see one kind of mistake only, and those that see the other.
 OTHER_HALF = {
@@ -108,6 +110,11 @@ class MetricEvidence:
         return self.spec.lacking(reference.has_prompts) if reference is not None else ""
 
     @property
+    def takes_regions(self) -> bool:
+        """Whether it looks at nothing but marked regions, and there is a reference to mark them on."""
+        return self.spec.key == REGIONS and self.phase.references.exists()
+
+    @property
     def refusal(self) -> str:
         return weights.refusal(self.spec, self.params) or self.lacking
 
@@ -115,7 +122,7 @@ class MetricEvidence:
     def warnings(self) -> list[str]:
         """What matters about this metric in this phase, a sentence each."""
         own = filter(None, (self.spec.warning, weights.statement(self.spec, self.params)))
-        return [*own, *self._of_columns(), *self._of_units(), *self._of_cost()]
+        return [*own, *self._of_columns(), *self._of_units(), *self._of_regions(), *self._of_cost()]
 
     def _of_columns(self) -> Iterator[str]:
         others = [metric for metric in self.phase.metrics.all() if metric.slug != self.slug]
@@ -141,6 +148,13 @@ class MetricEvidence:
                 f"{names}: in metres, whatever the files hold; here one unit of the files is "
                 f"{self.phase.unit_scale:g} m, so 0.5 m is {0.5 / self.phase.unit_scale:g} {self.phase.unit}."
             )
+
+    def _of_regions(self) -> Iterator[str]:
+        reference = reference_in_force(self.phase) if self.takes_regions else None
+        bare = reference.scenes_without_regions() if reference is not None else []
+        if bare:
+            names = ", ".join(bare[:MAX_NAMED]) + (f" and {len(bare) - MAX_NAMED} more" if len(bare) > MAX_NAMED else "")
+            yield f"Version {reference.version} of the reference, which is in force, marks no region in {names}, so it has no value there."
 
     def _of_cost(self) -> Iterator[str]:
         part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES)) if self.cost else 0.0

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 ROWS = 50
 
 
-def paged(request: HttpRequest, rows: QuerySet, size: int = ROWS) -> tuple[list[int | None], int, list]:
+def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[int | None], int, list]:
     """(the page numbers to offer, None for a gap; the page shown; its rows)."""
     paginator = Paginator(rows, size)
     shown = paginator.get_page(request.GET.get("page"))

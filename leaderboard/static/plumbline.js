@@ -192,6 +192,11 @@
     import(new URL("pictures.js", here)).then((module) => module.attach(pair));
   }
 
+  function regionsForm(form) {
+    if (!once(form, "ready")) return;
+    import(new URL("regions.js", here)).then((module) => module.attach(form));
+  }
+
   const BEHAVIOURS = [
     ["time[datetime]", localTime],
     ["[data-theme-toggle]", themeToggle],
@@ -205,6 +210,7 @@
     ["[data-nojs]", (element) => { element.hidden = true; }],
     ["form[data-create-url]", uploadForm],
     ["[data-pair]", picturePair],
+    ["form[data-regions]", regionsForm],
   ];
   const enliven = (root) => BEHAVIOURS.forEach(([selector, act]) => each(root, selector, act));
   enliven(document);

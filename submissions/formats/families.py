@@ -161,6 +161,15 @@ class Family:
         ``FormatError``."""
         return self._reader("stored_extents")(source)
 
+    def stored_regions(self, source: BinaryIO) -> dict[str, Any]:
+        """Of an open file that ``save`` wrote: the regions of interest of each view that has an image, by name; nothing of families
+        without images. Raises ``FormatError``."""
+        return self._reader("stored_regions", lambda source: {})(source)
+
+    def stored_image(self, source: BinaryIO, name: str) -> bytes | None:
+        """Of an open file that ``save`` wrote: the PNG of the view ``name``; None where there is none. Raises ``FormatError``."""
+        return self._reader("stored_image", lambda source, name: None)(source, name)
+
     def write(self, item: Any, form: str) -> bytes:
         """The item as a file of that form: ``exact`` or ``example``."""
         return self._reader(f"write_{form}")(item)

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 INSIDE = 127  # a pixel of a mask above this is inside
+MAX_SIDE = 1e6  # of a region's box, in pixels
+MAX_LABEL = 80  # characters of a region's label
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,15 @@ class Roi:
     x2: float
     y2: float
     label: str
+
+    @property
+    def fault(self) -> str:
+        """What no region may have, as the end of a sentence that begins with it; empty where it can stand in a reference."""
+        if not all(abs(side) <= MAX_SIDE for side in (self.x1, self.y1, self.x2, self.y2)):
+            return f"needs four numbers of at most {MAX_SIDE:,.0f}"
+        if not (self.x1 < self.x2 and self.y1 < self.y2):
+            return "needs x1 < x2 and y1 < y2"
+        return f"needs a label of at most {MAX_LABEL} characters" if len(self.label) > MAX_LABEL else ""
 
 
 @dataclass(frozen=True)

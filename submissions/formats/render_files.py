@@ -13,12 +13,12 @@ from submissions.formats.layout import normals_of
 from submissions.formats.package import Package, open_package
 from submissions.formats.render import Render, View, encoded
 from submissions.formats.render_folder import files
-from submissions.formats.render_store import pack, stored_extents, unpack
+from submissions.formats.render_store import pack, stored_extents, stored_image, stored_regions, unpack
 from submissions.formats.resample import to_size
 
 __all__ = [
-    "beside", "doubts", "file_limit", "files", "load", "load_folder", "pack", "read_render", "save", "stored_extents", "stored_size",
-    "unpack", "write_png",
+    "beside", "doubts", "file_limit", "files", "load", "load_folder", "pack", "read_render", "save", "stored_extents", "stored_image",
+    "stored_regions", "stored_size", "unpack", "write_png",
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from submissions.formats.errors import Findings, FormatError
 from submissions.formats.families import RENDER
 from submissions.formats.images import WHITE, Colour, read_image, read_mask
 from submissions.formats.package import Package
-from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render, with_scenes
+from submissions.formats.render import MAX_SIDE, CleanViews, Render, Roi, View, encoded, render, with_scenes
 from submissions.formats.text import parse_json
 
 MASKS, CLEAN = "masks", "clean"
@@ -240,11 +240,12 @@ def _roi(entry: Any) -> Roi | None:
     if not isinstance(entry, dict) or not isinstance(entry.get("label"), str) or not isinstance(entry.get("box"), list):
         return None
     box = entry["box"]
-    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and abs(v) <= 1e6 for v in box)
-    if len(box) != 4 or not numbers or not (box[0] < box[2] and box[1] < box[3]) or len(entry["label"]) > 80:
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and abs(v) <= MAX_SIDE for v in box)
+    if len(box) != 4 or not numbers:
         return None
     x1, y1, x2, y2 = (float(v) for v in box)
-    return Roi(x1, y1, x2, y2, entry["label"])
+    roi = Roi(x1, y1, x2, y2, entry["label"])
+    return None if roi.fault else roi
 
 
 def _bare_view(entry: Any) -> tuple[str, tuple[int, int]]:

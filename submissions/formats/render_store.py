@@ -87,6 +87,21 @@ def stored_extents(source: BinaryIO) -> dict[str, Extent]:
         return {name: Extent(int(image["image"][1])) for name, image in images.items() if image is not None}
 
 
+def stored_regions(source: BinaryIO) -> dict[str, tuple[Roi, ...]]:
+    """The regions of each stored view that has a reference image. Only the list is read."""
+    with _understood():
+        views = {entry["id"]: entry["view"] for entry in _Stored.open(source).items}
+        return {name: tuple(Roi(*roi) for roi in view["rois"]) for name, view in views.items() if view["image"] is not None}
+
+
+def stored_image(source: BinaryIO, name: str) -> bytes | None:
+    """The PNG of one stored view; None where there is no such view, or no image of it. No other image is read."""
+    with _understood():
+        stored = _Stored.open(source)
+        image = next((entry["view"]["image"] for entry in stored.items if entry["id"] == name), None)
+        return None if image is None else stored._render(image).png
+
+
 @contextmanager
 def _understood() -> Iterator[None]:
     try:

@@ -6,8 +6,10 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
+from evaluation.doubts import REGIONS
 from evaluation.models import EvaluationBatch
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read, reference_definition, reference_in_force
@@ -60,6 +62,9 @@ def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpRespo
         messages.success(request, f"{words} Nothing is scored under it before you put it in force.")
     for doubt in [*family.doubts(items), *doubts][:5]:
         messages.warning(request, doubt)
+    if any(key == REGIONS for key, _ in columns) and row.scenes_without_regions():
+        address = reverse("console_regions", args=[phase.challenge.slug, phase.slug])
+        messages.info(request, format_html('Regions can also be <a href="{}">marked on the reference’s pictures</a>.', address))
     return redirect(request.path)
 
 

@@ -37,6 +37,14 @@ GET    /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/metrics/edit/hss/ lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/reference/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/reference/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/reference/regions/ lnnnnxnx
+GET    /console/challenges/{renders}/phases/{rp}/reference/regions/ lnnnnyny
+GET    /console/challenges/{renders}/phases/{rp}/reference/regions/garden/ lnnnnyny
+POST   /console/challenges/{renders}/phases/{rp}/reference/regions/garden/ lnnnnyny
+GET    /console/challenges/{renders}/phases/{rp}/reference/regions/nothing/ lnnnnxnx
+GET    /console/challenges/{renders}/phases/{rp}/reference/1/{view}.png lnnnnyny
+GET    /console/challenges/{renders}/phases/{rp}/reference/2/{view}.png lnnnnxnx
+GET    /console/challenges/{private}/phases/{pp}/reference/regions/ lxxxxxxx
 GET    /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/studies/new/ lnnnnyny
@@ -91,6 +99,7 @@ BODIES: dict[str, dict] = {
     "/console/challenges/{c}/": {"act": "move", "slug": "{p}", "to": "later"},
     "/console/challenges/{c}/phases/{p}/metrics/": {"act": "primary", "slug": "hss"},
     "/console/challenges/{c}/phases/{p}/scoring/": {"act": "reevaluate"},
+    "/console/challenges/{renders}/phases/{rp}/reference/regions/garden/": {"act": "save", "version": "1"},
     "/console/challenges/{c}/phases/{p}/studies/": {"act": "hide", "study": "{study}"},
     "/console/challenges/{c}/phases/{p}/studies/live/": {"act": "close"},
     "/console/challenges/{c}/files/": {"act": "remove", "file": "{file}"},

@@ -228,6 +228,7 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "join": people.team.make_link(), "private_join": insiders.make_link(),
         "invite": people.team.invite("linus@example.org", people.owner).pk, "mate": people.mate.pk, "team": people.team.pk,
         "token": ApiToken.make(people.owner, "laptop")[0].pk, "item": phases["p"].manifest.item_ids[0], "mesh": "box_1",
+        "renders": entries["render_e"].phase.challenge.slug, "rp": entries["render_e"].phase.slug,
         "view": "garden/view_1", "study": phases["p"].studies.get(slug="inner").pk,
         "judge": _plan_judge(phases["p"], entries),
         "participation": challenge.participations.get(user=people.mate).pk, "news": challenge.announcements.create(title="News").pk,

@@ -4,40 +4,21 @@ phone, and a change that scores entries anew is shown, confirmed and followed.""
 from __future__ import annotations
 
 import pytest
-from django.conf import settings
-from django.test import Client
 
 from evaluation.models import EvaluationBatch
 from evaluation.worker import drain
 from submissions import storage
 from submissions.formats.wireframe import unpack
-from tests.service.leaderboard.console.test_pages import addresses
+from tests.service.leaderboard.console.test_pages import OF_RENDERS, addresses
 from tests.support.factories import archive, perturbed, received
 from tests.support.leaderboard import scores
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def tab(browser, live_server, people):
-    """A tab of the organizer's, whose console must stay empty."""
-    client = Client()
-    client.force_login(people.organizer)
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 390, "height": 844})
-    session = client.cookies[settings.SESSION_COOKIE_NAME].value
-    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-    tab = context.new_page()
-    failures: list[str] = []
-    tab.on("console", lambda message: failures.append(message.text) if message.type == "error" else None)
-    tab.on("pageerror", lambda error: failures.append(str(error)))
-    yield tab
-    context.close()
-    assert failures == []
-
-
 NO_PAGES = (
     "console_new", "console_bundle", "console_scoring_progress", "console_metric_evidence", "console_judge_progress", "console_judge_image",
-    "console_judge_answers",
+    "console_judge_answers", *OF_RENDERS,
 )  # fmt: skip
 
 
