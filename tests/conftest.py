@@ -55,6 +55,15 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if environment.CLUSTER and below & {"pure", "browser"} else None
 
 
+@pytest.fixture(autouse=True)
+def no_trials(request, monkeypatch) -> None:
+    """Workers of tests try no columns, which takes minutes for networks, but where a test is marked `trials`."""
+    if request.node.get_closest_marker("trials") is None and "django_db" in {mark.name for mark in request.node.iter_markers()}:
+        from evaluation import trying
+
+        monkeypatch.setattr(trying, "try_once", lambda worker, overdue=False: False)
+
+
 PROFILE_FIXTURES = {"db", "transactional_db", "live_server", "s3_files", "s3_server", "redis"}
 
 

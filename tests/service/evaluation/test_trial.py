@@ -23,7 +23,7 @@ from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory,
 from tests.support.leaderboard.scores import entry
 
 __all__ = ["warm_child"]  # the fixture
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.trials]
 PSNR = {"slug": "psnr", "key": "psnr", "is_primary": True}
 PIECES = {"slug": "pieces", "key": "puzzlesim_pieces"}
 DISTANCE = {"slug": "distance", "key": "piece_distance"}

@@ -182,10 +182,15 @@ def _trial(phase: Phase) -> int:
     """A trial of a column that the phase might have, with a picture of its reference."""
     trial = Trial.objects.create(
         reference=Reference.objects.filter(phase=phase).latest("version"), key="puzzlesim_pieces", params={"features": "dictionary"},
-        fingerprint="0" * 64, version="gate/1", state=Trial.State.DONE, pictures={"garden": [["clean", 2, 2]]},
-        scenes=[SceneVerdict("garden", False, 1, means=(("clean", 0.5),), reason="Few.").to_dict()],
+        fingerprint="0" * 64, version="gate/1", state=Trial.State.DONE, judged_at=timezone.now(),
     )  # fmt: skip
-    storage.store().save_bytes(trial.picture_key("garden", "clean"), b"a picture of the reference")
+    scene = trial.scene_names[0]
+    trial.scenes, trial.pictures = (
+        [SceneVerdict(scene, False, 1, means=(("clean", 0.5),), reason="Few.").to_dict()],
+        {scene: [["clean", 2, 2]]},
+    )
+    trial.save(update_fields=["scenes", "pictures"])
+    storage.store().save_bytes(trial.picture_key(scene, "clean"), b"a picture of the reference")
     return trial.pk
 
 
