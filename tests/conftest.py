@@ -58,7 +58,8 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 @pytest.fixture(autouse=True)
 def no_trials(request, monkeypatch) -> None:
     """Workers of tests try no columns, which takes minutes for networks, but where a test is marked `trials`."""
-    if request.node.get_closest_marker("trials") is None and "django_db" in {mark.name for mark in request.node.iter_markers()}:
+    uses_database = request.node.get_closest_marker("django_db") is not None or "db" in request.fixturenames
+    if uses_database and request.node.get_closest_marker("trials") is None:
         from evaluation import trying
 
         monkeypatch.setattr(trying, "try_once", lambda worker, overdue=False: False)
