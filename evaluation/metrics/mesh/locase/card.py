@@ -31,6 +31,7 @@ def card(
     figures: Sequence[Figure],
     tried: Mapping[str, Sequence[Sentence]],
     made: str,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The card as plain JSON values."""
     folds = {phase: result for phase, result in results.items() if "plcc" in result}
@@ -51,6 +52,7 @@ def card(
         "losses": results["final"]["losses"],
         "stopped": {key: results["final"][key] for key in ("steps", "of") if key in results["final"]},
         "sentences": {label: [asdict(one) | {"met": one.met} for one in rows] for label, rows in tried.items()},
+        "notes": list(notes),
         "may_rank": all(one.met for rows in tried.values() for one in rows),
         "acceptance": [asdict(figure) | {"met": figure.met} for figure in figures],
     }
@@ -85,6 +87,8 @@ def _sentences(card: dict[str, Any]) -> list[str]:
         for row in rows:
             lines.append(f"| {row['text']} | {row['held']} of {row['of']} | {row['figure']} | {'yes' if row['met'] else '**no**'} |")
         lines.append("")
+    for note in card["notes"]:
+        lines += [note, ""]
     return lines
 
 

@@ -43,6 +43,7 @@ def add_to(networks: Any) -> None:
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="stage 1: that make the objects (default: %(default)s)")
     parser.add_argument("--stop", action="store_true", help="write the weights as far as the training in DIR has got, and train no further")
     parser.add_argument("--references", type=Path, metavar="DIR", help="meshes of your own on which to try the card's sentences as well")
+    parser.add_argument("--note", action="append", default=[], metavar="TEXT", help="a paragraph for the card, below its sentences")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
 
 
@@ -124,7 +125,7 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subjec
     with _bar("acceptance", COUNT) as bar:
         measured = figures(model, procedural_cases(options.seed + 1), lambda step: bar.update())
     made = datetime.datetime.now(datetime.UTC).date().isoformat()
-    described = card(name, weights, plan, _data(options, _met(subjects, plan, results), base), results, measured, tried, made)
+    described = card(name, weights, plan, _data(options, _met(subjects, plan, results), base), results, measured, tried, made, options.note)
     (options.out / f"{name}.safetensors").write_bytes(weights)
     (options.out / f"{name}.json").write_text(json.dumps(described, indent=1) + "\n")
     (options.out / f"{name}.md").write_text(markdown(described))

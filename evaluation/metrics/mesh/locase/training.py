@@ -133,6 +133,14 @@ class Training(Phased[Phase]):
         self.note(phase, epoch, float(value.detach()) / per_epoch)
         return float(value.detach())
 
+    def stop(self) -> None:
+        """See `Phased`; the mean loss of an epoch that was broken off is that of its steps."""
+        super().stop()
+        phase = self.phases[self._phase]
+        per_epoch = math.ceil(len(phase.seen) / self.plan.per_batch)
+        if taken := self._step % per_epoch:
+            self.results[phase.name]["losses"][-1] *= per_epoch / taken
+
     def close(self, phase: Phase) -> dict[str, Any]:
         """How a fold judges the objects it has not seen; the final weights are exported."""
         self.model.load_state_dict(self.average.state_dict())

@@ -55,9 +55,11 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
 
 
 def test_a_stopped_run_exports_what_it_has_learnt_so_far(tmp_path):
-    Training(subjects(), SHORT, tmp_path).run(stop_after=1)
+    losses = []
+    Training(subjects(), SHORT, tmp_path).run(lambda phase, loss: losses.append(loss), stop_after=1)
     stopped = Training(subjects(), SHORT, tmp_path)
     stopped.stop()
+    assert stopped.results["final"]["losses"] == pytest.approx(losses)
     result = stopped.results["final"]
     assert (result["steps"], result["of"]) == (1, 4) and ready((tmp_path / "weights.safetensors").read_bytes())
 
