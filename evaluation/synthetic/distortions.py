@@ -28,6 +28,21 @@ def distort(mesh: Mesh, kind: str, level: int, seed: int = 0) -> Mesh:
     return function(mesh, strengths[level - 1], generator(f"distort:{kind}:{level}:{seed}"))
 
 
+def damage(mesh: Mesh, kind: str, strength: float, rng: np.random.Generator) -> Mesh:
+    """The mesh with the damage of a kind in KINDS of any strength, in that kind's own unit."""
+    return _STRENGTHS[kind][0](mesh, strength, rng)
+
+
+def level(kind: str, strength: float) -> float:
+    """The level that a strength stands for: 1 to 4 at those of LEVELS, 0 at none, between them in proportion, beyond them by the log."""
+    at = np.array(_STRENGTHS[kind][1], dtype=np.float64)
+    none = 1.0 if kind == "decimation" else 0.0
+    if (strength - at[-1]) * (at[-1] - none) > 0:
+        return 4 + float(np.log(strength / at[-1]) / np.log(at[-1] / at[-2]))
+    order = np.argsort([none, *at])
+    return float(np.interp(strength, np.array([none, *at])[order], order))
+
+
 def smooth(mesh: Mesh, passes: float, rng: np.random.Generator | None = None) -> Mesh:
     """Every vertex moves half the way to the mean of its neighbours, `passes` times."""
     mesh = welded(mesh)

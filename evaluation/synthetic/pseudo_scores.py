@@ -27,18 +27,18 @@ _FEW, _MANY = 3_000, 20_000
 
 
 class Judge:
-    """Measures damage against one reference, whose samples are drawn once."""
+    """Measures damage against one reference, whose samples are drawn once: `few` and `many` of each surface."""
 
-    def __init__(self, reference: Mesh) -> None:
-        self._size = diagonal(reference)
-        self._few, self._many = _samples(reference, _FEW, "few"), _samples(reference, _MANY, "many")
+    def __init__(self, reference: Mesh, few: int = _FEW, many: int = _MANY) -> None:
+        self._size, self._counts = diagonal(reference), (few, many)
+        self._few, self._many = _samples(reference, few, "few"), _samples(reference, many, "many")
         self._tree = cKDTree(self._many[0])
         self._floor = self._gap(self._few, self._many, self._tree)
 
     def deviation(self, mesh: Mesh) -> float:
         """D of the mesh; 0 for the reference itself."""
-        many = _samples(mesh, _MANY, "many")
-        here = self._gap(_samples(mesh, _FEW, "few"), self._many, self._tree)
+        few, many = (_samples(mesh, count, name) for count, name in zip(self._counts, ("few", "many"), strict=True))
+        here = self._gap(few, self._many, self._tree)
         there = self._gap(self._few, many, cKDTree(many[0]))
         gap = np.sqrt(np.maximum((here + there) / 2 - self._floor, 0))
         return float(50 * gap[0] / self._size + gap[1])

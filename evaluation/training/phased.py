@@ -48,7 +48,7 @@ class Phased(ABC, Generic[Phase]):
         self.results: dict[str, dict[str, Any]] = {}
         self.start()
         if self._state.exists():
-            where = resume(self._state, self.model, self.optimiser, asdict(plan))
+            where = resume(self._state, self.kept, self.optimiser, asdict(plan))
             self._phase, self._step, self.results = where["phase"], where["step"], where["results"]
 
     @abstractmethod
@@ -62,6 +62,11 @@ class Phased(ABC, Generic[Phase]):
     @abstractmethod
     def close(self, phase: Phase) -> dict[str, Any]:
         """The figures of a phase that has learnt all it will; whatever is to be exported of it is written."""
+
+    @property
+    def kept(self) -> nn.Module:
+        """All tensors that a checkpoint holds beside those of the optimiser."""
+        return self.model
 
     @property
     def done(self) -> int:
@@ -89,6 +94,12 @@ class Phased(ABC, Generic[Phase]):
             self._keep()
         return True
 
+    def stop(self) -> None:
+        """Close the phase that a run is in as far as it has got, and leave out what would come after it."""
+        phase = self.phases[self._phase]
+        taken = {"steps": self._step, "of": phase.steps(self.plan)}
+        self.results.setdefault(phase.name, {}).update(taken | self.close(phase))
+
     def note(self, phase: Phase, epoch: int, share: float) -> None:
         """Add a step's share of the mean loss of an epoch, as far as it has got."""
         losses = self.results.setdefault(phase.name, {"losses": []})["losses"]
@@ -98,4 +109,4 @@ class Phased(ABC, Generic[Phase]):
 
     def _keep(self) -> None:
         where = {"plan": asdict(self.plan), "phase": self._phase, "step": self._step, "results": self.results}
-        keep(self._state, self.model, self.optimiser, where)
+        keep(self._state, self.kept, self.optimiser, where)

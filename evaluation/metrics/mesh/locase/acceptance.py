@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from evaluation.metrics.mesh.locase.alignment import Shape, shape
 from evaluation.metrics.mesh.locase.network import LoCaSE
-from evaluation.metrics.mesh.locase.patches import Surroundings
+from evaluation.metrics.mesh.locase.procedural import HELD_OUT
+from evaluation.metrics.mesh.locase.sampling import sampling
 from evaluation.metrics.mesh.locase.scoring import compared, encoding
 from evaluation.metrics.mesh.locase.training import agreement
 from evaluation.synthetic import distortions, meshes
@@ -45,17 +46,17 @@ class Figure:
         return None if self.limit is None else abs(self.value) <= self.limit
 
 
-def procedural_cases(seed: int, kinds: Sequence[str] = ("gear", "chair", "rock", "knot")) -> list[Case]:
-    """One object of each of some kinds with every distortion at the second and the fourth level."""
+def procedural_cases(seed: int, kinds: Sequence[str] = HELD_OUT) -> list[Case]:
+    """One object of each of some kinds with every distortion, at the second and the fourth level in turn."""
     made = []
     for kind in kinds:
         own = seed * 1_000
         reference = meshes.mesh(kind, own)
         judge, damaged, scores = Judge(reference), [], []
-        for damage in distortions.KINDS:
-            for level in (2, 4):
-                damaged.append(distortions.distort(reference, damage, level, own))
-                scores.append(judge.score(damaged[-1], level))
+        for number, damage in enumerate(distortions.KINDS):
+            level = (2, 4)[number % 2]
+            damaged.append(distortions.distort(reference, damage, level, own))
+            scores.append(judge.score(damaged[-1], level))
         made.append(Case(f"{kind} {own}", reference, tuple(damaged), tuple(scores)))
     return made
 
@@ -97,8 +98,8 @@ class _Bench:
     def __init__(self, model: LoCaSE, cases: Sequence[Case]) -> None:
         self.model, self.cases = model, cases
         self.points = [shape(case.reference.vertices, case.reference.faces) for case in cases]
-        self.radii = [Surroundings(points.points).radius() for points in self.points]
-        self.references = [encoding(model, points, radius) for points, radius in zip(self.points, self.radii, strict=True)]
+        self.samplings = [sampling(points) for points in self.points]
+        self.references = [encoding(model, points, how) for points, how in zip(self.points, self.samplings, strict=True)]
         self.plain = [self._scores(number, case.damaged) for number, case in enumerate(cases)]
 
     def plcc_change(self, change: Change) -> float:
@@ -135,7 +136,7 @@ class _Bench:
         """Standard deviation of the score over some turns after the alignment; a few damaged meshes per case."""
         spreads = []
         for number, case in enumerate(self.cases):
-            seen = [encoding(self.model, self.points[number], self.radii[number], turn) if both else None for turn in turns]
+            seen = [encoding(self.model, self.points[number], self.samplings[number], turn) if both else None for turn in turns]
             for mesh in case.damaged[::5]:
                 points = _points(mesh)
                 spreads.append(np.std([self._score(number, points, turn, own) for turn, own in zip(turns, seen, strict=True)]))
@@ -145,7 +146,7 @@ class _Bench:
         return np.array([self._score(number, _points(mesh)) for mesh in meshes])
 
     def _score(self, number: int, points: Shape, turn: np.ndarray | None = None, reference: np.ndarray | None = None) -> float:
-        own = encoding(self.model, points, self.radii[number], turn)
+        own = encoding(self.model, points, self.samplings[number], turn)
         return compared(self.model, own, self.references[number] if reference is None else reference)
 
     def _changed(self, case: Case, change: Change) -> list[Mesh]:

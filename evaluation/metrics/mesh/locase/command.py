@@ -6,7 +6,8 @@ import argparse
 import datetime
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,15 @@ from evaluation.training.errors import reported
 
 if TYPE_CHECKING:
     from evaluation.metrics.mesh.locase.dataset import Subject
+    from evaluation.metrics.mesh.locase.network import LoCaSE
     from evaluation.metrics.mesh.locase.training import Plan
+    from evaluation.metrics.mesh.locase.wanted import Sentence
     from submissions.formats.arrays import Mesh
 
 RATES = {1: 1e-3, 2: 3e-4}
-EPOCHS = {1: 80, 2: 40}
-MESHES = {1: 12, 2: None}
+EPOCHS = {1: 4, 2: 40}
+FOLDS = {1: 0, 2: 4}
+MESHES = {1: 16, 2: None}
 
 
 def add_to(networks: Any) -> None:
@@ -30,12 +34,16 @@ def add_to(networks: Any) -> None:
     parser.add_argument("--scores", type=Path, metavar="CSV", help="stage 2: columns reference, distorted, score (1 to 5)")
     parser.add_argument("--base", default="stage1", metavar="NAME", help="stage 2: the weights to start from (default: stage1)")
     parser.add_argument("--name", metavar="NAME", help="name of the new weights (default: stage1 or stage2)")
-    parser.add_argument("--epochs", type=int, metavar="N", help="default: 80 in stage 1, 40 in stage 2")
+    parser.add_argument("--epochs", type=int, metavar="N", help="default: 4 in stage 1, 40 in stage 2")
     parser.add_argument("--fold-epochs", type=int, metavar="N", help="epochs of each fold (default: a third of --epochs)")
-    parser.add_argument("--folds", type=int, default=4, metavar="N", help="folds with disjoint objects; 0: none (default: 4)")
-    parser.add_argument("--per-kind", type=int, default=3, metavar="N", help="stage 1: objects of each kind (default: 3)")
-    parser.add_argument("--queries", type=int, default=32, metavar="N", help="vertices of a mesh looked at in one step (default: 32)")
+    parser.add_argument("--folds", type=int, metavar="N", help="folds with disjoint objects; 0: none (default: 0 in stage 1, 4 in stage 2)")
+    parser.add_argument("--objects", type=int, default=512, metavar="N", help="stage 1: objects, of 20 pairs each (default: %(default)s)")
+    parser.add_argument("--queries", type=int, default=40, metavar="N", help="points of a mesh in one step (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="processor threads; part of the result's last digits")
+    parser.add_argument("--processes", type=int, default=2, metavar="N", help="stage 1: that make the objects (default: %(default)s)")
+    parser.add_argument("--stop", action="store_true", help="write the weights as far as the training in DIR has got, and train no further")
+    parser.add_argument("--references", type=Path, metavar="DIR", help="meshes of your own on which to try the card's sentences as well")
+    parser.add_argument("--note", action="append", default=[], metavar="TEXT", help="a paragraph for the card, below its sentences")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
 
 
@@ -44,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     if (options.stage == 2) != (options.scores is not None):
         print("Stage 2, and only stage 2, trains on scores; give --stage 2 together with --scores.", file=sys.stderr)
         return 2
-    if min(options.queries, options.threads, options.per_kind, options.epochs or 1, options.fold_epochs or 1) < 1 or options.folds < 0:
+    counts = (options.queries, options.threads, options.processes, options.objects, options.epochs or 1, options.fold_epochs or 1)
+    if min(counts) < 1 or (options.folds or 0) < 0:
         print("Epochs, queries, threads and objects must be at least 1.", file=sys.stderr)
         return 2
     return reported(_train, options)
@@ -59,11 +68,15 @@ def _train(options: argparse.Namespace) -> None:
     torch.set_num_threads(options.threads)
     plan = _plan(options)
     base = weights.get("locase", options.base) if options.stage == 2 else None
-    subjects = _subjects(options)
-    training = Training(subjects, plan, options.out, base.read() if base else None, judging=_judging)
-    with _bar("train", training.total, training.done) as bar:
-        training.run(lambda phase, loss: (bar.set_postfix_str(f"{phase}, loss {loss:.3f}"), bar.update()))
-    _describe(options, plan, subjects, training.results, base)
+    with _subjects(options) as subjects:
+        training = Training(subjects, plan, options.out, base.read() if base else None, judging=_judging)
+        if options.stop:
+            training.stop()
+            _describe(options, plan, subjects, training.results, base)
+            return
+        with _bar("train", training.total, training.done) as bar:
+            training.run(lambda phase, loss: (bar.set_postfix_str(f"{phase}, loss {loss:.3f}"), bar.update()))
+        _describe(options, plan, subjects, training.results, base)
 
 
 def _plan(options: argparse.Namespace) -> Plan:
@@ -75,23 +88,22 @@ def _plan(options: argparse.Namespace) -> Plan:
         seed=options.seed,
         epochs=epochs,
         fold_epochs=options.fold_epochs or max(1, epochs // 3),
-        folds=options.folds,
+        folds=FOLDS[options.stage] if options.folds is None else options.folds,
         queries=options.queries,
-        last_queries=3 * options.queries,
+        last_queries=2 * options.queries,
         meshes=MESHES[options.stage],
         rate=RATES[options.stage],
     )
 
 
-def _subjects(options: argparse.Namespace) -> list[Subject]:
-    from evaluation.metrics.mesh.locase.dataset import procedural, rated
-
+def _subjects(options: argparse.Namespace) -> AbstractContextManager[Sequence[Subject]]:
     if options.stage == 2:
-        return rated(options.scores, _read)
-    from evaluation.synthetic.meshes import KINDS
+        from evaluation.metrics.mesh.locase.dataset import rated
 
-    with _bar("objects", options.per_kind * len(KINDS)) as bar:
-        return procedural(options.per_kind, options.seed, progress=lambda done, total: bar.update())
+        return nullcontext(rated(options.scores, _read))
+    from evaluation.metrics.mesh.locase.procedural import Procedural
+
+    return Procedural(options.objects, options.seed, options.out / "objects", options.processes)
 
 
 def _read(path: Path) -> Mesh:
@@ -100,7 +112,7 @@ def _read(path: Path) -> Mesh:
     return read_mesh(path.read_bytes(), path.name)
 
 
-def _describe(options: argparse.Namespace, plan: Plan, subjects: list[Subject], results: dict[str, Any], base: Any) -> None:
+def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subject], results: dict[str, Any], base: Any) -> None:
     """Name the weights, measure the acceptance figures and write the model card."""
     from evaluation.metrics.mesh.locase.acceptance import COUNT, figures, procedural_cases
     from evaluation.metrics.mesh.locase.card import card, markdown
@@ -108,10 +120,12 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: list[Subject], 
 
     name = options.name or f"stage{options.stage}"
     weights = (options.out / "weights.safetensors").read_bytes()
+    model = ready(weights)
+    tried = _tried(options, model)
     with _bar("acceptance", COUNT) as bar:
-        measured = figures(ready(weights), procedural_cases(options.seed + 1), lambda step: bar.update())
+        measured = figures(model, procedural_cases(options.seed + 1), lambda step: bar.update())
     made = datetime.datetime.now(datetime.UTC).date().isoformat()
-    described = card(name, weights, plan, _data(options, subjects, base), results, measured, made)
+    described = card(name, weights, plan, _data(options, _met(subjects, plan, results), base), results, measured, tried, made, options.note)
     (options.out / f"{name}.safetensors").write_bytes(weights)
     (options.out / f"{name}.json").write_text(json.dumps(described, indent=1) + "\n")
     (options.out / f"{name}.md").write_text(markdown(described))
@@ -119,7 +133,27 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: list[Subject], 
     print(f"Put the first two into locase/ of the server's folder of weights (PLUMBLINE_WEIGHTS) to offer them as “{name}”.")
 
 
-def _data(options: argparse.Namespace, subjects: list[Subject], base: Any) -> dict[str, Any]:
+def _tried(options: argparse.Namespace, model: LoCaSE) -> dict[str, list[Sentence]]:
+    """The wanted sentences by the meshes that they were tried on."""
+    from evaluation.metrics.mesh.locase.wanted import references, sentences, trials
+
+    sets = {"five procedural meshes of kinds that training leaves out": references(options.seed + 90_001)}
+    if options.references is not None:
+        files = sorted(path for path in options.references.iterdir() if path.is_file())
+        sets[", ".join(path.name for path in files)] = {path.name: _read(path) for path in files}
+    tried = {}
+    for label, items in sets.items():
+        with _bar("sentences", len(items)) as bar:
+            tried[label] = sentences(trials(model, items, lambda name: bar.update()))
+    return tried
+
+
+def _met(subjects: Sequence[Subject], plan: Plan, results: dict[str, Any]) -> list[Subject]:
+    """The subjects that the final training has met: all of them, unless it was stopped in its first epoch."""
+    return [subjects[number] for number in range(min(len(subjects), results["final"].get("steps", len(subjects)) * plan.per_batch))]
+
+
+def _data(options: argparse.Namespace, subjects: Sequence[Subject], base: Any) -> dict[str, Any]:
     """What was trained on, in words."""
     counted = f"{len(subjects)} objects, {sum(len(subject.samples) for subject in subjects)} meshes"
     if options.stage == 2:
@@ -127,11 +161,13 @@ def _data(options: argparse.Namespace, subjects: list[Subject], base: Any) -> di
         return told | _study(options.scores.parent / "study.json")
     kinds = list(dict.fromkeys(subject.group for subject in subjects))
     return {
-        "objects": f"{counted}: {options.per_kind} procedural ones of each of {len(kinds)} kinds ({', '.join(kinds)}), "
-        "about 1,000 to 1,700 vertices each",
-        "damage": "smoothing, noise, decimation, quantisation, holes and bumps at four levels each, and the undamaged mesh",
-        "scores": "pseudo-scores: 5 less 0.85 times the mean of the level and of the level that the measured deviation (distances and "
-        "normals between the surfaces) stands for; never human scores",
+        "objects": f"{counted}: procedural ones of {len(kinds)} kinds ({', '.join(kinds)}), stretched, every third with a part of another "
+        "kind, every second coarse; each seen at some 512 points at most",
+        "damage": "noise from 0.0001 to 0.03 of the diagonal, smoothing, decimation, quantisation, holes and bumps of any strength; the "
+        "object subdivided; another object, and its own bounding box or an ellipsoid of its size",
+        "scores": "pseudo-scores by rank within an object: 5 for what nobody sees, 1 for unrelated meshes, the rest at equal steps between "
+        "them in the order of the mean of the level of the strength and of the level that the measured deviation (distances and normals "
+        "between the surfaces) stands for; never human scores",
     }
 
 

@@ -1,4 +1,4 @@
-"""What LoCaSE is trained on: references, damaged meshes and their scores, as aligned points."""
+"""Data to train LoCaSE on: references, damaged meshes and their scores, as the points that the network looks at."""
 
 from __future__ import annotations
 
@@ -13,22 +13,18 @@ from scipy.spatial.transform import Rotation
 
 from evaluation.metrics.mesh.locase.alignment import Shape, shape
 from evaluation.metrics.mesh.locase.patches import Surroundings
-from evaluation.synthetic import distortions, meshes
-from evaluation.synthetic.pseudo_scores import Judge
+from evaluation.metrics.mesh.locase.sampling import Sampling, sampled, sampling
 from evaluation.training.errors import DataError
 from submissions.formats.arrays import Mesh
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A damaged mesh and its score; `finer` is the same surface subdivided, or None."""
+    """The points of a damaged mesh that are looked at, and its score."""
 
     name: str
     points: Shape
     score: float
-    finer: Shape | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +34,7 @@ class Subject:
     name: str
     group: str
     reference: Shape
-    radius: float
+    how: Sampling
     samples: tuple[Sample, ...]
 
 
@@ -50,34 +46,17 @@ class Batch:
     scores: np.ndarray
 
 
-def subject(name: str, group: str, reference: Mesh, samples: Sequence[tuple[str, Mesh, float]], finer: bool = True) -> Subject:
+def subject(name: str, group: str, reference: Mesh, samples: Sequence[tuple[str, Mesh, float]]) -> Subject:
     """A reference with (name, mesh, score) of its samples. Degenerate samples are left out; DataError for a degenerate reference."""
     points = _points(reference)
     if points is None:
         raise DataError(f"The reference {name} has no surface to speak of; take it out of the scores.")
-    made = []
+    how, made = sampling(points), []
     for label, mesh, score in samples:
         own = _points(mesh)
         if own is not None:
-            made.append(Sample(label, own, score, _points(distortions.subdivide(mesh)) if finer else None))
-    return Subject(name, group, points, Surroundings(points.points).radius(), tuple(made))
-
-
-def procedural(per_kind: int, seed: int, kinds: Sequence[str] = meshes.KINDS, progress: Progress | None = None) -> list[Subject]:
-    """`per_kind` made-up objects of every kind with all distortions at all levels, scored by the pseudo-score; one undamaged."""
-    made = []
-    for number in range(per_kind * len(kinds)):
-        kind, own = kinds[number % len(kinds)], seed * 1_000 + number // len(kinds)
-        reference = meshes.mesh(kind, own)
-        judge, samples = Judge(reference), [("undamaged", reference, 5.0)]
-        for damage in distortions.KINDS:
-            for level in distortions.LEVELS:
-                mesh = distortions.distort(reference, damage, level, own)
-                samples.append((f"{damage} {level}", mesh, judge.score(mesh, level)))
-        made.append(subject(f"{kind} {own}", kind, reference, samples))
-        if progress is not None:
-            progress(number + 1, per_kind * len(kinds))
-    return made
+            made.append(Sample(label, sampled(own, how), score))
+    return Subject(name, group, sampled(points, how), how, tuple(made))
 
 
 def rated(scores: Path, read: Callable[[Path], Mesh]) -> list[Subject]:
@@ -95,51 +74,43 @@ def rated(scores: Path, read: Callable[[Path], Mesh]) -> list[Subject]:
             raise DataError(f"{scores.name}: line {line}: the score must be a number from 1 to 5, got {row['score']!r}.")
         by_reference.setdefault(row["reference"], []).append((row["distorted"], score))
     return [
-        subject(name, name, read(scores.parent / name), [(file, read(scores.parent / file), score) for file, score in samples], finer=False)
+        subject(name, name, read(scores.parent / name), [(file, read(scores.parent / file), score) for file, score in samples])
         for name, samples in by_reference.items()
     ]
 
 
-def batch(
-    item: Subject,
-    queries: int,
-    rng: np.random.Generator,
-    meshes: int | None = None,
-    finer: float = 0.25,
-    tilted: float = 0.2,
-    flipped: float = 0.3,
-) -> Batch:
-    """Some vertices of every mesh of a subject, or of `meshes` of them drawn at random, seen in one random mirror image.
+def batch(item: Subject, queries: int, rng: np.random.Generator, meshes: int | None = None, tilted: float = 0.15) -> Batch:
+    """Some points of every mesh of a subject, or of `meshes` of them drawn at random, all seen in one random mirror image.
 
-    With those probabilities a sample comes subdivided, tilted by up to ten degrees, or mirrored otherwise than its reference.
+    The frames of the sampling take turns, so that a mean over the points is one over the frames as well. With the probability
+    `tilted` a sample is turned by up to ten degrees.
     """
-    mirror, offset = rng.choice([-1.0, 1.0], 3), rng.random()
-    seen = [_seen(item.reference, item.radius, queries, np.diag(mirror), offset)]
+    mirror, offset, first = np.diag(rng.choice([-1.0, 1.0], 3)), rng.random(), int(rng.integers(1_000))
+    frames = item.how.frames @ mirror
+    seen = [_seen(item.reference, item.how.radius, queries, frames, offset, first)]
     samples = item.samples if meshes is None else [item.samples[number] for number in rng.permutation(len(item.samples))[:meshes]]
     for sample in samples:
-        points = sample.finer if sample.finer is not None and rng.random() < finer else sample.points
-        turn = np.diag(rng.choice([-1.0, 1.0], 3) if rng.random() < flipped else mirror)
+        turn = np.eye(3)
         if rng.random() < tilted:
             axis = rng.normal(size=3)
-            turn = Rotation.from_rotvec(axis / np.linalg.norm(axis) * np.radians(rng.uniform(0, 10))).as_matrix() @ turn
-        seen.append(_seen(points, item.radius, queries, turn, offset))
+            turn = Rotation.from_rotvec(axis / np.linalg.norm(axis) * np.radians(rng.uniform(0, 10))).as_matrix()
+        seen.append(_seen(sample.points, item.how.radius, queries, frames @ turn, offset, first))
     scores = np.array([sample.score for sample in samples], dtype=np.float32)
     return Batch(np.stack(seen), scores)
 
 
-def _seen(points: Shape, radius: float, queries: int, turn: np.ndarray, offset: float) -> np.ndarray:
-    """Patches of `queries` vertices at equal steps of surface along a space-filling curve.
+def _seen(points: Shape, radius: float, queries: int, frames: np.ndarray, offset: float, first: int) -> np.ndarray:
+    """Patches of `queries` points at equal steps of surface along a space-filling curve, each in the next of the frames.
 
-    So every vertex stands for as much surface as any other, near places are seen of damaged mesh and reference, and
-    means over the vertices waver far less than those over vertices drawn at random.
+    So every point stands for as much surface as any other, near places are seen of damaged mesh and reference, and
+    means over the points waver far less than those over points drawn at random.
     """
     order = np.argsort(_along_a_curve(points.points), kind="stable")
     share = np.cumsum(points.weights[order])
     at = np.searchsorted(share, (np.arange(queries) + offset) / queries * share[-1]).clip(0, len(order) - 1)
     patches = Surroundings(points.points).patches(order[at], radius)
-    turn = turn.astype(np.float32).T
-    patches[..., :3], patches[..., 4:] = patches[..., :3] @ turn, patches[..., 4:] @ turn
-    return patches
+    turns = frames[(np.arange(queries) + first) % len(frames)].astype(np.float32).transpose(0, 2, 1)
+    return np.concatenate([patches[..., :3] @ turns, patches[..., 3:4], patches[..., 4:] @ turns], axis=-1)
 
 
 def _along_a_curve(points: np.ndarray) -> np.ndarray:

@@ -32,29 +32,36 @@ def locase(pair: MeshPair, weights: str = "stage1") -> MetricResult:
     if damaged is None:
         return MetricResult(WORST, Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED, ("degenerate",))
     # Loads torch, which a process that computes no learned metric never needs.
+    from evaluation.metrics.mesh.locase.sampling import Sampling
     from evaluation.metrics.mesh.locase.scoring import compared, encoding
 
-    model, (encoded, radius) = network(found), reference
-    score = compared(model, encoding(model, damaged, float(radius[0])), encoded)
+    model, (encoded, how) = network(found), reference
+    score = compared(model, encoding(model, damaged, Sampling.from_array(how)), encoded)
     return MetricResult(score, parts={"points": float(len(damaged.points))})
 
 
 def network(found: stored.Weights) -> LoCaSE:
-    """The network with these weights, on the graphics card if there is one that works; read once per process."""
-    if found.sha256 not in _loaded:
-        from evaluation.metrics.mesh.locase.scoring import ready
+    """The network with these weights, on the graphics card if there is one that works; read once per process.
 
-        _loaded[found.sha256] = ready(found.read())
+    WeightsError where they were trained for another network than this version's.
+    """
+    if found.sha256 not in _loaded:
+        from evaluation.metrics.mesh.locase.scoring import fits, ready
+
+        data = found.read()
+        if not fits(data):
+            raise stored.WeightsError(f"The weights “{found.name}” of locase are of an earlier version of its network; train them again.")
+        _loaded[found.sha256] = ready(data)
     return _loaded[found.sha256]
 
 
 def _reference(pair: MeshPair, found: stored.Weights) -> tuple[np.ndarray, ...]:
-    """(encoding float32[512], radius of its patches float64[1]) of the reference, () where it is degenerate."""
-    from evaluation.metrics.mesh.locase.patches import Surroundings
+    """(encoding float32[512], sampling float64[4]) of the reference, () where it is degenerate."""
+    from evaluation.metrics.mesh.locase.sampling import sampling
     from evaluation.metrics.mesh.locase.scoring import encoding
 
     points = shape(pair.ref_vertices, pair.ref_faces)
     if points is None:
         return ()
-    radius = Surroundings(points.points).radius()
-    return encoding(network(found), points, radius), np.array([radius])
+    how = sampling(points)
+    return encoding(network(found), points, how), how.to_array()

@@ -8,6 +8,7 @@ folded takes a third of the multiplications.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +18,8 @@ from evaluation.metrics.mesh.locase.patches import CHANNELS
 
 RANK, ALPHA = 8, 16.0
 WIDTH, HEADS, EMBEDDING = 96, 4, 256
-DIFFERENCE_GAIN = 10.0
+SIZES = (2 * EMBEDDING, 256, 64, 1)  # of the head
+GAINS = (50.0, 4.0, 4.0)  # of its layers: with them an untrained network already spreads its scores
 
 
 class Linear(nn.Linear):
@@ -97,17 +99,31 @@ class Encoder(nn.Module):
 
 
 class Head(nn.Module):
-    """Encodings of the damaged mesh and of the reference [M, 512] -> scores [M] between 1 and 5."""
+    """Encodings of the damaged mesh and of the reference [M, 512] -> scores [M] above 1 and at most 5.
+
+    A distance grows with every absolute difference of the two encodings, as no weight on its way is negative; how much each counts
+    the reference's encoding may say. The reference itself is at distance 0 and has 5: nothing scores better.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(8 * EMBEDDING, 256), nn.ReLU(), nn.Linear(256, 64), nn.ReLU(), nn.Linear(64, 1))
-        with torch.no_grad():  # at first encodings differ by a small part of what they are, and the difference is what counts
-            self.layers[0].weight[:, 4 * EMBEDDING : 6 * EMBEDDING] *= DIFFERENCE_GAIN
+        self.gate = nn.Linear(2 * EMBEDDING, 256)
+        self.weights = nn.ParameterList(nn.Parameter(0.5 * torch.randn(outputs, inputs)) for inputs, outputs in pairwise(SIZES))
+        self.thresholds = nn.ParameterList(nn.Parameter(torch.zeros(size)) for size in SIZES[1:-1])
+        with torch.no_grad():
+            self.gate.weight *= 0.1
 
     def forward(self, damaged: Tensor, reference: Tensor) -> Tensor:
-        both = torch.cat([damaged, reference, (damaged - reference).abs(), damaged * reference], dim=-1)
-        return 1 + 4 * torch.sigmoid(self.layers(both)[..., 0])
+        gate = 2 * torch.sigmoid(self.gate(reference))
+        distance = (damaged - reference).abs()
+        for number, (weight, gain) in enumerate(zip(self.weights, GAINS, strict=True)):
+            distance = functional.linear(distance, weight.abs() * (gain / weight.shape[1]))
+            if number == 0:
+                distance = distance * gate
+            if number < len(self.thresholds):
+                threshold = self.thresholds[number]
+                distance = functional.softplus(distance - threshold) - functional.softplus(-threshold)
+        return 1 + 8 * torch.sigmoid(-distance[..., 0])
 
 
 class LoCaSE(nn.Module):

@@ -41,6 +41,12 @@ class Surroundings:
         return np.clip(tensor, -_LARGEST, _LARGEST).astype(np.float32)
 
 
+def turned(patches: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """float32[..., 7]: patches whose places, of the neighbour and of the point itself, are turned by a matrix float64[3, 3]."""
+    matrix = turn.astype(np.float32).T
+    return np.concatenate([patches[..., :3] @ matrix, patches[..., 3:4], patches[..., 4:] @ matrix], axis=-1)
+
+
 def parts(n: int, size: int) -> list[np.ndarray]:
     """The numbers 0 to n - 1 in pieces of at most `size`."""
     return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]

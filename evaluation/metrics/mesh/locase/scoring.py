@@ -8,11 +8,18 @@ from safetensors.torch import load
 
 from evaluation.metrics.mesh.locase.alignment import Shape
 from evaluation.metrics.mesh.locase.network import EMBEDDING, LoCaSE
-from evaluation.metrics.mesh.locase.patches import Surroundings, parts
+from evaluation.metrics.mesh.locase.patches import Surroundings, parts, turned
+from evaluation.metrics.mesh.locase.sampling import Sampling, sampled
 from evaluation.networks.inference import CPU, best_device, exact, out_of_memory
 
 _PIECE = {"cpu": 256, "cuda": 4096}  # vertices at a time: what a cache, or a card, takes well
 _LEAST = 64  # vertices that must fit
+
+
+def fits(weights: bytes) -> bool:
+    """Are these weights (safetensors) of this network, by the names and shapes of their tensors?"""
+    given, wanted = load(weights), LoCaSE().state_dict()
+    return {name: value.shape for name, value in given.items()} == {name: value.shape for name, value in wanted.items()}
 
 
 def ready(weights: bytes) -> LoCaSE:
@@ -28,21 +35,27 @@ def ready(weights: bytes) -> LoCaSE:
     return model.to(CPU)  # somebody fills the card
 
 
-def encoding(model: LoCaSE, points: Shape, radius: float, turn: np.ndarray | None = None) -> np.ndarray:
-    """float32[512]: weighted mean and maximum of what the encoder says of every vertex; all coordinates turned by `turn` if given."""
-    device = next(model.parameters()).device
-    around, mean = Surroundings(points.points), np.zeros(EMBEDDING)
+def encoding(model: LoCaSE, points: Shape, how: Sampling, turn: np.ndarray | None = None) -> np.ndarray:
+    """What the encoder says of the points of a mesh that are looked at; see `encoded`."""
+    return encoded(model, sampled(points, how), how, turn)
+
+
+def encoded(model: LoCaSE, seen: Shape, how: Sampling, turn: np.ndarray | None = None) -> np.ndarray:
+    """float32[512]: weighted mean and maximum of what the encoder says of every point, over all frames.
+
+    All coordinates are turned by `turn` first if it is given.
+    """
+    around, mean = Surroundings(seen.points), np.zeros(EMBEDDING)
     most = np.full(EMBEDDING, -np.inf, dtype=np.float32)
+    frames = how.frames if turn is None else how.frames @ turn
     with exact():
-        for piece in parts(len(points.points), _PIECE[device.type]):
-            patches = around.patches(piece, radius)
-            if turn is not None:
-                matrix = turn.astype(np.float32).T
-                patches[..., :3], patches[..., 4:] = patches[..., :3] @ matrix, patches[..., 4:] @ matrix
-            described = _described(model, patches)
-            mean += points.weights[piece] @ described.astype(np.float64)
-            most = np.maximum(most, described.max(axis=0))
-    return np.concatenate([mean.astype(np.float32), most])
+        for piece in parts(len(seen.points), _PIECE[next(model.parameters()).device.type]):
+            patches = around.patches(piece, how.radius)
+            for frame in frames:
+                described = _described(model, turned(patches, frame))
+                mean += seen.weights[piece] @ described.astype(np.float64)
+                most = np.maximum(most, described.max(axis=0))
+    return np.concatenate([(mean / len(frames)).astype(np.float32), most])
 
 
 def compared(model: LoCaSE, damaged: np.ndarray, reference: np.ndarray) -> float:

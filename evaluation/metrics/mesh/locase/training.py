@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import numpy as np
 import torch
 from safetensors.torch import load, save
 from scipy.stats import kendalltau, pearsonr, spearmanr
+from torch import nn
 
 from evaluation.metrics.mesh.locase.dataset import Subject, batch
 from evaluation.metrics.mesh.locase.losses import loss
 from evaluation.metrics.mesh.locase.network import LoCaSE, pooled
-from evaluation.metrics.mesh.locase.scoring import compared, encoding
+from evaluation.metrics.mesh.locase.scoring import compared, encoded
 from evaluation.synthetic.distortions import generator
 from evaluation.training.checkpoint import schedule, write
 from evaluation.training.phased import Phased
@@ -30,17 +32,18 @@ class Plan:
 
     stage: int = 1
     seed: int = 0
-    epochs: int = 80  # in each, every subject is seen once
-    fold_epochs: int = 26
-    folds: int = 4
-    queries: int = 32  # vertices of every mesh looked at in one step: half, all or one and a half times as many
-    last_queries: int = 96  # in the last fifth of the steps, where the network gets used to whole meshes
+    epochs: int = 4  # in each, every subject is seen once
+    fold_epochs: int = 1
+    folds: int = 0
+    queries: int = 40  # points of every mesh looked at in one step: half, all or one and a half times as many
+    last_queries: int = 80  # in the last fifth of the steps, where the network gets used to whole meshes
     rate: float = 1e-3
     weight_decay: float = 1e-2
-    warm_up: int = 10  # steps
-    per_batch: int = 2  # subjects whose meshes are one batch
-    meshes: int | None = 12  # of each subject in one step, drawn at random; None: all
+    warm_up: int = 50  # steps
+    per_batch: int = 1  # subjects whose meshes are one batch
+    meshes: int | None = 16  # of each subject in one step, drawn at random; None: all
     largest_gradient: float = 5.0
+    average: float = 0.99  # of the weights of each step, the share of what went before
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class Phase:
     """One training from the start: on `seen`, and judged on `unseen`."""
 
     name: str
-    seen: tuple[Subject, ...]
-    unseen: tuple[Subject, ...]
+    seen: Sequence[Subject]
+    unseen: Sequence[Subject]
     epochs: int
 
     def steps(self, plan: Plan) -> int:
@@ -58,8 +61,10 @@ class Phase:
 
 def phases(subjects: Sequence[Subject], plan: Plan) -> list[Phase]:
     """The final training on everything, then one per fold, which leaves some groups of subjects out."""
+    made = [Phase("final", subjects, (), plan.epochs)]
+    if not plan.folds:
+        return made
     groups = list(dict.fromkeys(subject.group for subject in subjects))
-    made = [Phase("final", tuple(subjects), (), plan.epochs)]
     folds = min(plan.folds, len(groups)) if len(groups) > 1 else 0
     for fold in range(folds):
         out = set(groups[fold::folds])
@@ -70,7 +75,10 @@ def phases(subjects: Sequence[Subject], plan: Plan) -> list[Phase]:
 
 
 class Training(Phased[Phase]):
-    """Of the whole network, or of its adapters where there are weights to start from."""
+    """Of the whole network, or of its adapters where there are weights to start from.
+
+    What is judged and exported is the running mean of the weights, so that a run may be stopped anywhere.
+    """
 
     model: LoCaSE
 
@@ -93,38 +101,62 @@ class Training(Phased[Phase]):
         if self._base is not None:
             self.model.load_state_dict(load(self._base))
             self.model.adapt(self.plan.seed)
+        self.average = deepcopy(self.model).requires_grad_(False)
         self.optimiser = torch.optim.AdamW(self._free(), lr=self.plan.rate, weight_decay=self.plan.weight_decay)
+
+    @property
+    def kept(self) -> nn.Module:
+        """See `Phased`."""
+        return nn.ModuleDict({"live": self.model, "average": self.average})
 
     def learn(self, phase: Phase, step: int) -> float:
         """Draw, compare, learn."""
         plan, per_epoch = self.plan, math.ceil(len(phase.seen) / self.plan.per_batch)
         epoch, place = divmod(step, per_epoch)
         order = generator(f"locase:{plan.seed}:{phase.name}:epoch {epoch}").permutation(len(phase.seen))
+        if epoch == 0:
+            order = np.arange(len(phase.seen))  # in which they are made
         rng = generator(f"locase:{plan.seed}:{phase.name}:step {step}")
         queries = plan.last_queries if step >= 0.8 * phase.steps(plan) else int(plan.queries * rng.choice([0.5, 1.0, 1.5]))
-        predicted, wanted = [], []
+        losses = []
         for number in order[place * plan.per_batch : (place + 1) * plan.per_batch]:
             drawn = batch(phase.seen[number], queries, rng, plan.meshes)
-            predicted.append(predict(self.model, torch.from_numpy(drawn.patches)))
-            wanted.append(torch.from_numpy(drawn.scores))
+            losses.append(loss(predict(self.model, torch.from_numpy(drawn.patches)), torch.from_numpy(drawn.scores)))
         for group in self.optimiser.param_groups:
             group["lr"] = plan.rate * schedule(step, phase.steps(plan), plan.warm_up)
-        value = loss(torch.cat(predicted), torch.cat(wanted))
+        value = torch.stack(losses).mean()
         self.optimiser.zero_grad()
         value.backward()
         torch.nn.utils.clip_grad_norm_(self._free(), plan.largest_gradient)
         self.optimiser.step()
+        self._follow(step)
         self.note(phase, epoch, float(value.detach()) / per_epoch)
         return float(value.detach())
 
+    def stop(self) -> None:
+        """See `Phased`; the mean loss of an epoch that was broken off is that of its steps."""
+        super().stop()
+        phase = self.phases[self._phase]
+        per_epoch = math.ceil(len(phase.seen) / self.plan.per_batch)
+        if taken := self._step % per_epoch:
+            self.results[phase.name]["losses"][-1] *= per_epoch / taken
+
     def close(self, phase: Phase) -> dict[str, Any]:
         """How a fold judges the objects it has not seen; the final weights are exported."""
+        self.model.load_state_dict(self.average.state_dict())
         self.model.merge()
         if not phase.unseen:
             write(self.folder / "weights.safetensors", exported(self.model))
             return {}
         advance = self._judging(phase.name, sum(len(subject.samples) for subject in phase.unseen))
         return {"left_out": sorted({subject.group for subject in phase.unseen}), **correlations(self.model, phase.unseen, advance)}
+
+    @torch.no_grad()
+    def _follow(self, step: int) -> None:
+        """Take the mean along; early on it forgets faster, so that it does not keep the untrained network."""
+        share = min(self.plan.average, (1 + step) / (10 + step))
+        for mean, now in zip(self.average.parameters(), self.model.parameters(), strict=True):
+            mean.lerp_(now, 1 - share)
 
     def _free(self) -> list[torch.nn.Parameter]:
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
@@ -143,9 +175,9 @@ def _nothing() -> None:
 
 def scored(model: LoCaSE, subject: Subject, advance: Callable[[], None] = _nothing) -> np.ndarray:
     """The scores of all samples of a subject, from all their vertices; `advance` is called after each."""
-    reference, scores = encoding(model, subject.reference, subject.radius), []
+    reference, scores = encoded(model, subject.reference, subject.how), []
     for sample in subject.samples:
-        scores.append(compared(model, encoding(model, sample.points, subject.radius), reference))
+        scores.append(compared(model, encoded(model, sample.points, subject.how), reference))
         advance()
     return np.array(scores)
 

@@ -104,3 +104,20 @@ def test_unknown_kinds_and_levels_are_refused():
         distort(CUBE, "rust", 1)
     with pytest.raises(ValueError, match="no level 5"):
         distort(CUBE, "noise", 5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_strengths_of_levels_stand_for_them_and_others_lie_between_and_beyond(kind):
+    strengths = distortions._STRENGTHS[kind][1]
+    assert [distortions.level(kind, strength) for strength in strengths] == [1, 2, 3, 4]
+    none = 1.0 if kind == "decimation" else 0.0
+    assert distortions.level(kind, none) == 0 and 0 < distortions.level(kind, (none + strengths[0]) / 2) < 1
+    assert distortions.level(kind, strengths[3] ** 2 / strengths[2]) == pytest.approx(5)
+
+
+def test_a_strength_between_two_levels_does_damage_between_them():
+    source = mesh("rock", 1)
+    still = distortions.welded(source).vertices
+    noisy = [distortions.damage(source, "noise", strength, np.random.default_rng(0)) for strength in (1e-4, 1e-3, 1e-2)]
+    moved = [np.abs(mesh_.vertices - still).mean() for mesh_ in noisy]
+    assert moved[1] == pytest.approx(10 * moved[0]) and moved[2] == pytest.approx(10 * moved[1])

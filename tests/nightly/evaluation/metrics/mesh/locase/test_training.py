@@ -16,7 +16,7 @@ def test_a_few_steps_lower_the_loss(tmp_path):
     plan = Plan(epochs=60, folds=0, queries=32, last_queries=32, warm_up=1, per_batch=4)
     training, kept = Training(subjects(), plan, tmp_path), []
     before = mean_loss(training.model)
-    training.close = lambda phase, close=training.close: kept.append(mean_loss(training.model)) or close(phase)
+    training.close = lambda phase, close=training.close: kept.append(mean_loss(training.average)) or close(phase)
     assert training.run() and len(training.results["final"]["losses"]) == 60
     assert kept[0] < 0.75 * before
 

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import re
+from contextlib import nullcontext
 
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.metrics.mesh.locase import acceptance, command, dataset, metric
+from evaluation.metrics.mesh.locase import acceptance, command, metric, procedural, wanted
 from evaluation.metrics.mesh.locase.metric import locase
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.registry import REGISTRY, fingerprint
@@ -20,14 +21,15 @@ ROWS = [f"whole{n}.ply,hurt{n}_{level}.ply,{5 - level}" for n in (1, 2) for leve
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Bricks instead of the procedural objects, in training and for the acceptance figures."""
-    monkeypatch.setattr(dataset, "procedural", lambda per_kind, seed, progress: list(subjects()[: 2 * per_kind]))
+    monkeypatch.setattr(procedural, "Procedural", lambda count, seed, folder, processes: nullcontext(subjects()[:count]))
+    monkeypatch.setattr(wanted, "references", lambda seed: {"long": brick(1.9), "short": brick(1.3)})
     case = acceptance.Case("brick", brick(1.4), tuple(noisy(brick(1.4), n) for n in (1, 2, 3)), (4.0, 3.0, 2.0))
     monkeypatch.setattr(acceptance, "procedural_cases", lambda seed: [case])
     monkeypatch.setattr(metric, "_loaded", {})
 
 
 def test_stage_one_writes_weights_that_the_card_describes(tmp_path, capsys):
-    options = ["train", "locase", "--out", str(tmp_path), "--epochs", "1", "--folds", "2", "--per-kind", "1", "--queries", "8"]
+    options = ["train", "locase", "--out", str(tmp_path), "--epochs", "1", "--folds", "2", "--objects", "2", "--queries", "8"]
     assert main(options) == 0
     said = capsys.readouterr()
     assert "stage1.safetensors" in said.out
@@ -46,6 +48,9 @@ def test_stage_one_writes_weights_that_the_card_describes(tmp_path, capsys):
     figures = {figure["name"]: figure for figure in card["acceptance"]}
     assert len(figures) == acceptance.COUNT and figures["PLCC change, triangle soup"]["value"] == 0
     assert figures["mean score change, 10° rotation before the alignment"]["met"] is True
+    (rows,) = card["sentences"].values()
+    assert len(rows) == 4 and card["may_rank"] == all(row["met"] for row in rows)
+    assert ("Shown, not ranked" in text) != card["may_rank"] and all(row["text"] in text and row["figure"] in text for row in rows)
     assert text.count("\n| mean |") == 1 and "PLCC change, triangle soup | 0.00 % | 0.10 % | yes" in text
     assert main(options) == 0 and (tmp_path / "stage1.safetensors").read_bytes() == data  # nothing is left to do
 

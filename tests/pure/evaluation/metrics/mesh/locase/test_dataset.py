@@ -1,11 +1,11 @@
-"""Data for training: procedural subjects, and human scores from a table."""
+"""Data for training: batches, and human scores from a table."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evaluation.metrics.mesh.locase.dataset import batch, procedural, rated
+from evaluation.metrics.mesh.locase.dataset import batch, rated
 from evaluation.training.errors import DataError
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh import read_mesh, write_ply
@@ -16,22 +16,12 @@ def read(path: Path) -> Mesh:
     return read_mesh(path.read_bytes(), path.name)
 
 
-def test_a_procedural_subject_has_every_damage_at_every_level():
-    seen = []
-    (item,) = procedural(1, 5, kinds=["gear"], progress=lambda done, total: seen.append((done, total)))
-    assert (item.name, item.group, seen) == ("gear 5000", "gear", [(1, 1)])
-    assert len(item.samples) == 25 and item.samples[0].name == "undamaged" and item.samples[0].score == 5
-    scores = np.array([sample.score for sample in item.samples[1:]]).reshape(6, 4)
-    assert (np.diff(scores, axis=1) < 0).all() and scores.min() >= 1.1 and scores.max() < 5
-    assert item.samples[0].finer.points.shape[0] > 3 * item.samples[0].points.points.shape[0]
-
-
 def test_a_batch_is_the_same_for_the_same_generator_and_sees_near_places():
     item = subjects()[1]
     one, two = (batch(item, 20, np.random.default_rng(4)) for _ in range(2))
     assert np.array_equal(one.patches, two.patches) and one.patches.shape == (4, 20, 64, 7)
     assert one.scores.tolist() == [4, 3, 2] and one.patches.dtype == np.float32
-    plain = batch(item, 20, np.random.default_rng(4), tilted=0, flipped=0)
+    plain = batch(item, 20, np.random.default_rng(4), tilted=0)
     near = np.linalg.norm(plain.patches[1, :, 0, 4:] - plain.patches[0, :, 0, 4:], axis=1)
     apart = np.linalg.norm(plain.patches[1, :, 0, 4:] - np.roll(plain.patches[0, :, 0, 4:], 10, axis=0), axis=1)
     assert np.median(near) < 0.6 * np.median(apart)
@@ -50,10 +40,7 @@ def table(folder: Path, *rows: str, header: str = "reference,distorted,score") -
 def test_human_scores_are_grouped_by_reference(tmp_path):
     found = rated(table(tmp_path, "whole1.ply,hurt1_1.ply,4.5", "whole2.ply,hurt2_1.ply,3", "whole1.ply,hurt1_3.ply,1"), read)
     assert [(item.name, item.group) for item in found] == [("whole1.ply", "whole1.ply"), ("whole2.ply", "whole2.ply")]
-    assert [(sample.name, sample.score, sample.finer) for sample in found[0].samples] == [
-        ("hurt1_1.ply", 4.5, None),
-        ("hurt1_3.ply", 1.0, None),
-    ]
+    assert [(sample.name, sample.score) for sample in found[0].samples] == [("hurt1_1.ply", 4.5), ("hurt1_3.ply", 1.0)]
 
 
 @pytest.mark.parametrize(

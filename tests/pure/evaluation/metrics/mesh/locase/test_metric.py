@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from safetensors.torch import load, save
 from scipy.spatial.transform import Rotation
 
 from evaluation import weights
@@ -11,6 +12,7 @@ from evaluation.metrics.mesh.locase import metric
 from evaluation.metrics.mesh.locase.metric import locase
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.result import Status
+from evaluation.synthetic.distortions import add_noise as noise
 from evaluation.synthetic.distortions import distort, soup
 from evaluation.synthetic.meshes import mesh
 from submissions.formats.arrays import Mesh
@@ -55,6 +57,18 @@ def test_each_mesh_is_seen_in_its_own_frame():
     assert score(*far) == pytest.approx(score(hurt, whole), abs=1e-3)
 
 
+def test_nothing_scores_better_than_the_reference_itself():
+    whole = mesh("table", 3)
+    assert score(whole, whole) == 5 > score(distort(whole, "smoothing", 1), whole)
+
+
+@pytest.mark.parametrize("kind", ["gear", "table"])
+def test_noise_that_nobody_sees_turns_no_symmetric_mesh_over(kind):
+    whole = mesh(kind, 4)
+    unseen = [score(noise(whole, 5e-4, np.random.default_rng(seed)), whole) for seed in range(2)]
+    assert min(unseen) > score(distort(whole, "noise", 4), whole)
+
+
 def test_pieces_do_not_show(monkeypatch):
     from evaluation.metrics.mesh.locase import scoring
 
@@ -68,7 +82,7 @@ def test_the_reference_is_encoded_once_for_all_predictions():
     whole, kept = brick(2.0), {}
     first = locase(MeshPair.of(noisy(whole, 1), whole, prepared=kept)).value
     (encoded,) = [key for key in kept if key.startswith("locase ")]
-    assert [array.shape for array in kept[encoded]] == [(512,), (1,)]
+    assert [array.shape for array in kept[encoded]] == [(512,), (4,)]
     again = locase(MeshPair.of(noisy(whole, 1), whole, prepared=kept)).value
     assert first == again
     kept[encoded] = (kept[encoded][0] + 1, kept[encoded][1])
@@ -116,6 +130,13 @@ def test_without_weights_nothing_is_computed(made_up_weights):
 def test_other_weights_than_the_cards_are_refused(made_up_weights):
     (made_up_weights / "stage1.safetensors").write_bytes(untrained(seed=5))
     with pytest.raises(weights.WeightsError, match=r"stage1.safetensors is not the one its card describes"):
+        locase(MeshPair.of(brick(1.0), brick(1.0)))
+
+
+def test_weights_of_another_network_are_refused(tmp_path, monkeypatch):
+    tensors = load(untrained())
+    shelf(tmp_path, monkeypatch, stage1=save({name: value for name, value in tensors.items() if "gate" not in name}))
+    with pytest.raises(weights.WeightsError, match="“stage1” of locase are of an earlier version of its network; train them again"):
         locase(MeshPair.of(brick(1.0), brick(1.0)))
 
 

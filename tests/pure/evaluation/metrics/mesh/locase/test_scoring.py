@@ -8,7 +8,7 @@ from safetensors.torch import save
 from evaluation.metrics.mesh.locase import scoring
 from evaluation.metrics.mesh.locase.alignment import shape
 from evaluation.metrics.mesh.locase.network import LoCaSE, pooled
-from evaluation.metrics.mesh.locase.patches import Surroundings
+from evaluation.metrics.mesh.locase.sampling import sampling
 from evaluation.metrics.mesh.locase.scoring import compared, encoding, ready
 from evaluation.networks.inference import best_device
 from evaluation.synthetic.meshes import mesh
@@ -27,7 +27,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def points():
-    return (found := shape((whole := brick(1.8)).vertices, whole.faces)), Surroundings(found.points).radius()
+    return (found := shape((whole := brick(1.8)).vertices, whole.faces)), sampling(found)
 
 
 def with_room_for(monkeypatch, model, limit, error):
@@ -134,6 +134,6 @@ def test_a_card_gives_the_processors_score_within_a_thousandth(model):
     for device in ("cpu", "cuda"):
         there = ready(save(model.state_dict())).to(device)
         reference, damaged = (shape(m.vertices, m.faces) for m in (whole, hurt))
-        radius = Surroundings(reference.points).radius()
-        scores.append(compared(there, encoding(there, damaged, radius), encoding(there, reference, radius)))
+        how = sampling(reference)
+        scores.append(compared(there, encoding(there, damaged, how), encoding(there, reference, how)))
     assert scores[1] == pytest.approx(scores[0], rel=1e-3)

@@ -1,7 +1,6 @@
 """Training: the loss falls, an interrupted run ends like an uninterrupted one, stage 2 leaves the base alone."""
 
 import dataclasses
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +9,13 @@ import torch
 from safetensors.torch import load
 
 from evaluation.metrics.mesh.locase.alignment import Shape
-from evaluation.metrics.mesh.locase.dataset import Sample, batch
-from evaluation.metrics.mesh.locase.scoring import compared, encoding, ready
+from evaluation.metrics.mesh.locase.dataset import Sample, _seen
+from evaluation.metrics.mesh.locase.scoring import compared, encoded, ready
 from evaluation.metrics.mesh.locase.training import Plan, Training, agreement, phases, predict, scored
 from evaluation.training.errors import TrainingError
 from tests.support.evaluation.metrics.mesh.locase.made_up import subjects, untrained
 
-SHORT = Plan(epochs=2, fold_epochs=1, folds=2, queries=16, last_queries=24, warm_up=1)
+SHORT = Plan(epochs=2, fold_epochs=1, folds=2, queries=16, last_queries=24, warm_up=1, per_batch=2)
 
 
 def trained(folder: Path, plan: Plan = SHORT, base: bytes | None = None, **options: int) -> Training:
@@ -55,6 +54,16 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
     assert first == second
 
 
+def test_a_stopped_run_exports_what_it_has_learnt_so_far(tmp_path):
+    losses = []
+    Training(subjects(), SHORT, tmp_path).run(lambda phase, loss: losses.append(loss), stop_after=1)
+    stopped = Training(subjects(), SHORT, tmp_path)
+    stopped.stop()
+    assert stopped.results["final"]["losses"] == pytest.approx(losses)
+    result = stopped.results["final"]
+    assert (result["steps"], result["of"]) == (1, 4) and ready((tmp_path / "weights.safetensors").read_bytes())
+
+
 def test_another_plan_does_not_go_on_with_a_run(tmp_path):
     Training(subjects(), SHORT, tmp_path).run(stop_after=1)
     with pytest.raises(TrainingError, match="holds a run with another plan"):
@@ -64,7 +73,7 @@ def test_another_plan_does_not_go_on_with_a_run(tmp_path):
 def test_the_export_loads_and_scores_as_the_trained_network_did(tmp_path):
     training = Training(subjects(), Plan(epochs=1, folds=0, queries=16, last_queries=16), tmp_path)
     kept = []
-    training.close = lambda phase, close=training.close: kept.append(scored(training.model, subjects()[0])) or close(phase)
+    training.close = lambda phase, close=training.close: kept.append(scored(training.average, subjects()[0])) or close(phase)
     assert training.run()
     model = ready((tmp_path / "weights.safetensors").read_bytes())
     assert np.array_equal(scored(model, subjects()[0]), kept[0]) and np.ptp(kept[0]) > 0
@@ -77,8 +86,8 @@ def test_folds_leave_every_group_out_once():
     for phase in made[1:]:
         assert not {subject.group for subject in phase.seen} & {subject.group for subject in phase.unseen}
         assert len(phase.seen) + len(phase.unseen) == 4
-    assert made[0].steps(Plan(epochs=5)) == 10
-    assert len(phases(subjects()[:1], Plan())) == 1
+    assert made[0].steps(Plan(epochs=5, per_batch=2)) == 10
+    assert len(phases(subjects()[:1], Plan(folds=4))) == len(phases(subjects(), Plan())) == 1
 
 
 def test_the_second_stage_trains_adapters_and_head_and_leaves_the_rest(tmp_path):
@@ -87,31 +96,30 @@ def test_the_second_stage_trains_adapters_and_head_and_leaves_the_rest(tmp_path)
     before, after = load(base), load((tmp_path / "weights.safetensors").read_bytes())
     assert set(before) == set(after)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
-    assert "head.layers.0.weight" in changed and "encoder.attention.key.weight" in changed
+    assert "head.weights.0" in changed and "encoder.attention.key.weight" in changed
     assert all(name.startswith("head.") or name.endswith(".weight") for name in changed)
     assert not any("norm" in name for name in changed)  # a merged adapter changes weights only
     difference = after["encoder.wide.weight"] - before["encoder.wide.weight"]
     assert torch.linalg.matrix_rank(difference, rtol=1e-3) <= 8
 
 
-def test_training_sees_what_scoring_sees_where_every_vertex_is_looked_at():
-    """With equal weights as many steps along the curve as there are vertices meet each of them once."""
+def test_training_sees_what_scoring_sees_where_every_point_is_looked_at_in_every_frame():
+    """With equal weights as many steps along the curve as there are points, once for each frame to start with."""
     item, model = subjects()[0], ready(untrained())
 
     def even(points: Shape) -> Shape:
         return Shape(points.points, np.full(len(points.points), 1 / len(points.points)))
 
     item = dataclasses.replace(item, reference=even(item.reference), samples=(Sample("one", even(item.samples[0].points), 4.0),))
-    drawn = batch(item, len(item.reference.points), np.random.default_rng(3), tilted=0, flipped=0)
-    places = {tuple(place) for place in drawn.patches[1, :, 0, 4:].tolist()}
-    assert len(places) == len(item.reference.points) and drawn.scores.tolist() == [4]
-    mirror = next(
-        turn
-        for turn in (np.diag(signs) for signs in product((1.0, -1.0), repeat=3))
-        if {tuple(place) for place in (item.samples[0].points.points @ turn).astype(np.float32).tolist()} == places
-    )
-    sides = [encoding(model, points, item.radius, mirror) for points in (item.samples[0].points, item.reference)]
-    assert compared(model, *sides) == pytest.approx(float(predict(model, torch.from_numpy(drawn.patches))[0]), abs=1e-4)
+    frames, queries = item.how.frames, len(item.reference.points)
+    assert len(item.samples[0].points.points) == queries
+    every = np.concatenate([frames] * queries)[: queries * len(frames)]
+    seen = [
+        np.concatenate([_seen(points, item.how.radius, queries, every, 0.5, first) for first in range(len(frames))])
+        for points in (item.reference, item.samples[0].points)
+    ]
+    sides = [encoded(model, points, item.how) for points in (item.samples[0].points, item.reference)]
+    assert compared(model, *sides) == pytest.approx(float(predict(model, torch.from_numpy(np.stack(seen)))[0]), abs=1e-3)
 
 
 def test_agreement_by_hand():

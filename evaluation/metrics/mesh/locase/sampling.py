@@ -1,0 +1,127 @@
+"""The points of a mesh that the network looks at, and the frames in which it sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+
+from evaluation.metrics.mesh.locase.alignment import Shape
+from evaluation.metrics.mesh.locase.patches import Surroundings
+
+MOST_SEEN = 512
+NEARLY_EQUAL = 0.05  # of the larger of two eigenvalues: axes whose eigenvalues differ by less may come in either order
+_CELLS_PER_OCTAVE = 8
+_SWEEPS = 8
+_FOLDS = tuple(range(2, 17))
+_CLEAR = 0.02  # of the moment of the absolute values
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a reference and everything compared with it are looked at.
+
+    `radius` is the unit of length of patches and `cell` the side of the grid cells of which one point each is kept (0: the
+    reference is so small that all are), both in mean radii of the reference. Where the eigenvalues of the first and second axis or
+    of the second and third are nearly equal, `folds` says by which power of the places in their plane the axes are settled; 0 where
+    they are not.
+    """
+
+    radius: float
+    cell: float
+    folds: tuple[int, int]
+
+    @property
+    def frames(self) -> np.ndarray:
+        """float64[4, 8 or 24, 3, 3]: the rotations that turn the axes' directions, in each order that they may come in."""
+        first, second = self.folds
+        made = []
+        for order in permutations(range(3)):
+            if (order[0] != 0 and not first) or (order[2] != 2 and not second):
+                continue
+            axes = np.eye(3)[list(order)]
+            turns = [np.array(signs)[:, None] * axes for signs in product((1.0, -1.0), repeat=3)]
+            made += [turn for turn in turns if np.linalg.det(turn) > 0]
+        return np.array(made)
+
+    def to_array(self) -> np.ndarray:
+        """float64[4]; see `from_array`."""
+        return np.array([self.radius, self.cell, *self.folds], dtype=np.float64)
+
+    @classmethod
+    def from_array(cls, values: np.ndarray) -> Sampling:
+        """The sampling that `to_array` wrote down."""
+        return cls(float(values[0]), float(values[1]), (int(values[2]), int(values[3])))
+
+
+def sampling(reference: Shape) -> Sampling:
+    """The sampling of an aligned reference."""
+    variances = (reference.points**2).mean(axis=0)
+    even = [variances[k + 1] > (1 - NEARLY_EQUAL) * variances[k] for k in range(2)]
+    folds = (4, 4) if all(even) else tuple(_fold(reference, k) if even[k] else 0 for k in range(2))
+    cell = _cell(_settled(reference, folds)) if len(reference.points) > MOST_SEEN else 0.0
+    seen = sampled(reference, Sampling(1.0, cell, folds))
+    return Sampling(Surroundings(seen.points).radius(), cell, folds)
+
+
+def sampled(points: Shape, how: Sampling) -> Shape:
+    """The points of an aligned mesh that are looked at: the one nearest to the middle of each cell, with the whole cell's weight.
+
+    Cells have the reference's size, so that both meshes are seen with one grain; the middle of one is the origin, so that mirror
+    images are thinned alike.
+    """
+    turned = _settled(points, how.folds)
+    cell = how.cell or (_cell(turned) if len(turned) > MOST_SEEN else 0.0)
+    if not cell:
+        return Shape(turned, points.weights)
+    number = _occupied(turned, cell)
+    away = ((turned - np.round(turned / cell) * cell) ** 2).sum(axis=1)
+    order = np.lexsort((np.arange(len(turned)), away, number))
+    kept = np.sort(order[np.unique(number[order], return_index=True)[1]])
+    return Shape(turned[kept], np.bincount(number, points.weights)[number[kept]])
+
+
+def _fold(points: Shape, first: int) -> int:
+    """The lowest power of the places in the plane of an axis and the next whose moment says where the axes are.
+
+    It is that of the shape's own symmetry: 4 for a square table, 3 for a tripod, 2 for what has none.
+    """
+    place = points.points[:, first] + 1j * points.points[:, first + 1]
+    strengths = np.array([abs(_moment(place, points.weights, fold)) / _moment(np.abs(place), points.weights, fold) for fold in _FOLDS])
+    enough = np.flatnonzero(strengths > _CLEAR)
+    return _FOLDS[int(enough[0] if len(enough) else np.argmax(strengths))]
+
+
+def _moment(place: np.ndarray, weights: np.ndarray, fold: int) -> complex:
+    """Weighted mean of a power of places in a plane, complex[N]; the squared absolute value keeps the second from being 0 always."""
+    return weights @ (place**fold * np.abs(place) ** 2)
+
+
+def _settled(points: Shape, folds: tuple[int, int]) -> np.ndarray:
+    """The points, turned within the planes of nearly equal eigenvalues to where the mean of that power of the places is positive.
+
+    There the principal axes hang by a hair: noise that nobody sees turns them by any angle.
+    """
+    planes = [(plane, fold) for plane, fold in (((0, 1), folds[0]), ((1, 2), folds[1]), ((0, 2), min(folds))) if fold]
+    turned = points.points.copy()
+    for _ in range(_SWEEPS if len(planes) > 1 else len(planes)):
+        for (a, b), fold in planes:
+            place = turned[:, a] + 1j * turned[:, b]
+            place = place * np.exp(-1j / fold * np.angle(_moment(place, points.weights, fold)))
+            turned[:, a], turned[:, b] = place.real, place.imag
+    return turned
+
+
+def _cell(points: np.ndarray) -> float:
+    """The smallest cell, of eight sizes an octave, that leaves no more than MOST_SEEN occupied."""
+    step = int(np.ceil(np.log2(2 * np.abs(points).max()) * _CELLS_PER_OCTAVE))
+    while len(np.unique(_occupied(points, 2 ** ((step - 1) / _CELLS_PER_OCTAVE)))) <= MOST_SEEN:
+        step -= 1
+    return 2 ** (step / _CELLS_PER_OCTAVE)
+
+
+def _occupied(points: np.ndarray, cell: float) -> np.ndarray:
+    """int64[N]: one number for the cell of each point, 0 to the number of occupied cells - 1."""
+    place = np.clip(np.round(points / cell), -(2**20), 2**20).astype(np.int64) + 2**20
+    return np.unique((place[:, 0] << 42) | (place[:, 1] << 21) | place[:, 2], return_inverse=True)[1]
