@@ -325,6 +325,12 @@ def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
     return _joined([digest(network, params[name]) for network, name in spec.networks])
 
 
+def may_rank(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
+    """Whether no model card of the metric's weights, with these (full) parameters, says that a column with them must not rank."""
+    sets = (_sets(network).get(str(params.get(name))) for network, name in spec.networks)
+    return all(found is None or found.card is None or found.card.get("may_rank", True) for found in sets)
+
+
 def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
     """What the model cards of the metric's weights say that its values must not be taken for; empty for published weights.
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 from django.db import models
 from django.utils import timezone
 
+from evaluation import weights
 from evaluation.gate import design as gate
 from evaluation.gate.words import passed_words, refused_words
 from evaluation.metrics import registry
@@ -96,7 +97,7 @@ class Trial(Run):
         wanted: dict[tuple[int, float, str], Trial] = {}
         for batch in live.select_related("reference__phase__challenge"):
             for column in batch.metrics:
-                if needs_trial(column) and not is_retired(column) and registry.is_current(column):
+                if needs_trial(column) and not is_retired(column) and _may_rank(column) and registry.is_current(column):
                     identity = (batch.reference_id, batch.unit_scale, column["fingerprint"])
                     wanted.setdefault(identity, cls._of(batch, column))
         known = {(one.reference_id, one.unit_scale, one.fingerprint): one for one in cls.objects.defer("rows", "scenes", "pictures")}
@@ -205,6 +206,8 @@ def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
     """Whether a column may rank, by its trial."""
     if is_retired(column):
         return Standing("retired", "Shown, not ranked: in-house weights retired.")
+    if not _may_rank(column):
+        return Standing("refused", "Shown, not ranked: the card of its weights says what they do not hold.")
     if row is None and not registry.is_current(column):
         return Standing("outdated", "Shown, not ranked: its values are of an older version that was never tried; re-evaluate the phase.")
     if row is not None and row.judged_at:
@@ -215,6 +218,10 @@ def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
             row.pk if row else None,
         )  # fmt: skip
     return Standing("failed", f"Shown, not ranked: it could not be tried. {row.failure}", row.pk)
+
+
+def _may_rank(column: Mapping[str, Any]) -> bool:
+    return weights.may_rank(registry.get(column["key"]), column["params"])
 
 
 def _judged(row: Trial) -> Standing:

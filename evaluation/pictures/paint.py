@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.render.osim import ALPHA, RED
 from evaluation.metrics.render.puzzlesim.picture import picture
 
 LARGE, SMALL = 960, 320  # px of the longer side; nothing is enlarged
@@ -67,6 +66,8 @@ def similarity(image: np.ndarray, found: np.ndarray, line_below: float | None = 
 
 def marked(image: np.ndarray, odd: np.ndarray) -> np.ndarray:
     """uint8[H, W, 3]: an image with the places bool[H, W] under red, and a line around them."""
+    from evaluation.metrics.render.osim import ALPHA, RED  # which loads SciPy
+
     tinted = np.floor((1 - ALPHA) * image + ALPHA * np.array(RED) + 0.5).astype(np.uint8)
     return outlined(np.where(odd[..., None], tinted, image), odd)
 

@@ -66,6 +66,7 @@ phases:
       - {{key: volume_iou, params: {{resolution: 64}}}}
       - {{key: p2s, params: {{n: 20000}}, in_ranking: false}}
       - {{key: uhd, params: {{n: 20000}}, in_ranking: false}}
+      - {{key: locase}}
     reference: {{path: {PHASE}}}
     inputs:
       - {{path: {PHASE}-points.zip, title: "Points of the {len(KINDS)} objects (NPZ)"}}

@@ -18,6 +18,7 @@ from submissions.formats.render import View, render
 from submissions.models import Phase
 from tests.support import pictures
 from tests.support.evaluation.retired import add_column
+from tests.support.evaluation.solids import SQUARE, box
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry
@@ -124,6 +125,15 @@ class TestBoards:
         Trial.request_missing()
         judge(Trial.objects.get())
         assert boards.build(phase, boards.PUBLIC)["overall"]["metrics"] == ["psnr", "distance"]
+
+    def test_weights_whose_card_says_that_they_must_not_rank_are_not_even_tried(self):
+        phase = PhaseFactory(challenge=ChallengeFactory(family="mesh"))
+        give_reference(phase, {"box": box(), "plate": SQUARE}, metrics=({"slug": "chamfer", "key": "chamfer_l1", "is_primary": True},
+                                                                       {"slug": "locase", "key": "locase"}))  # fmt: skip
+        entry(phase, TeamFactory(challenge=phase.challenge), {"chamfer": [0.1, 0.2], "locase": [4.0, 4.5]})
+        found = column(phase, "locase")
+        assert found["value"] == [4.25] and found["rank"] == [None] and Trial.request_missing() == 0
+        assert found["trial"]["sentence"] == "Shown, not ranked: the card of its weights says what they do not hold."
 
 
 class TestWorkers:
