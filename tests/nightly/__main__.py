@@ -46,7 +46,7 @@ REAL_PROCESSES = (
 )
 
 STAGES = (
-    Stage("trainings and networks", tuple(f"tests/nightly/evaluation/{name}" for name in ("metrics", "networks", "training"))),
+    Stage("trainings and networks", tuple(f"tests/nightly/evaluation/{name}" for name in ("gate", "metrics", "networks", "training"))),
     Stage("real processes, embedded profile", REAL_PROCESSES),
     Stage("real processes, cluster profile", REAL_PROCESSES, env={"PLUMBLINE_PROFILE": "cluster"}),
     Stage("statistics", ("tests/nightly/leaderboard/stats",)),
