@@ -96,8 +96,8 @@ def _training(card: dict[str, Any]) -> list[str]:
     plan = card["plan"]
     lines = ["## Data", "", *(f"- {key}: {value}" for key, value in card["data"].items()), "", "## Training", ""]
     lines += [
-        f"- Stage {plan['stage']}, seed {plan['seed']}, {plan['epochs']} epochs; a batch is {plan['meshes'] or 'all'} meshes of each of "
-        f"{plan['per_batch']} objects.",
+        f"- Stage {plan['stage']}, seed {plan['seed']}, {plan['epochs']} epochs; a batch is {plan['meshes'] or 'all'} meshes of "
+        f"{'one object' if plan['per_batch'] == 1 else 'each of ' + str(plan['per_batch']) + ' objects'}.",
         f"- In a step the network looks at {plan['queries'] // 2} to {plan['queries'] * 3 // 2} points of each mesh, evenly spread, "
         f"in the last fifth of the steps at {plan['last_queries']}; neighbours come from all of them. Scoring looks at all points in all "
         "frames.",
