@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import weights, worker
-from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, Score
+from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun, Score
 from evaluation.models.cutting import by_device
 from evaluation.sweeper import sweep
 from submissions.models import Phase, Status, Submission
@@ -30,6 +30,7 @@ def phase(db, settings, warm_child, monkeypatch) -> Phase:
     settings.GPU_WORKERS = True
     settings.WEIGHTS = warm_child / "weights"
     monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
+    monkeypatch.setattr(PropertyRun, "request_missing", lambda: 0)  # no table ships for such weights, and making one takes minutes
     put("backbone")
     put("yolox")
     phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
