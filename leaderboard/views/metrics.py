@@ -22,6 +22,7 @@ from leaderboard.views.places import PhasePlace, phase_place, words
 WORST = {
     "0": "0, the worst value there is",
     "1": "1, the worst value there is",
+    "10": "10, which larger values count as too",
     "tau": "the threshold (tau)",
     "2": "2, the worst value there is",
     "gt_diagonal": "the diagonal of the reference's bounding box",
