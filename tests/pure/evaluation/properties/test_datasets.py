@@ -11,7 +11,7 @@ from evaluation.properties import datasets, shipped
 @pytest.fixture
 def no_models(monkeypatch):
     """Datasets without the time it takes to make them."""
-    monkeypatch.setattr(datasets, "_models", lambda family, n: dict.fromkeys(range(n)))
+    monkeypatch.setattr(datasets, "models", lambda family, n: dict.fromkeys(range(n)))
 
 
 @pytest.mark.parametrize("key", [spec.key for spec in registry.REGISTRY.values() if spec.family in datasets.KINDS])
