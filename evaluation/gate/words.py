@@ -8,7 +8,7 @@ from typing import Any
 from evaluation.gate.design import BY_NAME, CROSS, FULL, MODEL, SET, Condition, SceneVerdict, kind_of
 from evaluation.metrics.spec import MetricSpec
 
-ON = {CROSS: "own clean views", FULL: "own references", SET: "references", MODEL: "references"}
+ON = {CROSS: "clean views", FULL: "references", SET: "references", MODEL: "references"}
 MODEL_DAMAGES = {"unrelated": "another reference in its place", "empty": "an empty entry"}
 
 
@@ -71,4 +71,4 @@ def failure(condition: Condition, kind: str) -> str:
 
 def _place(spec: MetricSpec, params: Mapping[str, Any], verdict: SceneVerdict) -> str:
     kind = kind_of(spec, params)
-    return f"On {verdict.scene}'s {ON[kind]}" if verdict.scene else f"On the {ON[kind]}"
+    return f"On {verdict.scene}'s own {ON[kind]}" if verdict.scene else f"On the {ON[kind]}"

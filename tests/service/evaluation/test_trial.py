@@ -93,7 +93,7 @@ class TestBoards:
         judge(Trial.objects.get())
         found = column(phase, "distance")
         assert found["rank"] == [1, 2, 3] and found["in_ranking"]
-        assert found["trial"]["sentence"].startswith("Passed its trial on the own references of 3 of 3 scenes: ")
+        assert found["trial"]["sentence"].startswith("Passed its trial on the references of 3 of 3 scenes: ")
 
     def test_a_column_ranks_by_the_scenes_that_passed_and_its_values_are_of_these(self):
         phase = phase_of(PSNR, DISTANCE)
