@@ -114,6 +114,8 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         return None
     standings = Trial.standings(batch)
     columns = ranking_columns(batch.metrics, standings)
+    # The title of the primary metric, where that may not rank.
+    barred = next((m["title"] for m in batch.metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks), "")
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
     primary = primary_slug(columns)
     rows = _chosen_rows(phase, batch, eligible, primary)
@@ -155,7 +157,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         ),
         "entries": shown,
         "metrics": metrics,
-        "overall": _overall(phase.ranking, primary, metrics, matrices, counted, _barred_primary(batch.metrics, standings)),
+        "overall": _overall(phase.ranking, primary, metrics, matrices, counted, barred),
     }
 
 
@@ -173,12 +175,6 @@ def ranking_columns(metrics: Sequence[dict], standings: Mapping[str, Standing]) 
         metric if (found := standings.get(metric["slug"])) is None or found.ranks else metric | {"is_primary": False, "in_ranking": False}
         for metric in metrics
     ]
-
-
-def _barred_primary(metrics: Sequence[dict], standings: Mapping[str, Standing]) -> str:
-    """The title of the primary metric where that may not rank."""
-    barred = (m["title"] for m in metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks)
-    return next(barred, "")
 
 
 def primary_slug(metrics: Sequence[dict]) -> str | None:

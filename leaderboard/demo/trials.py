@@ -29,7 +29,12 @@ def restore(phase: Phase) -> int:
         kept = _kept().get(_name(trial))
         if kept is None:
             continue
-        rows = [Row(scene, int(number), damage, *score) for scene, number, damage, score in _flat(kept)]
+        rows = [
+            Row(scene, int(number), damage, *score)
+            for scene, numbers in kept.items()
+            for number, damages in numbers.items()
+            for damage, score in damages.items()
+        ]
         scenes = [verdict(trial.spec, trial.params, name, [row for row in rows if row.scene == name]) for name in trial.scene_names]
         found += trial.take_over(rows, scenes)
     return found
@@ -53,12 +58,6 @@ def write(demos: tuple[Demo, ...]) -> int:
 
 def _name(trial: Trial) -> str:
     return f"{trial.key} {trial.fingerprint[:32]} on {trial.reference.sha256[:32]} by {trial.version}"
-
-
-def _flat(kept: dict[str, Any]):
-    for scene, numbers in kept.items():
-        for number, damages in numbers.items():
-            yield from ((scene, number, damage, score) for damage, score in damages.items())
 
 
 @cache
