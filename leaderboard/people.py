@@ -379,7 +379,7 @@ def found_by_people(
         rows = rows.filter(study__is_public=True)
     of_study: dict[int, dict[str, tuple[StudyAnalysis, Summary]]] = {}
     for row in rows:
-        summary = Summary.read(row.content)
+        summary = row.summary
         if summary is not None:
             of_study.setdefault(row.study_id, {})[row.criterion] = (row, summary)
     if not of_study:
@@ -488,6 +488,11 @@ class People:
     def who(self) -> str:
         """How many people judged, in words."""
         return people_words(self.found.raters)
+
+    @property
+    def units(self) -> str:
+        """What people were asked about, in the plural."""
+        return plural(self.noun)
 
     @property
     def has_marks(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from leaderboard.certainty import NOUN, plural
 from leaderboard.digits import shown
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import Paired
@@ -176,17 +177,17 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
 
 
 def differences(
-    metric: Metric, a: Series, b: Series, items: Sequence[str], result: Paired | None = None, colours: Palette = TOKENS
+    metric: Metric, a: Series, b: Series, items: Sequence[str], result: Paired | None = None, colours: Palette = TOKENS, noun: str = NOUN
 ) -> Figure:
     """a minus b per item, a's greatest advantage first; solid bars where a is better, hatched where b is.
 
     Items where either has no value are left out and counted in the summary. ``result``, of the same
-    pairs, adds the mean with its interval and the p value.
+    pairs, adds the mean with its interval and the p value. ``noun`` is what an item is called.
     """
-    columns = ("Item", a.label, b.label, f"{a.label} − {b.label}", "Better")
+    columns = (noun.capitalize(), a.label, b.label, f"{a.label} − {b.label}", "Better")
     pairs = [(i, float(x), float(y)) for i, x, y in zip(items, a.values, b.values, strict=True) if _finite(x) and _finite(y)]
     if not pairs:
-        return nothing(f"{a.label} and {b.label} have no item in common with a value for {metric.title}.", columns, colours)
+        return nothing(f"{a.label} and {b.label} have no {noun} in common with a value for {metric.title}.", columns, colours)
     pairs = [pairs[index] for index in order([x - y for _, x, y in pairs], metric.higher_is_better)]
     sides = [_better_side(x, y, metric.higher_is_better) for _, x, y in pairs]
     data = [
@@ -203,11 +204,11 @@ def differences(
     winner = {1: a.label, -1: b.label, 0: "equal"}
     rows = [(item, shown(x).text, shown(y).text, shown(x - y).text, winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)]
     summary = (
-        f"{metric.title} ({metric.direction}) per item: {a.label} is better on {sides.count(1)}, {b.label} on {sides.count(-1)}, "
-        f"equal on {sides.count(0)} of {_counted(len(pairs), 'item')}{_test_words(result)}."
+        f"{metric.title} ({metric.direction}) per {noun}: {a.label} is better on {sides.count(1)}, {b.label} on {sides.count(-1)}, "
+        f"equal on {sides.count(0)} of {_counted(len(pairs), noun, plural(noun))}{_test_words(result)}."
     )
     if len(pairs) < len(items):
-        summary += f" {_counted(len(items) - len(pairs), 'item')} without a value on both sides left out."
+        summary += f" {_counted(len(items) - len(pairs), noun, plural(noun))} without a value on both sides left out."
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
 from leaderboard.stats.votes import VERSION
-from leaderboard.studies.summary import Summary
+from leaderboard.studies.summary import Summary, named_samples
 from submissions import wake
 from submissions.leases import Leased, LeasedQuerySet
 
@@ -53,8 +53,8 @@ class StudyAnalysis(Leased):
 
     @cached_property
     def summary(self) -> Summary | None:
-        """What `content` says; None before there is any, and while one of an older version is computed anew."""
-        return Summary.read(self.content)
+        """What `content` says, in the study's noun; None before there is any, and while one of an older version is computed anew."""
+        return Summary.read(named_samples(self.content, lambda: self.study.noun))
 
     @classmethod
     def request_missing(cls) -> int:

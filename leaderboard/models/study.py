@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import IntegrityError, models, transaction
@@ -11,6 +12,7 @@ from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Reference
+from leaderboard.certainty import Unit
 from leaderboard.judge.instructions import KEYS
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
@@ -318,6 +320,12 @@ class Study(models.Model):
         counted = shown.annotate(n=n_scored).select_related("reference").order_by("-n", "-switched_at", "-pk")
         most = counted.first()
         return current if most is None or counted.filter(pk=current.pk, n=most.n).exists() else most
+
+    @cached_property
+    def noun(self) -> str:
+        """What its challenge calls what people are asked about and intervals are over: an item, or a group of items."""
+        challenge, batch = self.phase.challenge, self.batch
+        return Unit.of(batch.groups, challenge).noun if batch else challenge.item_noun
 
     @property
     def scored_under(self) -> str:

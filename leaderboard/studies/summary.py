@@ -7,13 +7,15 @@ empty entries and the reference included.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from leaderboard.certainty import plural
 from leaderboard.stats.votes import FEW, VERSION
 
+FEW_SAMPLES = f"{FEW} samples:"  # begins the sentence of `leaderboard.stats` that says so of samples
 HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
 GUARD_TITLES = {"constant": "Always equal", "coin": "A coin", "size": "Size alone", "reference only": "The reference's size alone"}
 Ends = tuple[float | None, float | None, float | None]  # a value and the ends of its 95 % interval
@@ -532,3 +534,19 @@ class Summary(Entries):
             names = [*number.values(), *self.agreement.names[len(number) :]]
             update["agreement"] = self.agreement.model_copy(update={"names": names})
         return self.model_copy(update=update)
+
+
+def named_samples(content: Any, noun: Callable[[], str]) -> Any:
+    """What an analysis holds, with the noun that its challenge has for samples in the sentences that say that they are too few. The
+    noun is asked for where there is such a sentence; it is said as it is now, not as it was when the analysis was made."""
+
+    def named(key: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: named(name, each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [named(key, each) for each in value]
+        if isinstance(value, str) and key.endswith("why") and value.startswith(FEW_SAMPLES):
+            return f"{FEW} {plural(noun())}:{value.removeprefix(FEW_SAMPLES)}"
+        return value
+
+    return named("", content)

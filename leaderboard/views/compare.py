@@ -18,7 +18,7 @@ from leaderboard.scorecard import Result, current_evaluation, place_of, results
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.studies.words import duel_words
 from leaderboard.views.places import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
-from leaderboard.views.studies import barred_from, noun_of, seen, withheld_labels
+from leaderboard.views.studies import barred_from, seen, withheld_labels
 from submissions.models import Status, Submission
 from submissions.permissions import allowed
 
@@ -132,6 +132,7 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
         context |= _pictures(a, b, first, second, view) if view else {}
     return context | {
         "shown": chosen, "figure": figure.to_dict(), "items": _item_rows(chosen, names, left, right, order), "n_items": len(names),
+        "items_noun": certainty.plural(a.submission.phase.challenge.item_noun),
         "sees_geometry": sees_geometry, "item": item if item in names else (names[order[0]] if order else None), "names": names,
     }  # fmt: skip
 
@@ -148,7 +149,7 @@ def _judged(place: PhasePlace, a: EntryPlace, b: EntryPlace) -> list[dict]:
         summary = analysis.summary.without(withheld_labels(study, barred))
         label_of = {pk: label for label, pk in summary.entries.items()}
         if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
-            said = duel_words(summary, label_of[a.submission.pk], label_of[b.submission.pk], noun_of(study))
+            said = duel_words(summary, label_of[a.submission.pk], label_of[b.submission.pk], study.noun)
             found.append({"study": study, "said": said})
     return found
 
@@ -204,8 +205,9 @@ def _per_item(evaluation: Evaluation, chosen: Comparison, a: EntryPlace, b: Entr
     names = evaluation.batch.reference.item_ids
     left, right = ([None if math.isnan(v) else v for v in r.score.values_shown(sees_reference).tolist()] for r in (chosen.a, chosen.b))
     metric = plots.Metric(chosen.a.metric["title"], chosen.a.spec.higher_is_better, chosen.a.spec.unit)
+    noun = a.submission.phase.challenge.item_noun
     one, two = f"A {a.submission.method_name}", f"B {b.submission.method_name}"
-    figure = plots.differences(metric, plots.Series(one, left), plots.Series(two, right), names, chosen.paired)
+    figure = plots.differences(metric, plots.Series(one, left), plots.Series(two, right), names, chosen.paired, noun=noun)
     return figure, names, left, right
 
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard import boards, plots_study
-from leaderboard.certainty import Unit, plural
+from leaderboard.certainty import plural
 from leaderboard.judge import answers
 from leaderboard.judge.shown import TITLES, of_study
 from leaderboard.models import Study, StudyAnalysis
@@ -149,12 +149,6 @@ def withheld_labels(study: Study, barred: Collection[int]) -> set[str]:
     return {entry.label for entry in study.entries.all() if entry.submission_id in barred} if barred else set()
 
 
-def noun_of(study: Study) -> str:
-    """What its pages call what people were asked about."""
-    challenge, batch = study.phase.challenge, study.batch
-    return Unit.of(batch.groups, challenge).noun if batch else challenge.item_noun
-
-
 def _study(place: PhasePlace, slug: str) -> Study:
     rows = Study.objects.filter(phase=place.phase, slug=slug)
     found = (rows if place.viewer.organizes else rows.shown()).first()
@@ -165,7 +159,7 @@ def _study(place: PhasePlace, slug: str) -> Study:
 
 def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) -> dict[str, Any]:
     """What the page shows of an analysis; `metric` is the one whose values are drawn over opinion scores."""
-    entries, noun = _pages(study), noun_of(study)
+    entries, noun = _pages(study), study.noun
     lines = lines_of(summary, titles, noun)
     groups = sorted({group for group in summary.groups if group})
     # Below the smallest numbers there is no order of entries either.
@@ -206,6 +200,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
     return {
         "found": summary, "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
         "others": others, "rough": words.rough_words(summary, noun), "samples": plural(noun, len(summary.samples)),
+        "noun": noun, "units": plural(noun),
         "has_ends": any(rate[1] is not None for rate in rates), "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),

@@ -194,6 +194,10 @@ class TestDifferences:
         assert figure.layout["xaxis"]["categoryarray"] == ["h1", "h4", "h2"]
         assert [row[4] for row in figure.rows] == ["gable-net", "equal", "pc-to-edges"]
 
+    def test_an_item_is_called_as_its_challenge_calls_it(self):
+        figure = differences(HSS, A, B, ITEMS, noun="body")
+        assert figure.columns[0] == "Body" and "per body: " in figure.summary and "1 of 3 bodies" in figure.summary
+
     def test_sides_swap_and_signs_stay_where_lower_is_better(self):
         figure = differences(OFFSET, A, B, ITEMS)
         assert trace(figure, "gable-net better")["y"] == pytest.approx([-0.2])

@@ -140,6 +140,15 @@ class TestWhatPeopleSayOfTwo:
         page = text(client.get(compared(two)))
         assert "It is too early to say.</b> Too few raters: 5 are needed, there are 3." in page and "100 duels" not in page
 
+    def test_a_challenge_has_its_own_noun_on_the_page_of_the_pair_and_of_the_study(self, client, two):
+        two[0].phase.challenge.item_noun = "house"
+        two[0].phase.challenge.save(update_fields=["item_noun"])
+        judged(two)
+        pages = [client.get(compared(two)), client.get(f"{address(two[0].phase, 'studies')}people/")]
+        for shown in map(text, pages):
+            words = re.sub(r"<[^>]*>", " ", shown.partition("<main")[2])
+            assert "house" in words and re.findall(r"(?s).{30}\bitems?\b.{9}", words) == []
+
     def test_a_hidden_study_is_its_organizers_alone(self, client, two, people):
         judged(two, is_public=False)
         assert 'class="judged"' not in text(client.get(compared(two)))

@@ -352,3 +352,16 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
     assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics see")[0].partition("<table")[2]
     campaign.close(study, people.organizer)
     assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()
+
+
+def test_too_few_samples_are_called_as_their_challenge_calls_them_now(phase, client):
+    study = imported(phase, made_up(6, 3, 3))
+    assert analyse_due() == 1
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    for noun, plural in (("house", "houses"), ("body", "bodies")):
+        type(phase.challenge).objects.filter(pk=phase.challenge.pk).update(item_noun=noun)
+        page, data = client.get(address).content.decode(), client.get(f"{address}analysis.json").json()
+        assert f"Too few {plural}: 5 are needed, there are 3." in page and "Too few samples" not in page
+        found = data["criteria"][""]
+        assert found["why"] == found["metrics"][0]["decided"]["why"] == f"Too few {plural}: 5 are needed, there are 3."
+    assert study.analyses.get().content["why"].startswith("Too few samples:")  # as it was stored
