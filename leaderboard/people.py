@@ -16,7 +16,7 @@ from leaderboard.certainty import NOUN, plural
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.ratings import HIGHEST, LOWEST
-from leaderboard.stats.votes import LEAST
+from leaderboard.stats.votes import FEW, LEAST
 from leaderboard.studies.summary import GUARD_TITLES, Agreement, Ceiling, Ends, Figure, Metric, Record, Seen, Summary
 from submissions.models import Phase
 
@@ -574,7 +574,10 @@ class People:
         if self.only_means:
             return None
         if self.found.why:
-            return Claim(f"Too early to hold the order against people. {self.found.why}")
+            cause = (
+                "Too early to hold the order against people." if self.found.why.startswith(FEW) else "The order is not held against people."
+            )
+            return Claim(f"{cause} {self.found.why}")
         if self.found.value[leader] is None:
             return None
         if leader == first:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from leaderboard.stats.people import MetricRow, Opinions, People, Scored, as_jso
 from leaderboard.stats.raters import Questions
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.study import MetricScores, plain
-from leaderboard.stats.votes import Floats, Votes
+from leaderboard.stats.votes import ALONE, Floats, Votes
 from leaderboard.stats.with_people import Differences, ThreeWay
 
 UNANSWERED = "It answered none of people's duels."
@@ -82,9 +83,10 @@ def of_scores(
     entries = _entries(ratings.methods, damaged)
 
     def summarised(among: Collection[str] | None) -> dict[str, Any]:
-        found = people(
-            of_opinions(counted, among), scored, seed, opinions=table, size=size, reference_size=reference_size, step=step,
-        )  # fmt: skip
+        duels = of_opinions(counted, among)
+        found = people(duels, scored, seed, opinions=table, size=size, reference_size=reference_size, step=step)
+        if not len(duels) and {ratings.methods[n] for n in counted.method.tolist()} & set(ratings.methods if among is None else among):
+            found = replace(found, why=ALONE)
         return as_json(found)
 
     summary = summarised(entries)

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from submissions.formats.errors import MOST_PROBLEMS, TableError, control_character, heads_text, more_cells
 
-VERSION = 10  # of what is computed of judgements: raised whenever any number can change
+VERSION = 11  # of what is computed of judgements: raised whenever any number can change
 LEAST = 5  # raters, and samples, below which there is no interval, no test and no figure on a page
 ROUGH = 8  # below which an interval is a rough one
 FEW = "Too few"  # begins the sentence that says so
+ALONE = "Nobody scored two entries on one sample, so no duels follow from the scores."
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 MORE = ("gold", "order", "at")  # stand behind them: who reads files of before by the place of a column finds it where it was
 NEEDED = ("rater", "left", "right", "choice")

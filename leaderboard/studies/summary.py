@@ -13,7 +13,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from leaderboard.certainty import plural
-from leaderboard.stats.votes import FEW, VERSION
+from leaderboard.stats.votes import ALONE, FEW, VERSION
 
 FEW_SAMPLES = f"{FEW} samples:"  # begins the sentence of `leaderboard.stats` that says so of samples
 HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
@@ -492,6 +492,13 @@ class Summary(Entries):
         return value is not None and (low is not None or self.of == "means" or not line.why.startswith(FEW))
 
     @property
+    def ordered(self) -> bool:
+        """Whether people put the entries in an order: there are enough people and items, and not all entries stand level."""
+        if self.of == "means" or not self.opinions:
+            return self.of == "means" or not self.why
+        return all(self.shows(line) for line in self.ranked) and len({line.mos[0] for line in self.ranked}) > 1
+
+    @property
     def ranked(self) -> list[Entry]:
         """The entries of teams and baselines, people's first first."""
         out = {*self.damaged, *self.left_out}
@@ -537,16 +544,19 @@ class Summary(Entries):
 
 
 def named_samples(content: Any, noun: Callable[[], str]) -> Any:
-    """What an analysis holds, with the noun that its challenge has for samples in the sentences that say that they are too few. The
-    noun is asked for where there is such a sentence; it is said as it is now, not as it was when the analysis was made."""
+    """What an analysis holds, with the noun that its challenge has for samples in the sentences that name them. The noun is asked for where
+    there is such a sentence; it is said as it is now, not as it was when the analysis was made."""
 
     def named(key: str, value: Any) -> Any:
         if isinstance(value, dict):
             return {name: named(name, each) for name, each in value.items()}
         if isinstance(value, list):
             return [named(key, each) for each in value]
-        if isinstance(value, str) and key.endswith("why") and value.startswith(FEW_SAMPLES):
-            return f"{FEW} {plural(noun())}:{value.removeprefix(FEW_SAMPLES)}"
+        if isinstance(value, str) and key.endswith("why"):
+            if value.startswith(FEW_SAMPLES):
+                return f"{FEW} {plural(noun())}:{value.removeprefix(FEW_SAMPLES)}"
+            if value == ALONE:
+                return ALONE.replace("sample", noun())
         return value
 
     return named("", content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,11 +51,18 @@ def _preferred(summary: Summary) -> Sentence:
 def _preferred_scores(summary: Summary) -> Sentence:
     ranked = [line for line in summary.ranked if line.mos[1] is not None]
     if not ranked:
-        return Sentence(EARLY, summary.why or next((line.why for line in summary.scales if line.why), ""))
+        why = summary.why or next((line.why for line in summary.scales if line.why), "")
+        return Sentence(EARLY, why) if not why or why.startswith(FEW) else Sentence(why)
+    if not summary.duels:
+        return Sentence("First place with people is open:", f"the entries are not tested. {summary.why}".strip())
     first, apart = ranked[0], {frozenset((duel.first, duel.second)): duel.p_holm for duel in summary.duels}
-    level = [line.method for line in ranked[1:] if not (apart.get(frozenset((first.method, line.method))) or 1.0) <= 0.05]
-    if level:
-        return Sentence("First place with people is open:", f"{names([first.method, *level])} cannot be told apart.")
+    p_of = {line.method: apart.get(frozenset((first.method, line.method)), math.nan) for line in ranked[1:]}
+    unmet = [name for name, p in p_of.items() if p is not None and math.isnan(p)]
+    level = [name for name, p in p_of.items() if name not in unmet and not (p is not None and p <= ALPHA)]
+    said = [f"{names([first.method, *level])} cannot be told apart."] if level else []
+    said += [f"Nobody scored {first.method} together with {names(unmet, 'or')}."] if unmet else []
+    if said:
+        return Sentence("First place with people is open:", " ".join(said))
     value, low, high = first.mos
     return Sentence(f"People score {first.method} highest.", f"{value:.2f} of 5 [{low:.2f}, {high:.2f}], told apart from every other.")
 

@@ -163,7 +163,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
     lines = lines_of(summary, titles, noun)
     groups = sorted({group for group in summary.groups if group})
     # Below the smallest numbers there is no order of entries either.
-    shown = sorted(summary.ranked, key=lambda line: line.method) if summary.why and summary.of != "means" else summary.ranked
+    shown = summary.ranked if summary.ordered else sorted(summary.ranked, key=lambda line: line.method)
     places = rank([summary.value_of(line)[0] for line in shown], True)
     rates = [summary.value_of(line) for line in summary.ranked]
     scales = [
@@ -173,7 +173,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         }
         for line, place in zip(shown, places, strict=True)
     ]  # fmt: skip
-    others = [line for line in summary.scales if line.method not in {one.method for one in summary.ranked}]
+    others = [line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}]
 
     def by_group(line: Line, figure: Agreement) -> Line:
         return Line(line.title, figure, None, key=line.key, noun=noun)
@@ -201,7 +201,8 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         "found": summary, "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
         "others": others, "rough": words.rough_words(summary, noun), "samples": plural(noun, len(summary.samples)),
         "noun": noun, "units": plural(noun),
-        "has_ends": any(rate[1] is not None for rate in rates), "rows": rows, "lines": lines, "groups": groups,
+        "has_ends": any(rate[1] is not None for rate in rates), "any_known": any(row["known"] for row in scales),
+        "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
         "covariates": words.covariate_words(summary),

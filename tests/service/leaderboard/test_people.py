@@ -130,6 +130,8 @@ def test_a_claim_is_made_beyond_chance_only():
     sure = people.People(found(first=0, over=[None, people.Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(content())
     assert sure.words == "Metrics and people agree on the first."
     assert claim(1, None, why="Too few raters: 5 are needed, there are 3.").words.startswith("Too early to hold the order against people.")
+    level = claim(1, None, why="Nobody preferred either.").words
+    assert level == "The order is not held against people. Nobody preferred either."
     assert people.People(found(), {}).claim(content()) is None  # nobody judged these entries
     unranked = content(overall={"order": [0, 1], "rank": [None, None]})
     assert people.People(found(first=1, over=[None, None]), {}).claim(unranked) is None

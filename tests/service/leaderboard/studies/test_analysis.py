@@ -18,6 +18,7 @@ from leaderboard.rating.answer import answer
 from leaderboard.stats import summaries
 from leaderboard.stats import votes as voting
 from leaderboard.stats.labels import read as read_labels
+from leaderboard.stats.ratings import Rating
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.analysis import analyse_due, compute, metric_scores
@@ -365,3 +366,20 @@ def test_too_few_samples_are_called_as_their_challenge_calls_them_now(phase, cli
         found = data["criteria"][""]
         assert found["why"] == found["metrics"][0]["decided"]["why"] == f"Too few {plural}: 5 are needed, there are 3."
     assert study.analyses.get().content["why"].startswith("Too few samples:")  # as it was stored
+
+
+def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, client):
+    imported(phase, [vote("m0", "m1", "tie", f"r{k}", f"s{n}") for k in range(6) for n in range(6)])
+    rows = [Rating(f"r{k}", name, 3.0, f"s{n}") for k in range(6) for n in range(6) for name in ("m0", "m1")]
+    Study.import_ratings(phase, None, rows, **(ABOUT | {"slug": "scores", "is_public": True}))
+    while analyse_due():
+        pass
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
+    duels, scores = (client.get(f"{address}{name}/").content.decode() for name in ("people", "scores"))
+    assert "Nobody preferred either." in duels and "Damaged, empty" not in duels
+    assert (
+        scores.count('<small class="range">All 36 scores are 3.') == 2
+        and "Entries stand by name." in scores
+        and "Until there are enough" not in scores
+    )
+    assert "95 % interval over" not in scores and "It is too early" not in scores

@@ -99,6 +99,35 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
     assert words.fragile_words(summary).startswith("At most ") and "of 160 judgements" in words.fragile_words(summary)
 
 
+def scored(rows: list[Rating], damaged=()) -> Summary:
+    scores = rating.canonical(rows)
+    found = summaries.of_scores(opinion_study.analyse(scores), scores, (), damaged)
+    return Summary.model_validate(found | {"damaged": list(damaged)})
+
+
+def test_opinion_scores_of_which_none_stand_side_by_side_are_not_called_equal():
+    rows = [Rating(f"r{(n + m) % 6}", name, 1.0 + n + m % 2, s) for m, s in enumerate(SAMPLES) for n, name in enumerate("abc")]
+    apart = scored(rows)
+    alone = "Nobody scored two entries on one sample, so no duels follow from the scores."
+    assert apart.why == alone and sentences(apart) == [("First place with people is open:", f"the entries are not tested. {alone}")]
+    assert apart.ordered and not apart.duels  # means there are, with their intervals
+    assert scored(rows, damaged="abc").why == "Only damaged entries were compared here."
+
+
+def test_opinion_scores_that_are_all_alike_put_the_entries_in_no_order():
+    alike = scored([Rating(f"r{k}", name, 3.0, s) for k in range(6) for s in SAMPLES for name in "ab"])
+    assert sentences(alike) == [("Nobody preferred either.", "")] and not alike.ordered
+    assert [line.why for line in alike.scales] == [f"All {6 * len(SAMPLES)} scores are 3."] * 2
+    damaged = scored([Rating(f"r{k}", name, 3.0 + k % 2, s) for k in range(6) for s in SAMPLES for name in "ab"], damaged="ab")
+    assert sentences(damaged) == [("Only damaged entries were compared here.", "")]
+
+
+def test_an_entry_that_was_never_scored_beside_the_first_is_named_as_that():
+    rows = [Rating(f"r{k}", name, score, s) for k in range(6) for s in SAMPLES for name, score in (("a", 5.0 - k % 2), ("b", 2.0 + k % 2))]
+    rows += [Rating(f"x{k}", "c", 3.0 + k % 2, s) for k in range(6) for s in SAMPLES]
+    assert sentences(scored(rows))[0] == ("First place with people is open:", "Nobody scored a together with c.")
+
+
 def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
     rng = np.random.default_rng(1)
 
