@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.certainty import NOUN, plural
 from leaderboard.plots import TOKENS, Figure, Palette, base_layout, nothing, plain, short
+from leaderboard.stats.votes import LEAST
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
 POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels
@@ -55,17 +57,19 @@ def agreement_map(
     return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MOST_ROWS]))
 
 
-def adequacy(curve: dict[str, Any], colours: Palette = TOKENS) -> Figure:
-    """Tau to the ranking by all over the size of the part: the mean as a line, the middle 95 % as a band."""
-    columns = (curve["resource"].capitalize(), "Mean τ", "95 % low", "95 % high")
+def adequacy(curve: dict[str, Any], colours: Palette = TOKENS, noun: str = NOUN) -> Figure:
+    """Tau to the ranking by all over the size of the part: the mean as a line, the middle 95 % of the parts as a band. ``noun`` is what
+    samples are called."""
+    what = {"raters": "people", "comparisons": "judgements", "samples": plural(noun)}[curve["resource"]]
+    columns = (what.capitalize(), "Mean τ", "95 % of parts from", "to")
     known = [row for row in zip(curve["sizes"], curve["mean"], curve["low"], curve["high"], strict=True) if row[1] is not None]
     if len(known) < 2:
-        return nothing(f"There are too few {curve['resource']} to take parts of.", columns, colours)
+        return nothing(f"There are too few {what} to take parts of.", columns, colours)
     sizes, mean, low, high = (list(column) for column in zip(*known, strict=True))
     layout = base_layout(colours, height=230)
     layout["xaxis"] |= {
         "type": "log" if sizes[-1] > 50 else "linear",
-        "title": {"text": curve["resource"], "font": {"color": colours.soft}},
+        "title": {"text": what, "font": {"color": colours.soft}},
     }
     layout["yaxis"] |= {"range": [min(0.0, *low) - 0.02, 1.03], "title": {"text": "τ-b", "font": {"color": colours.soft}}}
     hidden: dict[str, Any] = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": sizes}
@@ -76,16 +80,18 @@ def adequacy(curve: dict[str, Any], colours: Palette = TOKENS) -> Figure:
         mark | {"line": {"color": colours.warn, "width": 1, "dash": "dash"}},
         {
             "type": "scatter", "mode": "lines+markers", "x": sizes, "y": mean, "line": {"color": colours.accent, "width": 2},
-            "marker": {"size": 5}, "hovertemplate": f"%{{x}} {curve['resource']}: τ %{{y:.3f}}<extra></extra>",
+            "marker": {"size": 5}, "hovertemplate": f"%{{x}} {what}: τ %{{y:.3f}}<extra></extra>",
         },
     )  # fmt: skip
-    # All of them order the entries as all of them do: that says nothing about whether they are enough.
-    settled = curve["enough"] is not None and curve["enough"] < sizes[-1]
-    enough = (
-        f"enough from {curve['enough']:,} of {sizes[-1]:,}" if settled else f"no part of the {sizes[-1]:,} is enough, so more are needed"
-    )
-    summary = f"{curve['resource'].capitalize()}: {enough}."
-    rows = tuple((f"{size:,}", *(f"{value:.3f}" for value in row)) for size, *row in known)
+    # All of them order the entries as all of them do: that says nothing about less. Nor do fewer people or samples than any figure needs.
+    least = 1 if curve["resource"] == "comparisons" else LEAST
+    steady = None if curve["enough"] is None else max(least, curve["enough"])
+    if steady is not None and steady < sizes[-1]:
+        summary = f"{what.capitalize()}: the order stays with parts of {steady:,} of {sizes[-1]:,} and more."
+    else:
+        summary = f"{what.capitalize()}: with no part of the {sizes[-1]:,} the order is sure to stay."
+    rows = tuple((f"{size:,}", *(f"{value:.3f}" for value in row)) for size, *row in known[:-1])
+    rows += ((f"{sizes[-1]:,}", f"{mean[-1]:.3f}", "–", "–"),)  # there is one part of all
     return Figure(data, layout, summary, columns, rows)
 
 

@@ -23,6 +23,7 @@ from leaderboard.stats import ratings as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.opinions import SCREENED
 from leaderboard.stats.ranking import rank
+from leaderboard.stats.votes import FEW
 from leaderboard.studies import words
 from leaderboard.studies.summary import Agreement, Ends, Entry, Metric, Summary
 from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
@@ -191,6 +192,11 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         for line, found in zip(lines, summary.metrics, strict=True)
         for one in found.contradictions
     ]
+    curves = [plots_study.adequacy(curve.model_dump(), noun=noun).to_dict() for curve in summary.adequacy]
+    raters = [
+        line.model_dump() | {"number": n, "equal": round((line.ties or 0.0) * line.votes)}
+        for n, line in enumerate(summary.reliability.raters, 1)
+    ]
     turned.sort(key=lambda row: row["one"].p_holm)
     entries_of_teams = {*summary.methods} - {*summary.damaged, *summary.left_out}
     first_metric = next((line.title for line in lines if not line.guard), "")
@@ -207,8 +213,8 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
         "covariates": words.covariate_words(summary),
         "fragile": words.fragile_words(summary, noun), "forecast": words.forecast_words(summary, first_metric, noun),
-        "raters": [line.model_dump() | {"number": n} for n, line in enumerate(summary.reliability.raters, 1)],
-        "map": _map(summary, titles), "curves": [plots_study.adequacy(curve.model_dump()).to_dict() for curve in summary.adequacy],
+        "raters": raters,
+        "map": _map(summary, titles), "curves": curves,
         "chosen": chosen, "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
         "min_correlation": SCREENED,
     }  # fmt: skip
@@ -273,13 +279,18 @@ def metric_titles(phase: Phase) -> dict[str, str]:
 
 
 def _map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
-    """The heat map: people in the order in which a tree joins them, then the metrics by how far they agree with people."""
+    """The heat map: people in the order in which a tree joins them, then the metrics by how far they agree with people. None below the
+    smallest numbers of people and items."""
     agreement = summary.agreement
-    if agreement is None:
+    if agreement is None or summary.why.startswith(FEW):
         return None
     people = [n for n in agreement.order if agreement.kinds[n] == "person"]
     rank_of = {line.key: n for n, line in enumerate(summary.metrics)}
-    metrics = sorted((n for n, kind in enumerate(agreement.kinds) if kind == "metric"), key=lambda n: rank_of[agreement.names[n]])
+    # A metric without values of single items, like an imported figure, answers nothing that a person does.
+    answered = {n for n, row in enumerate(agreement.all) if any(row[k] is not None for k in people)}
+    metrics = sorted(
+        (n for n, kind in enumerate(agreement.kinds) if kind == "metric" and n in answered), key=lambda n: rank_of[agreement.names[n]]
+    )
     names = [
         f"rater {n + 1}{f' ({summary.groups[n]})' if summary.groups[n] else ''}" if kind == "person" else titles.get(name, name)
         for n, (name, kind) in enumerate(zip(agreement.names, agreement.kinds, strict=True))

@@ -19,10 +19,23 @@ def curve(enough: int | None) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("enough", "words"), [(2, "Raters: enough from 2 of 4."), (4, "no part of the 4 is enough"), (None, "no part of the 4 is enough")]
+    ("resource", "enough", "words"),
+    [
+        ("comparisons", 2, "Judgements: the order stays with parts of 2 of 4 and more."),
+        ("comparisons", 4, "Judgements: with no part of the 4 the order is sure to stay."),
+        ("samples", None, "Houses: with no part of the 4 the order is sure to stay."),
+        ("raters", 2, "People: with no part of the 4 the order is sure to stay."),  # fewer than five people bear no figure
+    ],
 )
-def test_that_all_of_them_agree_with_all_of_them_is_not_called_enough(enough, words):
-    assert words in adequacy(curve(enough)).summary
+def test_that_all_of_them_agree_with_all_of_them_says_nothing_of_less(resource, enough, words):
+    found = adequacy(curve(enough) | {"resource": resource}, noun="house")
+    assert found.summary == words
+    assert found.rows[-1][0] == "4" and found.rows[-1][2:] == ("–", "–")  # one part of all: an interval of no width
+
+
+def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on():
+    many = {"resource": "raters", "sizes": [1, 5, 9], "mean": [1.0] * 3, "low": [1.0] * 3, "high": [1.0] * 3, "enough": 1}
+    assert adequacy(many).summary == "People: the order stays with parts of 5 of 9 and more."
 
 
 def points(*places: tuple[float, float]) -> list[Point]:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -22,7 +23,9 @@ from leaderboard.stats.ratings import Rating
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.analysis import analyse_due, compute, metric_scores
+from leaderboard.studies.summary import Matrix
 from leaderboard.tasks import request_analyses
+from leaderboard.views.studies import _map
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
 from tests.support.leaderboard.rating import making
@@ -383,3 +386,25 @@ def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, 
         and "Until there are enough" not in scores
     )
     assert "95 % interval over" not in scores and "It is too early" not in scores
+
+
+@pytest.mark.parametrize(("raters", "shown"), [(4, False), (5, True)])
+def test_who_agrees_with_whom_is_drawn_from_five_people_on(phase, client, raters, shown):
+    rows = made_up(raters, 5, 3)
+    imported(phase, rows)
+    analyse_due()
+    page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
+    assert (f"Agreement of {raters} raters" in page) is shown and ("say equal" in page) is shown
+    first = sum(row.rater == "r0" for row in rows), sum(row.rater == "r0" and row.choice == "tie" for row in rows)
+    assert f'<td>a</td><td class="n">{first[0]}</td><td class="n">{first[1]}</td>' in page  # counts bear themselves
+
+
+def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
+    both = [[1.0, 0.8, 0.7, None], [0.8, 1.0, 0.6, None], [0.7, 0.6, 1.0, None], [None, None, None, None]]
+    agreement = Matrix(
+        names=["a", "b", "hss", "imported"], kinds=["person", "person", "metric", "metric"], all=both, decisive=both,
+        common=[[4.0] * 4] * 4, order=[0, 1, 2, 3], cluster=[0] * 4, silhouette=None,
+    )  # fmt: skip
+    metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
+    summary = SimpleNamespace(agreement=agreement, why="", metrics=metrics, groups=["", ""])
+    assert _map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
