@@ -171,6 +171,18 @@ def covariate_words(summary: Summary) -> list[str]:
     ]
 
 
+def side_words(summary: Summary) -> list[str]:
+    """How often the left one of two equal entries is picked, part by part, with its interval; nothing where there is none."""
+    from leaderboard.stats.davidson import share_of
+
+    found = []
+    for model in summary.models:
+        if model.side is not None and model.side[1] is not None:
+            share, low, high = (percent(share_of(end, model.nu)) for end in model.side)
+            found.append(f"Side: between equals the left one is picked in {share} of 100 duels [{low}, {high}].")
+    return found
+
+
 def names(words: Sequence[str], last: str = "and") -> str:
     """A list in words, cut where it is long."""
     if len(words) > MAX_NAMES:

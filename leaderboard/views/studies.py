@@ -211,7 +211,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
-        "covariates": words.covariate_words(summary),
+        "covariates": words.covariate_words(summary), "sides": words.side_words(summary),
         "fragile": words.fragile_words(summary, noun), "forecast": words.forecast_words(summary, first_metric, noun),
         "raters": raters,
         "map": _map(summary, titles), "curves": curves,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from leaderboard.stats.ratings import Rating
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies import words
-from leaderboard.studies.summary import Summary
+from leaderboard.studies.summary import Preference, Summary
 from tests.pure.leaderboard.stats.test_people import SAMPLES, said
 
 
@@ -97,6 +99,18 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
     said_of = words.forecast_words(summary, "The metric")
     assert said_of.startswith("The metric's agreement is known to about ±") and said_of.endswith("More items help most.")
     assert words.fragile_words(summary).startswith("At most ") and "of 160 judgements" in words.fragile_words(summary)
+
+
+def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
+    summary = summary_of(said("a", "b"))
+    model = Preference(
+        part=1, nu=2.0, side=(0.0, -math.log(9), math.log(9)), left_preferred=0.5, covariates=[], prior=False, notes=[],
+    )  # fmt: skip
+    # e^(ln 9 / 2) = 3: (3 + 1) / (3 + 1/3 + 2) = .75, and (1/3 + 1) / (16/3) = .25
+    told = words.side_words(summary.model_copy(update={"models": [model]}))
+    assert told == ["Side: between equals the left one is picked in 50 of 100 duels [25, 75]."]
+    alike = model.model_copy(update={"side": (0.3, None, None)})
+    assert words.side_words(summary.model_copy(update={"models": [alike]})) == []
 
 
 def scored(rows: list[Rating], damaged=()) -> Summary:
