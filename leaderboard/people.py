@@ -192,7 +192,7 @@ def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN)
     for metric in summary.metrics:
         with_damaged = beside.metric(metric.key) if beside is not None else None
         title = titles.get(metric.key, metric.title or metric.key)
-        found.append(_line(metric, title, summary.ceiling, summary.opinions, noun, with_damaged))
+        found.append(_line(metric, title, summary.band, summary.opinions, noun, with_damaged))
     return found
 
 
@@ -410,7 +410,7 @@ def found_by_people(
         groups=sorted({name for name in summary.groups if name}), judgements=summary.counted, questions=summary.questions,
         at=row.finished_at, note=summary.note,
         left_out=[name for name in summary.left_out if summary.entries.get(name) in (None, *shown)],
-        why=summary.why, band=summary.ceiling, metrics=[_column(line, summary) for line in kept],
+        why=summary.why, band=summary.band, metrics=[_column(line, summary) for line in kept],
         value=[value[0] for value in column], low=[value[1] for value in column], high=[value[2] for value in column],
         n=[0 if line is None else line.answers for line in lines], first=first, over=over, marks=_marks(kept, summary, shown),
     )  # fmt: skip

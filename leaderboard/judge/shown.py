@@ -58,7 +58,7 @@ def _line(judge: Judge | None, summary: Summary | None) -> Line | None:
     """How far a judge agrees with people, on the scale of metrics; None for one that is for display only, or has no answer of theirs."""
     if judge is None or judge.decided is None or judge.display_only or summary is None:
         return None
-    return Line(judge.key, judge.decided, summary.ceiling, key=judge.key)
+    return Line(judge.key, judge.decided, summary.band, key=judge.key)
 
 
 def _together(judge: Judge | None, summary: Summary | None) -> list[dict[str, Any]]:

@@ -326,8 +326,11 @@ def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
 
 
 def _forecast(rows: Sequence[MetricRow], metrics: Sequence[Scored], found: Sequence[Differences]) -> Forecast | None:
-    """How much surer the headline of the first metric would be with more answers, raters or samples."""
-    if not rows or rows[0].guard or rows[0].decided.low is None:
+    """How much surer the headline of the first metric would be with more answers, raters or samples; None where it is always right, or
+    always wrong."""
+    if not rows or rows[0].guard or rows[0].decided.low is None or rows[0].decided.value is None:
+        return None
+    if not crossed.NOTHING < rows[0].decided.value < 1 - crossed.NOTHING:  # nothing varies there, as if it were known for sure
         return None
     at = next(n for n, metric in enumerate(metrics) if metric.key == rows[0].key)
     answers, credits = with_people.credit(found[at])

@@ -19,7 +19,7 @@ from scipy.special import betaln, stdtr
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Figure
-from leaderboard.stats.votes import Floats, Ints
+from leaderboard.stats.votes import FEW, Floats, Ints
 
 EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are rounding
 FOLDS = 5
@@ -240,8 +240,11 @@ def _likely(d: float) -> float:
 
 
 def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:
-    """How far a metric gets from chance to the best possible, at most 1; None where that says nothing."""
-    if value.low is None or value.value is None or best is None or best.likely <= WORTH_A_SHARE or value.value <= 0.5:
+    """How far a metric gets from chance to the best possible, at most 1; None where that says nothing, or the best possible is known of
+    too few raters or samples."""
+    if value.low is None or value.value is None or value.value <= 0.5:
+        return None
+    if best is None or best.two_people.why.startswith(FEW) or best.likely <= WORTH_A_SHARE:
         return None
     return min(1.0, (value.value - 0.5) / (best.likely - 0.5))
 

@@ -492,6 +492,11 @@ class Summary(Entries):
         return value is not None and (low is not None or self.of == "means" or not line.why.startswith(FEW))
 
     @property
+    def band(self) -> Ceiling | None:
+        """Another person and the best possible, as pages draw them: not of fewer people and items than any figure needs."""
+        return None if self.ceiling is None or self.ceiling.two_people.why.startswith(FEW) else self.ceiling
+
+    @property
     def ordered(self) -> bool:
         """Whether people put the entries in an order: there are enough people and items, and not all entries stand level."""
         if self.of == "means" or not self.opinions:

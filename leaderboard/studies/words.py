@@ -100,7 +100,8 @@ def _enough(summary: Summary) -> Sentence | None:
         first = "Not enough for any place yet."
     more = ""
     if summary.enough.more and k < n:
-        more = f"About {int(float(f'{summary.enough.more:.2g}')):,} more judgements would settle place {k + 1}."
+        n_more = int(float(f"{summary.enough.more:.2g}"))
+        more = f"If the gap is as large as it looks now, about {n_more:,} more judgements would settle place {k + 1}."
     return Sentence(first, more)
 
 
@@ -169,6 +170,23 @@ def covariate_words(summary: Summary) -> list[str]:
     return [
         f"{who[one.name]} win {percent(one.share)} % [{percent(one.share_low)}, {percent(one.share_high)}] against equals." for one in known
     ]
+
+
+def two_people_words(summary: Summary) -> str:
+    """How often two people agree, which is what a metric can be held against, or what keeps that from being known."""
+    best = summary.ceiling
+    if best is None:
+        return "Too few duels were judged by two people to say how well a metric could do."
+    if summary.band is None:
+        return f"How well a metric could do is not known: of those who judged the same duels there are too few. {best.two_people.why}"
+    value, low, high = best.two_people.ends
+    ends = "" if low is None else f" [{percent(low)}, {percent(high)}]"
+    words = f"Two people agree on {percent(value)}{ends}, of {best.n:,} judgements on duels that two decided."
+    if low is None:
+        words += f" {best.two_people.why}"
+    if value is not None and (value if low is None else low) <= 0.5:
+        words += " They are not shown to agree better than two coins, so there may be nothing here for a metric to see."
+    return words
 
 
 def side_words(summary: Summary) -> list[str]:

@@ -212,6 +212,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
         "covariates": words.covariate_words(summary), "sides": words.side_words(summary),
+        "two_people": words.two_people_words(summary),
         "fragile": words.fragile_words(summary, noun), "forecast": words.forecast_words(summary, first_metric, noun),
         "raters": raters,
         "map": _map(summary, titles), "curves": curves,
@@ -302,6 +303,6 @@ def _map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
 
 def _brief(summary: Summary) -> dict[str, Any]:
     """What the list of studies says of one."""
-    between = None if summary.ceiling is None else summary.ceiling.two_people
+    between = None if summary.band is None else summary.band.two_people
     said = words.sentences(summary, [])
     return {"judgements": summary.counted, "raters": summary.n_people, "between": between, "first": said[0] if said else None}

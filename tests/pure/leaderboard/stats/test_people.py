@@ -103,6 +103,16 @@ def test_enough_is_said_of_places_whose_rank_intervals_overlap_none_below():
     assert clear.forecast is None  # no metric
 
 
+def test_a_metric_that_is_always_right_has_no_forecast():
+    rows = [Vote(f"r{k}", *pair, "left", sample) for pair in ("ab", "bc", "ac") for k in range(6) for sample in SAMPLES]
+    metric = Scored("m", table(a=3, b=2, c=1))
+    found = people(answers(canonical(rows)), [metric])
+    assert found.metrics[0].decided.value == 1.0 and found.metrics[0].decided.low < 1.0
+    assert found.forecast is None  # nothing varies, so that it would be known for sure
+    often = [vote for pair in ("ab", "bc", "ac") for vote in said(*pair)]
+    assert people(answers(canonical(often)), [metric]).forecast is not None
+
+
 def test_more_items_help_where_items_differ_most():
     rng = np.random.default_rng(3)
     rows = []

@@ -12,6 +12,7 @@ from scipy.stats import mannwhitneyu
 
 from leaderboard.stats import with_people
 from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.crossed import Figure
 from leaderboard.stats.ratings import Rating
 from leaderboard.stats.ratings import canonical as canonical_ratings
 from leaderboard.stats.votes import Vote, canonical
@@ -103,6 +104,17 @@ def test_the_best_possible_needs_sixty_answers_on_questions_that_two_decided():
     sixty = [(r, q, "AB", 1 if (q + r) % 3 else -1) for q in range(30) for r in range(2)]
     found = with_people.ceiling(made(sixty))
     assert found.n == 60 and found.two_people.value == pytest.approx(1 / 3) and found.two_people.why.startswith("Too few raters")
+
+
+def test_the_share_of_the_way_to_the_best_possible_needs_as_many_people_as_any_figure():
+    def best(raters: int) -> with_people.Ceiling:
+        return with_people.ceiling(made([(r, q, "AB", -1 if (q + r) % 5 else 1) for q in range(40) for r in range(raters)]))
+
+    headline = Figure(0.55, 0.52, 0.58)
+    few, enough = best(4), best(5)
+    assert few.two_people.low is None and with_people.share_of_the_way(headline, few) is None
+    assert enough.two_people.value == pytest.approx(0.6)  # four of five say the same: 1 − 2 · ⅘ · ¼
+    assert with_people.share_of_the_way(headline, enough) == pytest.approx(0.05 / 0.2236068)  # (1 + √.2) / 2 is the most
 
 
 def test_areas_are_those_of_mann_and_whitney():

@@ -113,6 +113,23 @@ def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
     assert words.side_words(summary.model_copy(update={"models": [alike]})) == []
 
 
+def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
+    level = [Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(10)]
+    told = words.two_people_words(summary_of(level))
+    assert told.startswith("Two people agree on 44, of 80 judgements on duels that two decided. All answers are alike.")
+    assert told.endswith("so there may be nothing here for a metric to see.")
+    assert words.two_people_words(summary_of(said("a", "b", raters=1))).startswith("Too few duels were judged by two people")
+    # Four raters judge the same duels, four more some that nobody else judges.
+    few = [*said("a", "b", raters=4)]
+    few += [Vote(f"x{n % 4}", "a", "b", "left", f"own {n}") for n in range(16)]
+    rows = few + [Vote(f"r{k}", one, other, "left", s) for k in range(4) for s in SAMPLES for one, other in ("ac", "bc")]
+    summary = summary_of(rows, a=3, b=2, c=1)
+    assert summary.ceiling is not None and summary.band is None
+    told = words.two_people_words(summary)
+    assert told.endswith("Too few raters: 5 are needed, there are 4.") and "Two people agree" not in told
+    assert [line.band for line in lines_of(summary)] == [None] * 3
+
+
 def scored(rows: list[Rating], damaged=()) -> Summary:
     scores = rating.canonical(rows)
     found = summaries.of_scores(opinion_study.analyse(scores), scores, (), damaged)
