@@ -74,8 +74,8 @@ def state_of(figure: Agreement, band: Ceiling | None) -> State:
 
 def missing_words(figure: Agreement, noun: str = NOUN) -> str:
     """What a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
-    if figure.value is None:
-        return "answers no duel"
+    if figure.value is None:  # it has values for the duels, but nobody preferred either side of any
+        return "no duel is decided" if figure.coverage else "answers no duel"
     n, lacking = (figure.raters, "people") if figure.raters < LEAST else (figure.samples, plural(noun))
     return f"too early: {n} of {LEAST} {lacking}"
 
@@ -224,10 +224,10 @@ def order_words(title: str, rho: Figure) -> str:
 
 
 def rho_words(rho: Figure) -> str:
-    """`ρ 0.93 [0.71, 0.98]`; empty without one."""
+    """`ρ 0.93 [0.71, 0.98]`, or that it has no interval; empty without one."""
     if rho.value is None:
         return ""
-    ends = f" [{signed(rho.low)}, {signed(rho.high)}]" if rho.low is not None and rho.high is not None else ""
+    ends = f" [{signed(rho.low)}, {signed(rho.high)}]" if rho.low is not None and rho.high is not None else ", no interval"
     return f"ρ {signed(rho.value)}{ends}"
 
 
@@ -495,6 +495,11 @@ class People:
         return plural(self.noun)
 
     @property
+    def lacking(self) -> str:
+        """Why no metric can be held against people."""
+        return self.found.why or f"No metric has values of the {self.units} that people compared."
+
+    @property
     def has_marks(self) -> bool:
         return any(self.found.marks.values())
 
@@ -566,9 +571,10 @@ class People:
         """Who is first by the board's rule and who with people, where both are known."""
         if self.found.people < 2 or self.found.first is None:
             return None
-        leader = next((n for n in content["overall"]["order"] if content["overall"]["rank"][n] == 1), None)
-        if leader is None:
+        leaders = [n for n in content["overall"]["order"] if content["overall"]["rank"][n] == 1]
+        if not leaders:
             return None
+        leader = leaders[0]
         entries, first = content["entries"], self.found.first
         names = [(entries[n]["name"], entries[n]["id"]) for n in (leader, first)]
         if self.only_means:
@@ -580,14 +586,15 @@ class People:
             return Claim(f"{cause} {self.found.why}")
         if self.found.value[leader] is None:
             return None
+        others = [n for n, value in enumerate(self.found.value) if value is not None and entries[n]["counted"] and n != first]
+        over = [self.found.over[n] for n in others]
+        level = sum(one is None or one.p_holm is None or one.p_holm > 0.05 for one in over)
+        open_ = f"; people do not tell it from {level} of {len(over)} others." if level else "."
+        if len(leaders) > 1:
+            return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {names[1][0]} first{open_}")
         if leader == first:
-            others = [n for n, value in enumerate(self.found.value) if value is not None and entries[n]["counted"] and n != first]
-            over = [self.found.over[n] for n in others]
-            level = sum(one is None or one.p_holm is None or one.p_holm > 0.05 for one in over)
-            if not level:
-                return Claim("Metrics and people agree on the first.", *names)
             return Claim(
-                f"Metrics and people both put {names[0][0]} first; people do not tell it from {level} of {len(over)} others.", *names
+                f"Metrics and people both put {names[0][0]} first{open_}" if level else "Metrics and people agree on the first.", *names
             )
         against = self.found.over[leader]
         if against is None or against.p_holm is None or against.p_holm > 0.05:

@@ -269,16 +269,17 @@ def cell(metric: dict, index: int, noun: str = certainty.NOUN) -> Cell:
     if rank is not None:
         spread = metric["rank_low"][index], metric["rank_high"][index]
         words.append(f"rank {rank}" + (f" ({span(*spread)})" if spread[0] is not None else ""))
+    best = rank == 1 and any(other is not None and other > 1 for other in metric["rank"])  # where all are level none is the best
     left, width = bar(metric["scale"], low, high)
     if metric.get("percent"):  # how often people would pick it: whole hundredths, its interval drawn and in the title
         words[0] = f"people would pick it in {100 * value:.1f} % of duels"
         if low is not None and high is not None:
             words[1] = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
         return Cell(
-            f"{round(100 * value)} %", title="; ".join(words), best=rank == 1, left=left, width=width, dot=position(metric["scale"], value)
+            f"{round(100 * value)} %", title="; ".join(words), best=best, left=left, width=width, dot=position(metric["scale"], value)
         )
     return Cell(
-        text=digits.text, half=digits.half, up=digits.up, down=digits.down, title="; ".join(words), best=rank == 1,
+        text=digits.text, half=digits.half, up=digits.up, down=digits.down, title="; ".join(words), best=best,
         left=left, width=width, dot=position(metric["scale"], value), n=n,
     )  # fmt: skip
 

@@ -126,7 +126,11 @@ class TestCells:
         it = cell(metric, 0)
         assert (it.text, it.half, it.dot) == ("0.612", "±.028", 53.0)
         assert (it.left, it.width) == (46.0, 14.0)
-        assert it.best and "rank 1" in it.title and "0.584 to 0.64" in it.title
+        assert "rank 1" in it.title and "0.584 to 0.64" in it.title
+
+    def test_the_best_of_a_column_is_marked_where_another_is_worse(self):
+        assert [cell(column("a", [0.9, 0.9, 0.4, None]), n).best for n in range(4)] == [True, True, False, False]
+        assert not any(cell(column("a", [0.9] * 3), n).best for n in range(3)) and not cell(column("a", [0.9]), 0).best
 
     def test_one_item_alone_claims_no_certainty(self):
         it = cell(column("a", [0.5]) | {"ci_low": [0.5], "ci_high": [0.5], "n": [1]}, 0)

@@ -59,6 +59,8 @@ def found(**changes) -> PeopleFound:
         (agreement(0.9, raters=3, why="Too few raters: 5 are needed, there are 3."), None, "early", "too early: 3 of 5 people"),
         (agreement(0.9, samples=4, why="Too few samples: 5 are needed, there are 4."), None, "early", "too early: 4 of 5 items"),
         (agreement(), None, "early", "answers no duel"),
+        (agreement(coverage=0.0), None, "early", "answers no duel"),
+        (agreement(coverage=1.0), None, "early", "no duel is decided"),
     ],
 )
 def test_a_metric_stands_between_a_coin_and_people_by_its_interval(figure, band, state, words):
@@ -132,6 +134,11 @@ def test_a_claim_is_made_beyond_chance_only():
     assert claim(1, None, why="Too few raters: 5 are needed, there are 3.").words.startswith("Too early to hold the order against people.")
     level = claim(1, None, why="Nobody preferred either.").words
     assert level == "The order is not held against people. Nobody preferred either."
+    equal = content(overall={"order": [0, 1], "rank": [1, 1]})
+    shared = people.People(found(first=1, over=[None, None]), {}).claim(equal)
+    assert shared.words == (
+        "The metrics put 2 entries level in first place, people put eight first; people do not tell it from 1 of 1 others."
+    )
     assert people.People(found(), {}).claim(content()) is None  # nobody judged these entries
     unranked = content(overall={"order": [0, 1], "rank": [None, None]})
     assert people.People(found(first=1, over=[None, None]), {}).claim(unranked) is None
@@ -261,7 +268,7 @@ def test_a_metric_of_the_whole_set_has_no_sample_but_an_order(judged, monkeypatc
     assert np.isnan(found.values).all() and not np.isnan(found.of_methods).any()
     analyse_due()
     line = study.analyses.get().summary.metrics[0]
-    assert line.decided.value is None and line.rho.n == 2 and line.rho.value is not None and line.spa.value is None
+    assert line.decided.value is None and line.rho.n == 2 and line.rho.value is None and line.spa.value is None
 
 
 def test_new_scores_of_a_studys_entries_ask_for_its_analysis_again(judged):  # noqa: F811
@@ -364,3 +371,9 @@ def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, j
     assert "3 judgements were withdrawn since" in client.get(f"{here}.md").content.decode()
     told = client.get(api).json()["study"]
     assert (told["withdrawn"], told["judgements"]) == (3, made.content["people"]["judgements"])
+
+
+def test_a_correlation_without_an_interval_says_so():
+    few = Figure(value=-1.0, low=None, high=None, n=5, why="Fewer than 8 entries: no interval.")
+    assert people.rho_words(few) == "ρ −1.00, no interval"
+    assert people.rho_words(few.model_copy(update={"value": None})) == ""
