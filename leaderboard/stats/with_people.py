@@ -369,8 +369,8 @@ def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
     known = ~(np.isnan(x) | np.isnan(y))
     x, y = x[known], y[known]
     n = len(x)
-    if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        why = "Correlations need two entries whose values differ."
+    if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        why = "Correlations need three entries whose values differ: two are always in one line."
         return {name: Correlation(None, None, None, n, why) for name in ("rho", "tau", "r")}
     rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
     values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}

@@ -117,6 +117,8 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
         "comparisons": found,
         "sees_items": sees_items,
         "shape": certainty.SENTENCES["shape"],
+        "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in found),
+        "any_on_board": any(one.on_board for one in found),
         "units": certainty.plural(found[0].unit.noun) if found else "",
     }
     if not found or not sees_items:

@@ -67,9 +67,10 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     asked = request.GET.get("criterion", found.leading(rows) if rows else "")
     if rows and asked not in rows:
         raise Http404
-    row = rows.get(asked)
+    row, noun = rows.get(asked), found.noun
     context = place.context("people") | {
-        "study": found, "analysis": row, "criterion": asked, "criteria": titled(found, rows) if len(rows) > 1 else [],
+        "study": found, "noun": noun, "units": plural(noun), "least": voting.LEAST, "analysis": row,
+        "criterion": asked, "criteria": titled(found, rows) if len(rows) > 1 else [],
     }  # fmt: skip
     withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
     summaries = {name: one.summary.without(withheld) for name, one in rows.items() if one.summary is not None}
@@ -203,10 +204,14 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
     chosen = next(
         (found for found in summary.metrics if found.key == metric), next((one for one in summary.metrics if not one.guard), None)
     )
+    # Of correlations with published means, each reason once; a metric that has its interval has none.
+    lacking = list(
+        dict.fromkeys(found.rho.why for line, found in zip(lines, summary.metrics, strict=True) if found.rho.why and not line.guard)
+    )
     return {
-        "found": summary, "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
+        "found": summary, "lacking": lacking,
+        "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
         "others": others, "rough": words.rough_words(summary, noun), "samples": plural(noun, len(summary.samples)),
-        "noun": noun, "units": plural(noun),
         "has_ends": any(rate[1] is not None for rate in rates), "any_known": any(row["known"] for row in scales),
         "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),

@@ -149,6 +149,10 @@ class TestWhatPeopleSayOfTwo:
             words = re.sub(r"<[^>]*>", " ", shown.partition("<main")[2])
             assert "house" in words and re.findall(r"(?s).{30}\bitems?\b.{9}", words) == []
 
+    def test_what_a_test_is_stands_only_under_one(self, client, two):
+        page = text(client.get(compared(two)))
+        assert "six are needed" in page and "sign patterns" not in page and "Among all pairs" not in page
+
     def test_a_hidden_study_is_its_organizers_alone(self, client, two, people):
         judged(two, is_public=False)
         assert 'class="judged"' not in text(client.get(compared(two)))

@@ -244,3 +244,10 @@ def test_intervals_hold_the_truth_and_equal_metrics_are_seldom_told_apart():
     found = cell(12, 24, 0.5, studies=40)
     assert min(found["decided"], found["implied"], found["coin"]) >= 0.85  # of 95 %, less three simulation errors
     assert found["apart"] <= 0.15
+
+
+def test_two_entries_are_always_in_one_line_and_have_no_correlation():
+    two, three = (with_people.correlations(np.arange(n, dtype=float), np.arange(n, dtype=float) ** 2) for n in (2, 3))
+    assert {name: (one.value, one.n) for name, one in two.items()} == {"rho": (None, 2), "tau": (None, 2), "r": (None, 2)}
+    assert two["rho"].why.endswith("two are always in one line.")
+    assert three["rho"].value == pytest.approx(1.0) and three["rho"].why == "Fewer than 8 entries: no interval."

@@ -408,3 +408,10 @@ def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
     metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
     summary = SimpleNamespace(agreement=agreement, why="", metrics=metrics, groups=["", ""])
     assert _map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
+
+
+def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase, people, client):
+    study = making.live(phase, people.organizer, making.entries(phase, people), is_public=True)
+    page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
+    assert "Figures stand here from 5 people and 5 items on." in page
+    assert "Until 5 people have judged 5 items there are counts here and no figures." in page
