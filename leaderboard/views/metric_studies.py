@@ -41,7 +41,8 @@ class Measured:
 
 def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
     """What the studies that `user` may see found of metric `key`, or of one definition of it alone: of its current version first,
-    then of others, each newest first.
+    then of others; of each real people before made-up ones, figures before what is too early, and newest first. The page opens with
+    the first.
 
     So many queries at most as there are challenges with such studies, whatever their number of entries and votes.
     """
@@ -63,7 +64,7 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
         for line, found_metric in zip(lines_of(summaries[row.pk]), summaries[row.pk].metrics, strict=True)
         if found_metric.metric == key and fingerprint in ("", found_metric.fingerprint)
     ]
-    return sorted(lines, key=lambda one: not one.is_current)
+    return sorted(lines, key=lambda one: (not one.is_current, one.study.made_up, not (one.rho or one.line.shown)))
 
 
 def _versions(phases: set[int], key: str) -> dict[str, int | None]:

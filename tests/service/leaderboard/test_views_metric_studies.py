@@ -132,3 +132,16 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
 def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(studied, changes, words):
     summary = studied.analyses.get().summary.model_copy(update={"counted": 40} | changes)
     assert metric_studies._basis(summary) == words
+
+
+def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest_and_too_early(studied, client):
+    phase = studied.phase
+    items, entries = list(phase.batches.get(state="current").reference.item_ids), list(phase.submissions.filter(status="scored"))
+    few = [vote for vote in votes_for(entries, items, 1) if vote.rater in ("r0", "r1", "r2")]
+    imported(phase, few, slug="real", title="Of three people")
+    assert analyse_due() == 1
+    opening = words(text(client.get(PAGE))).partition("Agreement with people:")[2].strip()
+    assert opening.startswith("too early: 3 of 5 people")  # real people, though too few, before made-up ones
+    Study.objects.update(made_up=False)
+    opening = words(text(client.get(PAGE))).partition("Agreement with people:")[2].strip()
+    assert opening.startswith("agrees ") and "and 1 more" in opening[:60]
