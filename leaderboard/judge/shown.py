@@ -47,6 +47,7 @@ def of_study(study: Study, summary: Summary | None, withheld: Collection[str] = 
                 "name": newest.rater.name, "run": newest, "display_only": newest.is_for_display_only, "radar": radar,
                 "agreement": beside.get(newest.rater.name), "line": _line(beside.get(newest.rater.name), summary),
                 "together": _together(beside.get(newest.rater.name), summary), "took": took, "cost": costs(took["cost"]),
+                "duels": _duels(beside.get(newest.rater.name), summary),
                 "table": _table(criteria), "criteria": titles, "newcomer": newest.newcomer,
                 "anchor": next((one["anchor"] for one in criteria.values()), ""),
             }
@@ -67,6 +68,17 @@ def _together(judge: Judge | None, summary: Summary | None) -> list[dict[str, An
         return []
     lines = {line.key: line for line in lines_of(summary)}
     return [{"line": lines[one.key], "it": one} for one in judge.with_people if one.key in lines]
+
+
+def _duels(judge: Judge | None, summary: Summary | None) -> list[dict[str, Any]]:
+    """How often people pick one entry of two, alone and with the judge, where both have intervals."""
+    if judge is None or summary is None:
+        return []
+    alone = {(duel.first, duel.second): duel.value for duel in summary.duels}
+    turned = {(second, first): tuple(None if v is None else 1 - v for v in (v0, v2, v1)) for (first, second), (v0, v1, v2) in alone.items()}
+    known = alone | turned
+    rows = [{"it": one, "alone": known.get((one.first, one.second), (None, None, None))} for one in judge.duels_with_people]
+    return [row for row in rows if row["it"].low is not None and row["alone"][1] is not None]
 
 
 def _without(scores: dict[str, Any], withheld: Collection[str]) -> dict[str, Any]:

@@ -155,8 +155,10 @@ def _judge(counted: Answers, scored: Sequence[Scored], one: Judge, tolerated: fl
     gate = alternative.gate(asked.verdicts, verdict, tolerated)
     row: dict[str, Any] = {"key": one.key, "display_only": one.display_only, "decided": figure_json(decided), "gate": vars(gate)}
     if not gate.passed or one.display_only or not one.drawn_alike:
-        return row | {"with_people": []}
-    return row | {"with_people": [_together(counted, own, metric, one) for metric in scored if metric.by_sample]}
+        return row | {"with_people": [], "duels_with_people": []}
+    alone = _alone(counted, one)
+    metrics = [_together(counted, own, metric, alone) for metric in scored if metric.by_sample]
+    return row | {"with_people": metrics, "duels_with_people": _duels_together(counted, own, alone)}
 
 
 def _asked(counted: Answers) -> tuple[Questions, np.ndarray]:
@@ -167,16 +169,9 @@ def _asked(counted: Answers) -> tuple[Questions, np.ndarray]:
     return Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts), place
 
 
-def _together(counted: Answers, own: Floats, metric: Scored, one: Judge) -> dict[str, Any]:
-    """A metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest."""
-    found = with_people.differences(counted, metric.x)
-    used = np.flatnonzero(found.had)
-    chosen = (found.answers.verdict != 0) & ~np.isnan(own[used])
-    both = found.answers.take(chosen)
-    ours = found.verdict[chosen]
-    same = (1 + ours * own[used][chosen]) / 2
-    asked, _ = _asked(counted)
-    known = {(h, a, b) for h, a, b in zip(asked.sample.tolist(), asked.a.tolist(), asked.b.tolist(), strict=True)}
+def _alone(counted: Answers, one: Judge) -> list[tuple[int, int, int, float]]:
+    """What the judge says of duels that people were not asked: sample, entries a < b, and the verdict as people give them."""
+    known = set(zip(counted.sample.tolist(), counted.a.tolist(), counted.b.tolist(), strict=True))
     samples = {name: n for n, name in enumerate(counted.samples)}
     entries = {name: n for n, name in enumerate(counted.entries)}
     said: dict[tuple[int, int, int], list[int]] = {}
@@ -185,18 +180,50 @@ def _together(counted: Answers, own: Floats, metric: Scored, one: Judge) -> dict
             turn = 1 if judged.left < judged.right else -1
             a, b = sorted((entries[judged.left], entries[judged.right]))
             said.setdefault((samples[judged.sample], a, b), []).extend(turn * verdict for verdict in judged.verdicts)
-    more, at = [], []
-    for (h, a, b), verdicts in sorted(said.items()):
+    return [(*duel, float(np.sign(sum(verdicts)))) for duel, verdicts in sorted(said.items()) if verdicts and duel not in known]
+
+
+def _joined_with(people_said: Asked, same: Floats, more: Sequence[tuple[int, float]]) -> dict[str, Any]:
+    """People's values with the judge's `same` on them, and its others as (sample, value)."""
+    n = len(people_said.value)
+    if n < 2:
+        return {"value": None, "low": None, "high": None, "trust": 0.0, "n": n, "worth": None, "why": UNANSWERED}
+    values = np.array([value for _, value in more], dtype=np.float64)
+    others = Asked(values, np.arange(len(more)), np.array([h for h, _ in more], dtype=np.int64))
+    return vars(alternative.together(people_said, same, others))
+
+
+def _together(counted: Answers, own: Floats, metric: Scored, alone: Sequence[tuple[int, int, int, float]]) -> dict[str, Any]:
+    """A metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest."""
+    found = with_people.differences(counted, metric.x)
+    used = np.flatnonzero(found.had)
+    chosen = (found.answers.verdict != 0) & ~np.isnan(own[used])
+    both = found.answers.take(chosen)
+    ours = found.verdict[chosen]
+    more = []
+    for h, a, b, verdict in alone:
         d = metric.x[h, b] - metric.x[h, a]
-        if (h, a, b) not in known and verdicts and not np.isnan(d):
+        if not np.isnan(d):
             near = with_people.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
-            more.append((1 + (0 if abs(d) <= near else np.sign(d)) * np.sign(sum(verdicts))) / 2)
-            at.append(h)
+            more.append((h, (1 + (0 if abs(d) <= near else np.sign(d)) * verdict) / 2))
     people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.sample)
-    others = Asked(np.array(more, dtype=np.float64), np.arange(len(more)), np.array(at, dtype=np.int64))
-    if len(both) < 2:
-        return {"key": metric.key, "value": None, "low": None, "high": None, "trust": 0.0, "n": len(both), "worth": None, "why": UNANSWERED}
-    return {"key": metric.key, **vars(alternative.together(people_said, same, others))}
+    return {"key": metric.key} | _joined_with(people_said, (1 + ours * own[used][chosen]) / 2, more)
+
+
+def _duels_together(counted: Answers, own: Floats, alone: Sequence[tuple[int, int, int, float]]) -> list[dict[str, Any]]:
+    """How often the first of each two entries is picked, equal answers half, by people and the judge."""
+    others: dict[tuple[int, int], list[tuple[int, float]]] = {}
+    for h, a, b, verdict in alone:
+        others.setdefault((a, b), []).append((h, (1 - verdict) / 2))
+    found = []
+    for (a, b), more in sorted(others.items()):
+        on = (counted.a == a) & (counted.b == b) & ~np.isnan(own)
+        both = counted.take(on)
+        if len(both):
+            people_said = Asked((1 - both.verdict) / 2, both.rater, both.sample)
+            names = {"first": counted.entries[a], "second": counted.entries[b]}
+            found.append(names | _joined_with(people_said, (1 - own[on]) / 2, more))
+    return found
 
 
 # --- the sets of entries

@@ -348,6 +348,20 @@ class Together(Record):
     why: str
 
 
+class DuelTogether(Record):
+    """How often people with a judge pick the first of two entries, equal answers half."""
+
+    first: str
+    second: str
+    value: float | None
+    low: float | None
+    high: float | None
+    trust: float
+    n: int
+    worth: float | None
+    why: str
+
+
 class Judge(Record):
     """A judge model that answered too. It has a `gate` in studies of pairs, where it answers people's own questions."""
 
@@ -356,6 +370,7 @@ class Judge(Record):
     decided: Agreement | None = None
     gate: Gate | None = None
     with_people: list[Together] = []
+    duels_with_people: list[DuelTogether] = []
     pairs: Share | None = None
     decisive: Share | None = None
     probability: Probability | None = None
@@ -365,6 +380,11 @@ class Judge(Record):
     scenes_mean: Order | None = None
     left_share: float | None = None
     facts: dict[str, Any] = {}
+
+    def without(self, labels: Collection[str]) -> Judge:
+        """Nothing of the duels of the entries called so."""
+        kept = [one for one in self.duels_with_people if one.first not in labels and one.second not in labels]
+        return self.model_copy(update={"duels_with_people": kept})
 
     @property
     def counts(self) -> bool:
@@ -529,6 +549,7 @@ class Summary(Entries):
                 "left_out": [name for name in self.left_out if name not in labels],
                 "anchor": HIDDEN_NAME if self.anchor in labels else self.anchor,
                 "all": None if self.all is None else self.all.without(labels),
+                "judges": [judge.without(labels) for judge in self.judges],
             }
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -181,6 +182,29 @@ def test_a_judge_counts_after_the_test_only_and_then_beside_people_alone():
     assert kinds == {"m", "constant", "coin"}  # judges are no metrics
     summary = Summary.model_validate(found)
     assert [one.counts for one in summary.judges] == [True, False, False, True]
+
+
+def test_a_judge_adds_what_it_says_of_duels_that_people_were_not_asked():
+    pair = said("a", "b", raters=6, samples=SAMPLES[:5])
+    rows = [*pair, *(vote for vote in pairs_of_six() if (vote.left, vote.right) != ("a", "b"))]
+    more = [(sample, "a", "b") for sample in SAMPLES[5:]]
+    plain = judge_of(rows, "good", more=more)
+    other = {(SAMPLES[0], "a", "b"), more[0]}  # what it sees the other way round
+    judge = replace(
+        plain, judged=tuple(replace(one, verdicts=(1,)) if (one.sample, one.left, one.right) in other else one for one in plain.judged)
+    )
+    votes = canonical(rows)
+    found = summaries.of_pairs(analyse(votes, models=[judge]), votes, models=[judge])
+    summary = Summary.model_validate(found)
+    assert summary.judges[0].counts
+    (both,) = summary.judges[0].duels_with_people  # of the others the judge knows no more than people
+    picks = {(one.sample, one.left, one.right): float(one.verdicts[0] < 0) for one in judge.judged}
+    y = np.array([vote.choice == "left" for vote in pair], dtype=float)
+    f = np.array([picks[vote.sample, "a", "b"] for vote in pair])
+    others = np.array([picks[one] for one in more])
+    assert (both.first, both.second, both.n) == ("a", "b", 30)
+    assert both.value == pytest.approx(both.trust * others.mean() + (y - both.trust * f).mean())
+    assert summary.without({"b"}).judges[0].duels_with_people == []  # nothing of an entry that is hidden
 
 
 # --- sets of entries
