@@ -151,8 +151,10 @@ def try_column(folder: Path, job: dict) -> dict:
     """Some subjects of a column's trial on one scene, at least one, as many as there is time for; see `evaluation.gate.trial`.
 
     Returns their `rows`, and how many `subjects` that were `of` how many in the scene; meanwhile the folder has how many scores
-    there are. Where no subject to begin with is named, the `pictures` of the scene's first one instead, which are left in the folder.
+    there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there. Where
+    no subject to begin with is named, the `pictures` of the scene's first one instead, which are left in the folder.
     """
+    from evaluation import prepared
     from evaluation.gate import trial
     from submissions.formats.families import FAMILIES
 
@@ -169,6 +171,10 @@ def try_column(folder: Path, job: dict) -> dict:
             (folder / file_name(number, "trial")).write_bytes(paint.webp(pixels, paint.SMALL))
             made.append([name, *paint.sized(pixels.shape[1], pixels.shape[0], paint.SMALL)])
         return {"pictures": made}
+    known, unreadable = prepared.read(Path(job["prepared"])) if job["prepared"] else ({}, True)
+    if unreadable:
+        known = trial.prepare(spec, params, references, subjects, job["unit_scale"])
+        (folder / "prepared").write_bytes(prepared.pack(known))
     end, rows, done = time.monotonic() + job["seconds"], [], 0
     for subject in subjects[job["subject"] :]:
         if done and time.monotonic() > end:
@@ -178,7 +184,7 @@ def try_column(folder: Path, job: dict) -> dict:
         def progress(n: int, before: int = before) -> None:
             (folder / SCORED).write_text(str(before + n))
 
-        rows += trial.scored(spec, params, references, subject, job["unit_scale"], progress)
+        rows += trial.scored(spec, params, references, subject, job["unit_scale"], progress, known)
         done += 1
     return {"rows": [dataclasses.asdict(row) for row in rows], "subjects": done, "of": len(subjects)}
 

@@ -13,6 +13,7 @@ from django.db import transaction
 from evaluation import prepared
 from evaluation.models import EvaluationBatch, Part
 from evaluation.models.cutting import pieces
+from evaluation.models.definition import Reference
 from evaluation.sandbox import PATIENCE, JobFailed, job_folder, sandbox
 from submissions import storage
 
@@ -24,8 +25,12 @@ def key_of(batch: EvaluationBatch, slugs: list[str], start: int, stop: int) -> s
     batch's reference."""
     reference, outdated = batch.reference, {column.slug for column in batch.outdated()} | set(batch.retired())
     fingerprints = [metric["fingerprint"] for metric in batch.metrics if metric["slug"] in slugs and metric["slug"] not in outdated]
-    name = prepared.digest(reference.family.key, reference.sha256, batch.unit_scale, fingerprints, reference.item_ids[start:stop])
-    return f"prepared/{reference.phase_id}/{name}"
+    return key_of_items(reference, batch.unit_scale, fingerprints, reference.item_ids[start:stop])
+
+
+def key_of_items(reference: Reference, unit_scale: float, fingerprints: list[str], item_ids: list[str]) -> str:
+    """Where the storage has what metrics of these fingerprints keep of these items of a reference."""
+    return f"prepared/{reference.phase_id}/{prepared.digest(reference.family.key, reference.sha256, unit_scale, fingerprints, item_ids)}"
 
 
 def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callable[[], bool], seconds: int) -> tuple[str, Path | None]:
@@ -58,6 +63,14 @@ def _made(job: dict, heartbeat: Callable[[], bool], seconds: int) -> bytes:
             raise
         log.warning("a reference could not be prepared", reference=job["reference"], end=failed.end, detail=failed.detail)
         return prepared.pack({})
+
+
+def save(key: str, path: Path) -> None:
+    """Keep one file that was made elsewhere; without it whoever needs it makes it again."""
+    try:
+        storage.store().save_file(key, path)
+    except storage.StorageError as error:
+        log.warning("what is prepared of a reference was not kept", key=key, error=str(error))
 
 
 def drop(key: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from evaluation import slices, weights
+from evaluation import preparing, slices, weights
 from evaluation.child import SCORED
 from evaluation.gate import design as gate
 from evaluation.metrics import registry
@@ -42,16 +42,25 @@ def _score(trial: Trial, folder: Path) -> bool:
 
     start, scenes = time.monotonic(), trial.scene_names
     place, subject = trial.at or (0, 0)
+    job = _job(trial, scenes[place], subject=subject, seconds=SLICE_SECONDS)
+    # Of this trial alone, by its gate's version: what entries are scored with holds all items, and goes with their batch.
+    key = preparing.key_of_items(trial.reference, trial.unit_scale, [trial.fingerprint, trial.version], job["item_ids"])
+    store = storage.store()
+    job["prepared"] = str(store.local_path(key)) if subject and store.exists(key) else ""
 
     def heartbeat() -> bool:
         said = (folder / SCORED).read_text() if (folder / SCORED).exists() else ""
         return trial.heartbeat(done=min(trial.done + int(said), trial.total)) if said.isdigit() else trial.heartbeat()
 
-    found = sandbox.run(folder, _job(trial, scenes[place], subject=subject, seconds=SLICE_SECONDS), heartbeat, SLICE_AT_MOST)
+    found = sandbox.run(folder, job, heartbeat, SLICE_AT_MOST)
     rows = [gate.Row(**row) for row in found["rows"]]
     end = subject + found["subjects"]
     judged = None
+    if end < found["of"] and (folder / "prepared").exists():
+        preparing.save(key, folder / "prepared")
     if end >= found["of"]:
+        if subject:
+            preparing.drop(key)
         table = [row for row in [*trial.table, *rows] if row.scene == scenes[place]]
         judged = verdict(trial.spec, trial.params, scenes[place], table) if table else gate.unfit(trial.spec, trial.params, scenes[place])
     done = len(trial.rows) + len(rows)

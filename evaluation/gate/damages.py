@@ -48,7 +48,8 @@ def damaged(view: Picture, number: int, neighbour: Picture, others: Sequence[Pic
         **{f"smear{step}": (_within(view, _smeared(view, 6.0 * step, angle), where), where) for step, where in smeared.items()},
         **{f"colour{step}": (_cast(view, CAST * step), None) for step in (1, 2)},
         "gamma1": (_gamma(view, 1.35), None), "gamma2": (_gamma(view, 2.0), None), "gamma_half": (_gamma(view, 0.5), None),
-        **{f"crop{share}": (_enlarged(view, share / 100), None) for share in (70, 40)},
+        **{f"crop{share}": (_fitted(view[: max(1, round(height * share / 100)), : max(1, round(width * share / 100))], height, width), None)
+           for share in (70, 40)},
         "halfblack": (half, None),
         "blur_blobs": (_within(view, pictures.blurred(view, 2.5), spots), spots),
         "noise_blobs": (_within(view, pictures.noisy(view, grain, 20), spots), spots),
@@ -101,12 +102,6 @@ def _cast(view: Picture, share: float) -> Picture:
 
 def _gamma(view: Picture, exponent: float) -> Picture:
     return _rounded(255 * (view / 255.0) ** exponent)
-
-
-def _enlarged(view: Picture, share: float) -> Picture:
-    """The upper left part, brought to the picture's size."""
-    height, width = view.shape[:2]
-    return _fitted(view[: max(1, round(height * share)), : max(1, round(width * share))], height, width)
 
 
 def _fitted(picture: Picture, height: int, width: int) -> Picture:

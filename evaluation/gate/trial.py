@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation import runner
+from evaluation import prepared, runner
 from evaluation.gate.damages import damaged
 from evaluation.gate.design import (
     BY_NAME,
@@ -23,6 +22,7 @@ from evaluation.gate.design import (
     EMPTY_MODEL,
     FOREIGN,
     FOREIGN_LAST,
+    FULL,
     LADDERS,
     MAP_LEAST,
     MAP_MEAN,
@@ -70,17 +70,38 @@ def subjects_of(spec: MetricSpec, params: Mapping[str, Any], references: Mapping
     return [Subject(scene, number, seen[number]) for number in spread(len(seen))]
 
 
+def prepare(
+    spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], subjects: Sequence[Subject], unit_scale: float
+) -> prepared.Prepared:
+    """What the metric keeps of the subjects of one scene, so that who goes on with the trial need not fit it anew."""
+    kind, ids = kind_of(spec, params), list(dict.fromkeys(subject.item for subject in subjects))
+    if kind == CROSS and ids:
+        known: prepared.Prepared = {ids[0]: {}}  # all views are of one item
+        _scorer(spec, params, references[ids[0]].clean, known[ids[0]])
+        return known
+    if kind == FULL:
+        return prepared.prepare(references, [runner.MetricRequest("tried", spec.key, params)], unit_scale, ids)
+    return {}
+
+
 def scored(
-    spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], subject: Subject, unit_scale: float, progress: Progress
+    spec: MetricSpec,
+    params: Mapping[str, Any],
+    references: Mapping[str, Any],
+    subject: Subject,
+    unit_scale: float,
+    progress: Progress,
+    known: prepared.Prepared | None = None,
 ) -> list[Row]:
-    """The scores of a subject, clean and under each damage; `progress` is called with their number so far."""
+    """The scores of a subject, clean and under each damage; `progress` is called with their number so far, `known` is what
+    `prepare` gave."""
     kind = kind_of(spec, params)
     if kind == MODEL:
         found = _of_model(spec, params, references, subject, unit_scale)
     elif kind == SET:
         found = _of_set(spec, params, references)
     else:
-        found = _of_view(spec, params, references, subject, kind)
+        found = _of_view(spec, params, references, subject, kind, (known or {}).get(subject.item, {}))
     rows = []
     for name, value, area in found:
         rows.append(Row(subject.scene, subject.number, name, value, area))
@@ -138,21 +159,22 @@ def _cell_means(values: NDArray[np.float64], rows: int, columns: int) -> NDArray
 Found = Iterator[tuple[str, float | None, float | None]]
 
 
-def _of_view(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], subject: Subject, kind: str) -> Found:
+def _of_view(
+    spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], subject: Subject, kind: str, known: dict[str, Any]
+) -> Found:
     pixels, neighbour, others = _material(references, subject, kind)
     if kind == CROSS:
         clean = references[subject.item].clean
-        scorer = _scorer(spec, params, clean)
+        scorer = _scorer(spec, params, clean, known)
 
         def score(picture: NDArray[np.uint8]) -> tuple[float | None, NDArray[np.floating] | None]:
             return scorer.score(picture, subject.number)
     else:
         reference = {subject.item: references[subject.item]}
         request = runner.MetricRequest("tried", spec.key, params)
-        known: dict[str, dict[str, Any]] = {subject.item: {}}
 
         def score(picture: NDArray[np.uint8]) -> tuple[float | None, NDArray[np.floating] | None]:
-            parts = runner.score_items({subject.item: render(picture)}, reference, [request], prepared=known)
+            parts = runner.score_items({subject.item: render(picture)}, reference, [request], prepared={subject.item: known})
             samples, _ = runner.finish([request], [parts], [subject.item], [subject.scene])["tried"]
             return samples.values[0], None
 
@@ -165,13 +187,13 @@ def _of_view(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[st
 _scorers: dict[tuple[Any, ...], Any] = {}  # of the scene that this process tried last
 
 
-def _scorer(spec: MetricSpec, params: Mapping[str, Any], clean: Any) -> Any:
-    """What scores pictures against a scene's clean views but one; what it fits is kept while the scene is being tried."""
+def _scorer(spec: MetricSpec, params: Mapping[str, Any], clean: Any, known: dict[str, Any]) -> Any:
+    """What scores pictures against a scene's clean views but one; what it fits is kept while the scene is being tried, and is read
+    from `known` where that has it."""
     key = (spec.key, tuple(sorted(params.items())), clean.sha256)
     if key not in _scorers:
         _scorers.clear()
-        module, name = spec.trial.rsplit(".", 1)
-        _scorers[key] = getattr(importlib.import_module(module), name)(clean, params)
+        _scorers[key] = spec.load_trial()(clean, params, known)
     return _scorers[key]
 
 

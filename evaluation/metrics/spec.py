@@ -16,8 +16,6 @@ from evaluation import weights
 if TYPE_CHECKING:
     import numpy as np
 
-    from submissions.formats.render import CleanViews
-
 GROWTH = {1.0: "with their number", 2.0: "with the square of their number", 3.0: "with the cube of their number"}
 WEIGHTS_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
@@ -158,7 +156,7 @@ class MetricSpec:
     learnt: bool = False  # its features are learnt from the references, so that it ranks after a trial only, though it has no network
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
-    trial: str = ""  # of what judges by clean views of a scene: the dotted name of (clean views, params) -> a `Scorer`
+    trial: str = ""  # of what judges by clean views of a scene: the dotted name of (clean views, params, prepared) -> a `Scorer`
 
     @property
     def networks(self) -> tuple[tuple[str, str], ...]:
@@ -210,8 +208,9 @@ class MetricSpec:
         """What finishes a metric of level "group" or "set"."""
         return _loaded(self.finish)
 
-    def load_trial(self) -> Callable[[CleanViews, Mapping[str, Any]], Scorer]:
-        """What makes the `Scorer` of a scene's clean views, with full parameters."""
+    def load_trial(self) -> Callable[..., Scorer]:
+        """What makes the `Scorer` of a scene's clean views, with full parameters. A mapping that is given as third has what was
+        prepared of the views, see `evaluation.metrics.shared`, or gains it."""
         return _loaded(self.trial)
 
 

@@ -51,7 +51,7 @@ PIECES = MetricSpec(
     weights="pieces:features",
     warning=_BLIND,
     formula=f"mean over cells p of {_U}",
-    trial=f"{_PACKAGE}.trial.scorer",
+    trial=f"{_PACKAGE}.metric.scorer",
 )
 
 _UNTRIED = "How far it agrees with people nobody has measured yet."

@@ -39,7 +39,7 @@ SPECS: tuple[MetricSpec, ...] = (
         formula=f"mean over the pixels p of {_FORMULA}",
         needs=("clean views",),
         weights="backbone",
-        trial="evaluation.metrics.render.puzzlesim.trial.scorer",
+        trial="evaluation.metrics.render.puzzlesim.metric.scorer",
     ),
     MetricSpec(
         key="puzzlesim@mask",

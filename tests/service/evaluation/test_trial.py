@@ -13,7 +13,9 @@ from evaluation import trying
 from evaluation.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.gate.trial import verdict
 from evaluation.models import Evaluation, EvaluationBatch, Trial
+from evaluation.sandbox import sandbox
 from leaderboard import boards
+from submissions import storage
 from submissions.formats.render import View, render
 from submissions.models import Phase
 from tests.support import pictures
@@ -137,6 +139,14 @@ class TestBoards:
 
 
 class TestWorkers:
+    @pytest.fixture
+    def jobs(self, monkeypatch) -> list[dict]:
+        """The jobs that the limited process is given."""
+        seen: list[dict] = []
+        run = sandbox.run
+        monkeypatch.setattr(sandbox, "run", lambda folder, job, *rest: seen.append(job) or run(folder, job, *rest))
+        return seen
+
     def test_a_scene_with_too_few_clean_views_is_refused_and_its_page_says_why(self, client, warm_child):
         phase = phase_of(PSNR, PIECES, scenes=("garden",))
         Trial.request_missing()
@@ -149,7 +159,7 @@ class TestWorkers:
         page = client.get(reverse("trial", args=[trial.pk])).content.decode()
         assert "It has fewer than 4 clean views." in page and "not ranked" in page
 
-    def test_a_trial_with_a_reference_goes_slice_by_slice_to_its_verdict_and_pictures(self, client, warm_child, monkeypatch):
+    def test_a_trial_with_a_reference_goes_slice_by_slice_to_its_verdict_and_pictures(self, client, warm_child, monkeypatch, jobs):
         monkeypatch.setattr(trying, "SLICE_SECONDS", 0.0)
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"), reference_access="public")
         views = pictures.views(2, "garden", clean=False)
@@ -158,6 +168,9 @@ class TestWorkers:
         assert trying.try_once("somebody")
         half = Trial.objects.get()
         assert half.at == [0, 1] and half.done == 34 == len(half.rows) and half.total == 68 and half.judged_at is None
+        (kept,) = storage.store().keys(f"prepared/{phase.pk}")
+        assert trying.try_once("somebody") and Trial.objects.get().judged_at
+        assert jobs[-1]["prepared"].endswith(kept[0].rpartition("/")[2]) and list(storage.store().keys(f"prepared/{phase.pk}")) == []
         while trying.try_once("somebody"):
             continue
         trial = Trial.objects.get()

@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +126,9 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subjec
     with _bar("acceptance", COUNT) as bar:
         measured = figures(model, procedural_cases(options.seed + 1), lambda step: bar.update())
     made = datetime.datetime.now(datetime.UTC).date().isoformat()
-    described = card(name, weights, plan, _data(options, _met(subjects, plan, results), base), results, measured, tried, made, options.note)
+    # All subjects were trained on, unless the final training was stopped in its first epoch.
+    trained_on = list(islice(subjects, results["final"].get("steps", len(subjects)) * plan.per_batch))
+    described = card(name, weights, plan, _data(options, trained_on, base), results, measured, tried, made, options.note)
     (options.out / f"{name}.safetensors").write_bytes(weights)
     (options.out / f"{name}.json").write_text(json.dumps(described, indent=1) + "\n")
     (options.out / f"{name}.md").write_text(markdown(described))
@@ -146,11 +149,6 @@ def _tried(options: argparse.Namespace, model: LoCaSE) -> dict[str, list[Sentenc
         with _bar("sentences", len(items)) as bar:
             tried[label] = sentences(trials(model, items, lambda name: bar.update()))
     return tried
-
-
-def _met(subjects: Sequence[Subject], plan: Plan, results: dict[str, Any]) -> list[Subject]:
-    """The subjects that the final training has met: all of them, unless it was stopped in its first epoch."""
-    return [subjects[number] for number in range(min(len(subjects), results["final"].get("steps", len(subjects)) * plan.per_batch))]
 
 
 def _data(options: argparse.Namespace, subjects: Sequence[Subject], base: Any) -> dict[str, Any]:

@@ -2,6 +2,6 @@
 
 The definition is our own. The files, from pictures to score: `dictionary` and `backbone` (a picture's cells as features),
 `whitening` (so that a step aside is short in every direction), `features` (both, fitted on a scene), `plausibility` (from
-matches to the score), `metric` (the score of a pair), `trial` (the score without one of the clean views); and `distance`,
+matches to the score), `metric` (the score of a pair, and of a picture without one of the clean views); and `distance`,
 how far a render is from its reference in these features.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,11 @@ from evaluation.metrics.render.pieces.dictionary import CELL, grid
 from evaluation.metrics.render.pieces.features import DICTIONARY, SMALLEST, Features, Views
 from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.shared import remember
+from evaluation.metrics.shared import SharedWork, remember
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
-    from submissions.formats.render import Render
+    from submissions.formats.render import CleanViews, Render
 
 KEY, NETWORK = "puzzlesim_pieces", "pieces"
 FEWEST_VIEWS = 4
@@ -93,7 +93,7 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     counted = slice(None) if mask is None else centres_inside(mask, size)
     if mask is not None and not counted.any():
         return EMPTY_MASK
-    scene = _scene(pair, features, size)
+    scene = _scene(pair, pair.clean, features, size)
     if pair.preparing:
         return MetricResult(1.0)
     if scene.known.tolerance == 0.0:
@@ -125,7 +125,7 @@ def odd_places(pair: RenderPair, features: str = DICTIONARY) -> np.ndarray | Non
     if result.value is None or not result.parts:
         return None
     height, width = pair.pred.shape[:2]
-    scene = _scene(pair, features, clean_views.working_size(width, height))
+    scene = _scene(pair, pair.clean, features, clean_views.working_size(width, height))
     found = _found(pair, features, scene)
     rows, columns = grid(*scene.size)
     odd = np.pad((found.u < scene.known.rare).reshape(rows, columns), ((0, 1), (0, 1)))  # beyond the last whole cell nothing is judged
@@ -147,14 +147,37 @@ def _found(pair: RenderPair, features: str, scene: Scene) -> Plausible:
     return pair.once(("pieces", features), lambda: scene.plausible(pair.pred))
 
 
-def _scene(pair: RenderPair, features: str, size: tuple[int, int]) -> Scene:
+def _scene(work: SharedWork, clean: CleanViews, features: str, size: tuple[int, int]) -> Scene:
     """The scene at that size: of this process, of what was prepared, or fitted."""
     digest = stored.digest(NETWORK, features) or f"dictionary of {KEY}"
-    key = (pair.clean.sha256, digest, size)
+    key = (clean.sha256, digest, size)
 
     def arrays() -> Arrays:
-        scene = remember(_scenes, key, lambda: Scene.fit(pair.clean.images, size, features))
+        scene = remember(_scenes, key, lambda: Scene.fit(clean.images, size, features))
         return (scene.clean.places, scene.clean.far, scene.clean.match, *scene.features.arrays())
 
-    known = pair.reference_once(f"{KEY} {digest} {size[0]}x{size[1]}", arrays)
+    known = work.reference_once(f"{KEY} {digest} {size[0]}x{size[1]}", arrays)
     return remember(_scenes, key, lambda: Scene(Features.of_arrays(known[3:], features), Clean(*known[:3]), size))
+
+
+class PiecesScorer:
+    """`puzzlesim_pieces` on the clean views of a scene, at their working size, for its trial. Matches, δ and the clean ratios do
+    without the view that is left out; the dictionary and the whitening stay as they were fitted on all."""
+
+    def __init__(self, clean: CleanViews, features: str, prepared: MutableMapping[str, Arrays] | None = None) -> None:
+        size = clean_views.working_size(clean.images[0].width, clean.images[0].height)
+        self.scene = _scene(SharedWork(prepared), clean, features, size)
+        self.views = len(self.scene.clean.places)
+
+    def score(self, pixels: np.ndarray, without: int | None) -> tuple[float, np.ndarray]:
+        """(the mean of u, u float64[h, w]) of uint8[H, W, 3], which is brought to the views' size."""
+        found = self.scene.plausible(pixels, without)
+        return found.score, found.u.reshape(grid(*self.scene.size))
+
+
+def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMapping[str, Arrays] | None = None) -> PiecesScorer:
+    """The trial's scorer on clean views, of which there must be three (ValueError); `prepared` has what was fitted on them, or gains
+    it. WeightsError where a backbone's weights are not here."""
+    if len(clean.images) < 3:
+        raise ValueError("a clean view is held against two others at least")
+    return PiecesScorer(clean, str(params["features"]), prepared)

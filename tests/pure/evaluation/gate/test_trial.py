@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluation import prepared
 from evaluation.gate import design, trial
 from evaluation.gate.design import CLEAN, LADDERS, PICTURE_DAMAGES, Row
 from evaluation.gate.words import passed_words, refused_words
 from evaluation.metrics import registry
-from evaluation.metrics.render.puzzlesim.trial import MapScorer
+from evaluation.metrics.render.pieces import distance, metric
+from evaluation.metrics.render.pieces.features import Features
+from evaluation.metrics.render.puzzlesim.metric import MapScorer
 from evaluation.synthetic.rooms import room, walk
 from submissions.formats.render import CleanViews, View, render
 
@@ -167,6 +170,12 @@ def small() -> dict[str, View]:
     return {"room/0": View(drawn[0], 160, 120, clean=CleanViews.of(drawn))}
 
 
+def forget(monkeypatch) -> None:
+    """What a new process knows of the scenes of those before: nothing."""
+    for owner, name in ((trial, "_scorers"), (metric, "_scenes"), (distance, "_fitted")):
+        monkeypatch.setattr(owner, name, {})
+
+
 def tried(spec, params, references, views: int) -> design.SceneVerdict:
     subjects = trial.subjects_of(spec, params, references, "room")[:views]
     counted: list[int] = []
@@ -181,6 +190,27 @@ class TestOneRoom:
         assert held(found)["B"] and next(one for one in found.conditions if one.key == "A").right >= 94  # of 99
         means = dict(found.means)
         assert max(means[name] for name in ("grey", "black", "white", "meancolour")) < 0.1 * means[CLEAN]
+
+    @pytest.mark.parametrize("key", ["puzzlesim_pieces", "piece_distance"])
+    def test_what_was_fitted_for_one_subject_serves_the_next_whoever_scores_it(self, small, monkeypatch, key):
+        spec, params, fits = registry.get(key), registry.resolve_params(key, {}), []
+        images = small["room/0"].clean.images[:2]
+        references = small if key == "puzzlesim_pieces" else {f"room/{n}": View(one, 160, 120) for n, one in enumerate(images)}
+        subjects = trial.subjects_of(spec, params, references, "room")[:2]
+        fit = Features.fit.__func__
+        monkeypatch.setattr(Features, "fit", classmethod(lambda cls, *given: fits.append(1) or fit(cls, *given)))
+        forget(monkeypatch)
+        anew = [trial.scored(spec, params, references, subject, 1.0, lambda n: None) for subject in subjects]
+        forget(monkeypatch)
+        fits.clear()
+        kept = prepared.pack(trial.prepare(spec, params, references, subjects, 1.0))
+        assert fits
+        fits.clear()
+        for subject, rows_anew in zip(subjects, anew, strict=True):
+            forget(monkeypatch)
+            known = prepared.unpack(kept)
+            assert trial.scored(spec, params, references, subject, 1.0, lambda n: None, known) == rows_anew
+        assert not fits
 
     def test_the_mean_of_the_retired_map_is_refused(self, small):
         spec = registry.get("puzzlesim")

@@ -139,3 +139,25 @@ def test_features_of_a_backbone_enter_the_fingerprint_with_their_digest(monkeypa
     assert [share.mean() for share in shares] == pytest.approx([0.67, 0.20, 0.13], abs=1e-5)
     found = metric.puzzlesim_pieces(pair(pictures[2], clean), features="squeeze")
     assert found.value > 0.9 and "copied_reference" in found.flags
+
+
+class TestScorer:
+    """Scores without one of the clean views, and those of PuzzleSim's map too."""
+
+    @pytest.mark.parametrize(("key", "params"), [("puzzlesim_pieces", {}), ("puzzlesim", {"weights": "plumbline-small"})])
+    def test_a_picture_is_scored_with_and_without_its_own_view(self, pictures, clean, key, params):
+        scorer = registry.get(key).load_trial()(clean, registry.resolve_params(key, params))
+        copied, left = scorer.score(pictures[1], None), scorer.score(pictures[1], 1)
+        assert scorer.views == 5 and copied[0] > 0.99 > left[0] > 0
+        assert left[0] == pytest.approx(float(np.mean(left[1], dtype=np.float64)), abs=1e-6)
+        assert left[1].shape in (pictures[1].shape[:2], (8, 10)) and np.array_equal(scorer.score(pictures[1], 1)[1], left[1])
+        assert scorer.score(pictures[1], 2)[0] == pytest.approx(copied[0], abs=1e-2)
+
+    def test_with_all_views_it_is_the_metric(self, pictures, clean):
+        scorer = registry.get("puzzlesim_pieces").load_trial()(clean, {"features": "dictionary"})
+        assert scorer.score(pictures[5], None)[0] == score(pictures[5], clean).value
+
+    def test_too_few_clean_views_are_refused(self, pictures):
+        for key, count in (("puzzlesim_pieces", 2), ("puzzlesim", 1)):
+            with pytest.raises(ValueError, match="held against"):
+                registry.get(key).load_trial()(rooms.clean(pictures[:count]), registry.resolve_params(key, {}))
