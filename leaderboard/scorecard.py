@@ -18,6 +18,7 @@ from leaderboard.digits import shown
 from leaderboard.stats import ranking
 from submissions.models import Submission
 
+BAND = ("clean_mean", "clean_least", "clean_greatest")  # parts that say what clean views of the item's scene score
 DRAWN = "object_"  # parts that begin so are objects of a view, which its page draws
 STATUS_WORDS = {
     SampleStatus.MISSING_PRED: "missing",
@@ -166,15 +167,17 @@ def _item_cell(value: float, status: SampleStatus) -> ItemCell:
 
 def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> list[dict[str, Any]]:
     """Every metric's value of one item, with its parts (counts, distances, the uncapped value) for
-    those who may see the reference, because the parts tell its size."""
+    those who may see the reference, because the parts tell its size. The `band` of clean views is for all who see the value, as it
+    is on the page of the column's trial."""
     details = []
     for result in found:
         values = result.score.values_shown(sees_reference)
         if index >= len(values):
             continue
-        every = result.score.parts.items() if sees_reference else ()
-        parts = {name: float(vector[index]) for name, vector in every if not name.startswith(DRAWN) and not np.isnan(vector[index])}
+        known = {name: float(vector[index]) for name, vector in result.score.parts.items() if not np.isnan(vector[index])}
+        band = tuple(known.pop(name) for name in BAND) if known.keys() >= set(BAND) else ()
+        parts = {name: value for name, value in known.items() if not name.startswith(DRAWN)} if sees_reference else {}
         status = result.score.statuses[index]
         own = _item_cell(values[index], status)
-        details.append({"result": result, "value": own.text, "note": own.note, "parts": parts})
+        details.append({"result": result, "value": own.text, "note": own.note, "parts": parts, "band": band})
     return details

@@ -64,6 +64,7 @@ class Question:
     held: bool
     share: str
     least: str
+    floor: str  # that no single damage may be below
     counts: str
     failed: str
 
@@ -173,7 +174,8 @@ def _question(condition: design.Condition, questions: dict[str, tuple[str, str]]
     return Question(
         letter=condition.key[0], title=title, asked=asked, held=condition.held,
         share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
-        least=f"{condition.least:.2f}, none below {design.MAP_LEAST:.2f}" if is_area else f"{100 * condition.least:.0f} %",
+        least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %",
+        floor=f"{design.MAP_LEAST:.2f}" if is_area else "",
         counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
         failed="" if condition.held else failure(condition, kind)[:1].upper() + failure(condition, kind)[1:],
     )  # fmt: skip

@@ -12,18 +12,19 @@ from django.urls import reverse
 from evaluation import trying
 from evaluation.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.gate.trial import verdict
-from evaluation.models import Evaluation, EvaluationBatch, Trial
+from evaluation.models import Evaluation, EvaluationBatch, Score, Trial
 from evaluation.sandbox import sandbox
 from leaderboard import boards
+from leaderboard.models import Snapshot
 from submissions import storage
 from submissions.formats.render import View, render
-from submissions.models import Phase
+from submissions.models import Phase, Submission
 from tests.support import pictures
 from tests.support.evaluation.retired import add_column
 from tests.support.evaluation.solids import SQUARE, box
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
-from tests.support.leaderboard.scores import entry
+from tests.support.leaderboard.scores import entry, samples
 
 __all__ = ["warm_child"]  # the fixture
 pytestmark = [pytest.mark.django_db, pytest.mark.trials]
@@ -106,6 +107,18 @@ class TestBoards:
         assert found["value"] == pytest.approx([20.15, 21.15, 22.15])  # the mean over items 0 to 3 of 20 + 0.1 k, and so on
         assert found["trial"]["sentence"].endswith("It ranks by these scenes only; not by hall.")
 
+    def test_the_board_says_what_clean_views_score_in_each_scene_that_passed_and_no_other_column_does(self, client):
+        phase = phase_of(PSNR, PIECES, DISTANCE)
+        Trial.request_missing()
+        judge(Trial.objects.get(key="puzzlesim_pieces"), failing=("hall",))
+        judge(Trial.objects.get(key="piece_distance"))
+        assert column(phase, "pieces")["trial"]["bands"] == (("attic", 0.9, 0.9, 0.9), ("garden", 0.9, 0.9, 0.9))
+        assert column(phase, "distance")["trial"]["bands"] == ()
+        Snapshot.make(phase, "public")
+        page = client.get(reverse("board", args=[phase.challenge.slug, phase.slug])).content.decode()
+        assert "clean views 0.90–0.90</button>" in page and "<li>garden <b>0.90</b> (0.90–0.90)</li>" in page
+        assert page.count('class="clean"') == 1 and "<li>hall " not in page
+
     def test_where_fewer_than_half_of_the_scenes_pass_it_does_not_rank(self):
         phase = phase_of(PSNR, DISTANCE)
         Trial.request_missing()
@@ -136,6 +149,34 @@ class TestBoards:
         found = column(phase, "locase")
         assert found["value"] == [4.25] and found["rank"] == [None] and Trial.request_missing() == 0
         assert found["trial"]["sentence"] == "Shown, not ranked: the card of its weights says what they do not hold."
+
+
+class TestViews:
+    @pytest.fixture
+    def scored(self) -> Submission:
+        """An entry whose pieces column knows what clean views score, as the metric leaves it among the parts."""
+        phase = phase_of(PSNR, PIECES, scenes=("garden",), reference_access="public")
+        submission = entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [20.0, 21.0], "pieces": [0.4, 0.3]})
+        evaluation = Evaluation.objects.get(submission=submission)
+        scores, summary = samples(evaluation.batch, "pieces", [0.4, 0.3])
+        parts = {"share": 0.7, "clean_mean": 0.46, "clean_least": 0.31, "clean_greatest": 0.6}
+        evaluation.scores.filter(slug="pieces").delete()
+        Score.write(evaluation, {"pieces": (replace(scores, parts=(parts, parts)), summary)})
+        return submission
+
+    def test_a_value_stands_beside_those_of_the_scenes_clean_views(self, client, scored):
+        page = client.get(reverse("entry_item", args=[scored.pk, "garden/view_1"])).content.decode()
+        assert page.count("clean views of this scene: 0.46 (0.31–0.60)") == 1 and "share 0.700" in page and "clean_mean" not in page
+
+    def test_who_may_see_the_values_and_not_the_reference_sees_them_without_the_parts(self, client, scored):
+        Phase.objects.update(reference_access="hidden")
+        page = client.get(reverse("entry_item", args=[scored.pk, "garden/view_1"]))
+        assert page.status_code == 200
+        assert "0.46 (0.31–0.60)" in page.content.decode() and "share 0.700" not in page.content.decode()
+
+    def test_who_may_not_see_the_items_sees_neither(self, client, scored):
+        Phase.objects.update(withhold_items=True)
+        assert client.get(reverse("entry_item", args=[scored.pk, "garden/view_1"])).status_code == 403
 
 
 class TestWorkers:
@@ -210,7 +251,7 @@ class TestRetired:
         assert Evaluation.objects.get(submission=newer).waiting() == []
         found = column(phase, "map")
         said = "Shown, not ranked: in-house weights retired."
-        assert found["trial"] == {"state": "retired", "sentence": said, "trial": None, "scenes": None}
+        assert found["trial"] == {"state": "retired", "sentence": said, "trial": None, "scenes": None, "bands": ()}
         assert found["value"] == [0.5, None] and set(found["rank"]) == {None}
         assert column(phase, "psnr")["rank"] == [2, 1] and Trial.request_missing() == 0
 
