@@ -49,5 +49,6 @@ def test_pieces_may_rank_on_the_garden_as_the_definition_says():
 
 @pytest.mark.parametrize("views", [room_views, None], ids=["room", "garden"])
 def test_the_mean_of_the_retired_map_is_refused(views):
-    clean = views("demo:5") if views else garden_views()
+    # Not in every room: in demo:5 at this size it has all 99 pairs of three views in order and grey last, in demo:2 grey first.
+    clean = views("demo:2") if views else garden_views()
     assert not tried("puzzlesim", clean, 1, weights="plumbline-small").passed
