@@ -12,7 +12,9 @@ export function attach(form) {
   const change = () => { changed = true; };
   form.addEventListener("submit", () => { changed = false; });
   window.addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
-  form.querySelectorAll("[data-drawing]").forEach((words) => { words.hidden = !matchMedia("(any-pointer: fine)").matches; });
+  const [mouse, finger] = ["fine", "coarse"].map((pointer) => matchMedia(`(any-pointer: ${pointer})`).matches);
+  form.querySelectorAll("[data-drawing]").forEach((words) => { words.hidden = !mouse; });
+  form.querySelectorAll("[data-finger]").forEach((button) => { button.hidden = !finger; });
   form.querySelectorAll("[data-view]").forEach((view) => {
     if (view.querySelector("ul.plain")) attachView(view, row, most, change);
   });
@@ -114,7 +116,8 @@ function attachView(view, template, most, change) {
     if (chosen) field(chosen[0], "label").focus({ preventScroll: true });
   }
   svg.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || event.pointerType === "touch") return; // a finger scrolls
+    if (event.button !== 0 || (event.pointerType === "touch" && !svg.classList.contains("by-finger"))) return; // a finger scrolls
+    if (start) return void stop(); // a second finger: nothing is drawn
     event.preventDefault();
     const [x, y] = place(event);
     start = { x, y, clientX: event.clientX, clientY: event.clientY };
@@ -137,6 +140,11 @@ function attachView(view, template, most, change) {
     else choose(end);
   });
   svg.addEventListener("pointercancel", stop);
+  view.querySelector("[data-finger]").addEventListener("click", (event) => {
+    const draws = svg.classList.toggle("by-finger");
+    event.currentTarget.setAttribute("aria-pressed", draws);
+    said.textContent = draws ? "Draw boxes on the picture; press the button again to scroll over it." : "";
+  });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") stop(); });
   svg.classList.add("live");
   show();

@@ -58,3 +58,38 @@ def test_rows_are_typed_and_deleted_and_the_picture_follows_on_a_phone(tab, chal
     tab.get_by_role("button", name="Save as a new version").first.click()
     tab.get_by_text("Version 2 of the reference is kept").wait_for()
     assert challenge.phases.get().references.get(version=2).items()["garden/view_2"].rois == (Roi(1.0, 2.0, 11.0, 22.0, "door"),)
+
+
+def test_a_box_is_drawn_with_a_finger_once_that_is_asked_for_and_before_a_finger_scrolls(tab, challenge, page_of_garden):
+    finger = tab.context.new_cdp_session(tab)
+    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    tab.goto(page_of_garden)
+    view = tab.locator("[data-view='0']")
+    svg = view.locator("svg.live")
+    svg.scroll_into_view_if_needed()
+
+    def drag(start: tuple[float, float], end: tuple[float, float]) -> None:
+        frame = svg.bounding_box()
+
+        def touch(kind: str, x: float, y: float) -> None:
+            at = {"x": frame["x"] + x * frame["width"] / WIDTH, "y": frame["y"] + y * frame["height"] / HEIGHT}
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if kind == "touchEnd" else [at]})
+
+        touch("touchStart", *start)
+        for step in range(1, 6):
+            touch("touchMove", *(a + (b - a) * step / 5 for a, b in zip(start, end, strict=True)))
+        touch("touchEnd", *end)
+
+    assert svg.evaluate("it => getComputedStyle(it).touchAction") == "pan-y"
+    drag((40, 10), (70, 50))
+    assert view.locator("svg g").count() == 1
+    button = view.get_by_role("button", name="Draw with a finger")
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true" and svg.evaluate("it => getComputedStyle(it).touchAction") == "none"
+    drag((40, 10), (70, 50))
+    assert view.locator("svg g").count() == 2
+    view.get_by_label("Label", exact=True).last.fill("lamp")
+    tab.get_by_role("button", name="Save as a new version").first.click()
+    tab.get_by_text("Version 2 of the reference is kept").wait_for()
+    (_, drawn) = challenge.phases.get().references.get(version=2).items()["garden/view_1"].rois
+    assert (drawn.x1, drawn.y1, drawn.x2, drawn.y2) == pytest.approx((40, 10, 70, 50), abs=1)
