@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from evaluation import trying
+from evaluation import preparing, trying
 from evaluation.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.gate.trial import verdict
-from evaluation.models import Evaluation, EvaluationBatch, Score, Trial
+from evaluation.models import Evaluation, EvaluationBatch, Reference, Score, Trial
 from evaluation.sandbox import sandbox
 from leaderboard import boards
 from leaderboard.models import Snapshot
 from submissions import storage
-from submissions.formats.render import View, render
+from submissions.formats.render import CleanViews, View, render
 from submissions.models import Phase, Submission
 from tests.support import pictures
 from tests.support.evaluation.retired import add_column
@@ -149,6 +149,51 @@ class TestBoards:
         found = column(phase, "locase")
         assert found["value"] == [4.25] and found["rank"] == [None] and Trial.request_missing() == 0
         assert found["trial"]["sentence"] == "Shown, not ranked: the card of its weights says what they do not hold."
+
+
+class TestOtherCleanViews:
+    """A value belongs to the clean views it was found with: these are part of the reference, and no board, trial or file has values of
+    two references."""
+
+    @pytest.fixture
+    def batches(self) -> tuple[EvaluationBatch, EvaluationBatch]:
+        """Three entries scored, a column that passed its trial, and then a reference that differs in one pixel of one clean view."""
+        phase = phase_of(PIECES, scenes=("garden",))
+        Trial.request_missing()
+        judge(Trial.objects.get())
+        Submission.objects.update(artifact_key="artifacts/kept")  # so that they are scored anew
+        views = pictures.views(2, "garden")
+        first, *others = (image.pixels() for image in views["garden/view_1"].clean.images)
+        spoilt = first.copy()
+        spoilt[0, 0] ^= 1
+        clean = CleanViews.of(map(render, (spoilt, *others)))
+        old = EvaluationBatch.current(phase)
+        other = Reference.add(phase, {item: replace(view, clean=clean) for item, view in views.items()})
+        return old, EvaluationBatch.start(phase, reference=other)
+
+    def test_the_fingerprint_of_the_metric_is_the_same_and_that_of_the_reference_is_not(self, batches):
+        old, new = batches
+        assert old.metrics[0]["fingerprint"] == new.metrics[0]["fingerprint"] and old.item_ids == new.item_ids
+        assert old.pk != new.pk and old.reference.sha256 != new.reference.sha256
+        assert preparing.key_of(old, ["pieces"], 0, 2) != preparing.key_of(new, ["pieces"], 0, 2)
+
+    def test_the_board_has_values_of_one_of_them_alone(self, batches):
+        old, new = batches
+        before = column(old.phase, "pieces")["value"]
+        scored = Evaluation.objects.filter(batch=new).order_by("submission_id")
+        for place, evaluation in enumerate(scored):
+            assert column(old.phase, "pieces")["value"] == before, "until the last entry is scored anew"
+            evaluation.batch = new
+            Score.write(evaluation, {"pieces": samples(new, "pieces", [0.1 * place, 0.1 * place])})
+            Evaluation.objects.filter(pk=evaluation.pk).update(state="done")
+        assert len(scored) == 3 and new.switch_if_complete()
+        assert column(old.phase, "pieces")["value"] == pytest.approx([0.0, 0.1, 0.2])
+        assert set(Score.objects.filter(evaluation__batch=old).values_list("value", flat=True)) == set(before)
+
+    def test_what_passed_on_the_old_ones_is_tried_anew_on_the_others(self, batches):
+        old, new = batches
+        assert Trial.standings(old)["pieces"].ranks and Trial.standings(new)["pieces"].state == "waiting"
+        assert Trial.request_missing() == 1 and Trial.objects.get(judged_at=None).reference == new.reference
 
 
 class TestViews:
