@@ -18,6 +18,7 @@ import numpy as np
 from django.db.models import Count, Prefetch, Q
 from django.utils import timezone
 
+from evaluation.gate import design as gate
 from evaluation.models import EvaluationBatch, Score, Trial
 from evaluation.models.trial import Standing
 from evaluation.results import spec_of
@@ -32,6 +33,7 @@ from submissions.models import Phase, Status, Submission
 FORMAT = 1
 RULE = 2  # of intervals, brackets and rank intervals; rankings without one are by percentile bootstrap
 PUBLIC, ORGANIZERS = "public", "organizers"
+ASKED = 50  # entries that are looked through for what clean views score
 LEADERS = 3  # entries whose share of halves of the groups led is kept
 BUNDLE = 500  # entries whose scores are fetched at once
 
@@ -128,6 +130,8 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
             values = values.of_scenes(batch, standing.scenes)
         matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level)
         metrics.append(_metric(metric, values, matrices[metric["slug"]], counted, standing))
+        if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
+            metrics[-1]["clean"] = _clean_bands(batch, metric["slug"], standing)
     participants = [row for row in eligible if row.takes_part]
     shown = [row.to_dict() for row in rows]
     unit = certainty.Unit.of(batch.groups, phase.challenge)
@@ -275,6 +279,21 @@ def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
             if vector and len(vector) == n_items * 8:
                 values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
     return found
+
+
+def _clean_bands(batch: EvaluationBatch, slug: str, standing: Standing) -> list[tuple[str, float, float, float]]:
+    """(scene, mean, least, greatest score of its clean views) of the scenes that a column ranks by, of what judges by clean views.
+
+    Every entry's scores hold them, but for the views that it has not sent.
+    """
+    scenes = standing.scenes or tuple(dict.fromkeys(batch.groups))
+    found: dict[str, tuple[float, float, float]] = {}
+    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=slug).only("part_vectors")
+    for score in scores.order_by("pk")[:ASKED]:
+        found = score.clean_bands(batch.groups) | found
+        if found.keys() >= set(scenes):
+            break
+    return [(scene, *(round(end, 4) for end in found[scene])) for scene in scenes if scene in found]
 
 
 # --- figures -------------------------------------------------------------------------------

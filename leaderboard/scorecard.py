@@ -12,13 +12,13 @@ import numpy as np
 from evaluation.metrics.result import Status as SampleStatus
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import Evaluation, Score
+from evaluation.models.score import CLEAN_BAND
 from evaluation.results import spec_of
 from leaderboard import certainty, rows
 from leaderboard.digits import shown
 from leaderboard.stats import ranking
 from submissions.models import Submission
 
-BAND = ("clean_mean", "clean_least", "clean_greatest")  # parts that say what clean views of the item's scene score
 DRAWN = "object_"  # parts that begin so are objects of a view, which its page draws
 STATUS_WORDS = {
     SampleStatus.MISSING_PRED: "missing",
@@ -175,7 +175,7 @@ def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> l
         if index >= len(values):
             continue
         known = {name: float(vector[index]) for name, vector in result.score.parts.items() if not np.isnan(vector[index])}
-        band = tuple(known.pop(name) for name in BAND) if known.keys() >= set(BAND) else ()
+        band = tuple(known.pop(name) for name in CLEAN_BAND) if known.keys() >= set(CLEAN_BAND) else ()
         parts = {name: value for name, value in known.items() if not name.startswith(DRAWN)} if sees_reference else {}
         status = result.score.statuses[index]
         own = _item_cell(values[index], status)

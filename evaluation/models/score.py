@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ FROM_REFERENCE = ("gt_diagonal", "gt_diagonal_squared", "empty_prediction")  # w
 RECENT = 200  # scores that say what a metric costs
 NEWEST = 20  # and what it costs in a phase now
 STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
+CLEAN_BAND = ("clean_mean", "clean_least", "clean_greatest")  # parts of what judges by clean views: what these score themselves
 
 
 class Score(models.Model):
@@ -160,6 +161,16 @@ class Score(models.Model):
             return {}
         with np.load(io.BytesIO(bytes(self.part_vectors)), allow_pickle=False) as data:
             return {name: data[name] for name in data.files}
+
+    def clean_bands(self, groups: Sequence[str]) -> dict[str, tuple[float, float, float]]:
+        """Mean, least and greatest score of the clean views of each scene, of a metric that judges by these; `groups` has one scene
+        per item. A scene none of whose items was scored has none."""
+        parts, found = self.parts, {}
+        if parts.keys() >= set(CLEAN_BAND):
+            for scene, *band in zip(groups, *(parts[name].tolist() for name in CLEAN_BAND), strict=True):
+                if not math.isnan(band[0]):
+                    found.setdefault(scene, tuple(band))
+        return found
 
 
 def _floats(values) -> np.ndarray:

@@ -25,14 +25,12 @@ class Standing:
     """Whether a column of a batch may rank, and the sentence that says so.
 
     `scenes` are those it ranks by, where it does not rank by all. `trial` is the row whose page has the evidence, if there is one.
-    `bands` are the mean, least and greatest score of clean views in each scene that it ranks by, of what judges by clean views.
     """
 
     state: str  # "passed", "refused", "waiting", "failed", "outdated" or "retired"
     sentence: str
     trial: int | None = None
     scenes: tuple[str, ...] | None = None
-    bands: tuple[tuple[str, float, float, float], ...] = ()
 
     @property
     def ranks(self) -> bool:
@@ -232,8 +230,4 @@ def _judged(row: Trial) -> Standing:
     passed = tuple(one.scene for one in verdicts if one.passed)
     if not passed or 2 * len(passed) < len(verdicts):
         return Standing("refused", refused_words(row.spec, row.params, verdicts), row.pk)
-    is_cross = gate.kind_of(row.spec, row.params) == gate.CROSS
-    return Standing(
-        "passed", passed_words(row.spec, row.params, verdicts), row.pk, passed if len(passed) < len(verdicts) else None,
-        tuple((one.scene, *(round(end, 4) for end in one.band)) for one in verdicts if is_cross and one.passed and one.band),
-    )  # fmt: skip
+    return Standing("passed", passed_words(row.spec, row.params, verdicts), row.pk, passed if len(passed) < len(verdicts) else None)

@@ -112,7 +112,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
             _head(request, rows, metric)
             | {"count": counts.get(metric["fingerprint"]), "evidence_url": evidence_url(place, metric) if metric["key"] else ""}
             | {"people": found.head(metric["slug"]) if found else None, "statement": _statement(metric)}
-            | {"clean": _clean_range(metric)}
+            | {"clean_range": _clean_range(metric)}
             for metric in content["metrics"]
         ],
         "rank_head": _head(request, rows, {"slug": "rank"}),
@@ -156,7 +156,7 @@ def _head(request: HttpRequest, rows: BoardRows, column: dict) -> dict:
 
 def _clean_range(column: dict) -> tuple[float, float] | None:
     """The least and the greatest score of any scene's clean views, of a column that judges by these and passed its trial."""
-    bands = column.get("trial", {}).get("bands")  # rankings of before have none
+    bands = column.get("clean")  # rankings of before have none
     return (min(least for _, _, least, _ in bands), max(greatest for *_, greatest in bands)) if bands else None
 
 

@@ -59,6 +59,23 @@ def judge(trial: Trial, failing: tuple[str, ...] = ()) -> None:
     assert trial.take_over(rows, scenes)
 
 
+def with_bands(phase: Phase, means: list[tuple[str, float | None]]) -> Submission:
+    """An entry whose pieces column knows what clean views of these scenes score, as the metric leaves it among the parts; None where
+    it sent no view of the scene."""
+    slugs = [metric["slug"] for metric in EvaluationBatch.current(phase).metrics]
+    items = EvaluationBatch.current(phase).item_ids
+    submission = entry(phase, TeamFactory(challenge=phase.challenge), {slug: [0.3] * len(items) for slug in slugs})
+    evaluation = Evaluation.objects.get(submission=submission)
+    scores, summary = samples(evaluation.batch, "pieces", [0.3] * len(items))
+    of_scene = {
+        scene: {"share": 0.7, "clean_mean": mean, "clean_least": mean - 0.1, "clean_greatest": mean + 0.1} for scene, mean in means if mean
+    }
+    parts = tuple(of_scene.get(item.partition("/")[0], {}) for item in items)
+    evaluation.scores.filter(slug="pieces").delete()
+    Score.write(evaluation, {"pieces": (replace(scores, parts=parts), summary)})
+    return submission
+
+
 def column(phase: Phase, slug: str) -> dict:
     return next(metric for metric in boards.build(phase, boards.PUBLIC)["metrics"] if metric["slug"] == slug)
 
@@ -110,13 +127,16 @@ class TestBoards:
     def test_the_board_says_what_clean_views_score_in_each_scene_that_passed_and_no_other_column_does(self, client):
         phase = phase_of(PSNR, PIECES, DISTANCE)
         Trial.request_missing()
+        with_bands(phase, [("attic", 0.5), ("garden", None)])
+        with_bands(phase, [("attic", 0.7), ("garden", 0.4), ("hall", 0.6)])
+        assert "clean" not in column(phase, "pieces"), "before its trial"
         judge(Trial.objects.get(key="puzzlesim_pieces"), failing=("hall",))
         judge(Trial.objects.get(key="piece_distance"))
-        assert column(phase, "pieces")["trial"]["bands"] == (("attic", 0.9, 0.9, 0.9), ("garden", 0.9, 0.9, 0.9))
-        assert column(phase, "distance")["trial"]["bands"] == ()
+        assert column(phase, "pieces")["clean"] == [("attic", 0.5, 0.4, 0.6), ("garden", 0.4, 0.3, 0.5)]
+        assert "clean" not in column(phase, "distance")
         Snapshot.make(phase, "public")
         page = client.get(reverse("board", args=[phase.challenge.slug, phase.slug])).content.decode()
-        assert "clean views 0.90–0.90</button>" in page and "<li>garden <b>0.90</b> (0.90–0.90)</li>" in page
+        assert "clean views 0.30–0.60</button>" in page and "<li>garden <b>0.40</b> (0.30–0.50)</li>" in page
         assert page.count('class="clean"') == 1 and "<li>hall " not in page
 
     def test_where_fewer_than_half_of_the_scenes_pass_it_does_not_rank(self):
@@ -199,25 +219,17 @@ class TestOtherCleanViews:
 class TestViews:
     @pytest.fixture
     def scored(self) -> Submission:
-        """An entry whose pieces column knows what clean views score, as the metric leaves it among the parts."""
-        phase = phase_of(PSNR, PIECES, scenes=("garden",), reference_access="public")
-        submission = entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [20.0, 21.0], "pieces": [0.4, 0.3]})
-        evaluation = Evaluation.objects.get(submission=submission)
-        scores, summary = samples(evaluation.batch, "pieces", [0.4, 0.3])
-        parts = {"share": 0.7, "clean_mean": 0.46, "clean_least": 0.31, "clean_greatest": 0.6}
-        evaluation.scores.filter(slug="pieces").delete()
-        Score.write(evaluation, {"pieces": (replace(scores, parts=(parts, parts)), summary)})
-        return submission
+        return with_bands(phase_of(PSNR, PIECES, scenes=("garden",), reference_access="public"), [("garden", 0.46)])
 
     def test_a_value_stands_beside_those_of_the_scenes_clean_views(self, client, scored):
         page = client.get(reverse("entry_item", args=[scored.pk, "garden/view_1"])).content.decode()
-        assert page.count("clean views of this scene: 0.46 (0.31–0.60)") == 1 and "share 0.700" in page and "clean_mean" not in page
+        assert page.count("clean views of this scene: 0.46 (0.36–0.56)") == 1 and "share 0.700" in page and "clean_mean" not in page
 
     def test_who_may_see_the_values_and_not_the_reference_sees_them_without_the_parts(self, client, scored):
         Phase.objects.update(reference_access="hidden")
         page = client.get(reverse("entry_item", args=[scored.pk, "garden/view_1"]))
         assert page.status_code == 200
-        assert "0.46 (0.31–0.60)" in page.content.decode() and "share 0.700" not in page.content.decode()
+        assert "0.46 (0.36–0.56)" in page.content.decode() and "share 0.700" not in page.content.decode()
 
     def test_who_may_not_see_the_items_sees_neither(self, client, scored):
         Phase.objects.update(withhold_items=True)
@@ -296,7 +308,7 @@ class TestRetired:
         assert Evaluation.objects.get(submission=newer).waiting() == []
         found = column(phase, "map")
         said = "Shown, not ranked: in-house weights retired."
-        assert found["trial"] == {"state": "retired", "sentence": said, "trial": None, "scenes": None, "bands": ()}
+        assert found["trial"] == {"state": "retired", "sentence": said, "trial": None, "scenes": None}
         assert found["value"] == [0.5, None] and set(found["rank"]) == {None}
         assert column(phase, "psnr")["rank"] == [2, 1] and Trial.request_missing() == 0
 
