@@ -62,14 +62,16 @@ def _differences(pixels: np.ndarray, cells: Cells) -> list[np.ndarray]:
     height, width = pixels.shape[:2]
     rows, columns = grid(width, height)
 
-    def of(picture: np.ndarray, top: int, left: int) -> np.ndarray:
-        """The inner cells, without `top` rows and `left` columns on either side, as [n, D]."""
-        found = cells(picture).reshape(rows, columns, -1)
-        return found[top : rows - top, left : columns - left].reshape(-1, found.shape[2])
+    original = cells(pixels).reshape(rows, columns, -1)
 
-    found = [of(np.roll(pixels, shift, axis=(0, 1)), BORDER, BORDER) - of(pixels, BORDER, BORDER) for shift in SHIFTS]
+    def moved(picture: np.ndarray, top: int, left: int) -> np.ndarray:
+        """How the inner cells, without `top` rows and `left` columns on either side, differ from the original's, as [n, D]."""
+        difference = cells(picture).reshape(rows, columns, -1) - original
+        return difference[top : rows - top, left : columns - left].reshape(-1, difference.shape[2])
+
+    found = [moved(np.roll(pixels, shift, axis=(0, 1)), BORDER, BORDER) for shift in SHIFTS]
     tall, wide = round(height / ENLARGED), round(width / ENLARGED)
     top, left = (height - tall) // 2, (width - wide) // 2
     near = resized(np.ascontiguousarray(pixels[top : top + tall, left : left + wide]), width, height, "bicubic")
     inner = tuple((n - min(most, n)) // 2 for n, most in zip((rows, columns), CENTRE, strict=True))
-    return [*found, of(near, *inner) - of(pixels, *inner)]
+    return [*found, moved(near, *inner)]
