@@ -207,7 +207,7 @@ def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
     if is_retired(column):
         return Standing("retired", "Shown, not ranked: in-house weights retired.")
     if not _may_rank(column):
-        return Standing("refused", "Shown, not ranked: the card of its weights says what they do not hold.")
+        return Standing("refused", "Shown, not ranked: its weights miss requirements that their model card lists.")
     if row is None and not registry.is_current(column):
         return Standing("outdated", "Shown, not ranked: its values are of an older version that was never tried; re-evaluate the phase.")
     if row is not None and row.judged_at:

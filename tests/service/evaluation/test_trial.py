@@ -168,7 +168,7 @@ class TestBoards:
         entry(phase, TeamFactory(challenge=phase.challenge), {"chamfer": [0.1, 0.2], "locase": [4.0, 4.5]})
         found = column(phase, "locase")
         assert found["value"] == [4.25] and found["rank"] == [None] and Trial.request_missing() == 0
-        assert found["trial"]["sentence"] == "Shown, not ranked: the card of its weights says what they do not hold."
+        assert found["trial"]["sentence"] == "Shown, not ranked: its weights miss requirements that their model card lists."
 
 
 class TestOtherCleanViews:
