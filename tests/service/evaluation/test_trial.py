@@ -257,7 +257,9 @@ class TestWorkers:
         page = client.get(reverse("trial", args=[trial.pk])).content.decode()
         assert "It has fewer than 4 clean views." in page and "not ranked" in page
 
-    def test_a_trial_with_a_reference_goes_slice_by_slice_to_its_verdict_and_pictures(self, client, warm_child, monkeypatch, jobs):
+    def test_a_trial_with_a_reference_goes_slice_by_slice_to_its_verdict_and_pictures(
+        self, client, warm_child, monkeypatch, jobs, local_files
+    ):
         monkeypatch.setattr(trying, "SLICE_SECONDS", 0.0)
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"), reference_access="public")
         views = pictures.views(2, "garden", clean=False)
