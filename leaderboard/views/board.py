@@ -112,7 +112,8 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
             _head(request, rows, metric)
             | {"count": counts.get(metric["fingerprint"]), "evidence_url": evidence_url(place, metric) if metric["key"] else ""}
             | {"people": found.head(metric["slug"]) if found else None, "statement": _statement(metric)}
-            | {"clean_range": _clean_range(metric)}
+            # Of any scene's clean views, where a column judges by these and passed its trial; rankings of before have none.
+            | {"clean_range": (min(band[2] for band in bands), max(band[3] for band in bands)) if (bands := metric.get("clean")) else None}
             for metric in content["metrics"]
         ],
         "rank_head": _head(request, rows, {"slug": "rank"}),
@@ -152,12 +153,6 @@ def _head(request: HttpRequest, rows: BoardRows, column: dict) -> dict:
     higher = column.get("higher_is_better", column["slug"] == "date")
     aria = ("descending" if higher != rows.choice.worst_first else "ascending") if here else ""
     return column | {"sort_url": f"?{query.urlencode()}", "aria": aria}
-
-
-def _clean_range(column: dict) -> tuple[float, float] | None:
-    """The least and the greatest score of any scene's clean views, of a column that judges by these and passed its trial."""
-    bands = column.get("clean")  # rankings of before have none
-    return (min(least for _, _, least, _ in bands), max(greatest for *_, greatest in bands)) if bands else None
 
 
 def _statement(column: dict) -> str:
