@@ -19,7 +19,7 @@ from leaderboard.stats.people import MetricRow, Opinions, People, Scored, as_jso
 from leaderboard.stats.raters import Questions
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.study import MetricScores, plain
-from leaderboard.stats.votes import ALONE, Floats, Votes
+from leaderboard.stats.votes import NO_DUELS, Floats, Votes
 from leaderboard.stats.with_people import Differences, ThreeWay
 
 UNANSWERED = "It answered none of people's duels."
@@ -86,7 +86,7 @@ def of_scores(
         duels = of_opinions(counted, among)
         found = people(duels, scored, seed, opinions=table, size=size, reference_size=reference_size, step=step)
         if not len(duels) and {ratings.methods[n] for n in counted.method.tolist()} & set(ratings.methods if among is None else among):
-            found = replace(found, why=ALONE)
+            found = replace(found, why=NO_DUELS)
         return as_json(found)
 
     summary = summarised(entries)
@@ -156,7 +156,7 @@ def _judge(counted: Answers, scored: Sequence[Scored], one: Judge, tolerated: fl
     row: dict[str, Any] = {"key": one.key, "display_only": one.display_only, "decided": figure_json(decided), "gate": vars(gate)}
     if not gate.passed or one.display_only or not one.drawn_alike:
         return row | {"with_people": [], "duels_with_people": []}
-    alone = _alone(counted, one)
+    alone = _judged_alone(counted, one)
     metrics = [_together(counted, own, metric, alone) for metric in scored if metric.by_sample]
     return row | {"with_people": metrics, "duels_with_people": _duels_together(counted, own, alone)}
 
@@ -169,7 +169,7 @@ def _asked(counted: Answers) -> tuple[Questions, np.ndarray]:
     return Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts), place
 
 
-def _alone(counted: Answers, one: Judge) -> list[tuple[int, int, int, float]]:
+def _judged_alone(counted: Answers, one: Judge) -> list[tuple[int, int, int, float]]:
     """What the judge says of duels that people were not asked: sample, entries a < b, and the verdict as people give them."""
     known = set(zip(counted.sample.tolist(), counted.a.tolist(), counted.b.tolist(), strict=True))
     samples = {name: n for n, name in enumerate(counted.samples)}

@@ -13,7 +13,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from leaderboard.certainty import plural
-from leaderboard.stats.votes import ALONE, FEW, VERSION
+from leaderboard.stats.votes import FEW, NO_DUELS, VERSION
 
 FEW_SAMPLES = f"{FEW} samples:"  # begins the sentence of `leaderboard.stats` that says so of samples
 HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
@@ -335,10 +335,9 @@ class Gate(Record):
     why: str
 
 
-class Together(Record):
-    """A metric's decided agreement by people with a judge; people's `n` answers are then worth `worth` of people alone."""
+class Joined(Record):
+    """A share by people with a judge, whose answers weigh `trust` (0 to 1); people's `n` answers are then worth `worth` of people alone."""
 
-    key: str
     value: float | None
     low: float | None
     high: float | None
@@ -348,18 +347,17 @@ class Together(Record):
     why: str
 
 
-class DuelTogether(Record):
+class Together(Joined):
+    """A metric's decided agreement by people with a judge."""
+
+    key: str
+
+
+class DuelTogether(Joined):
     """How often people with a judge pick the first of two entries, equal answers half."""
 
     first: str
     second: str
-    value: float | None
-    low: float | None
-    high: float | None
-    trust: float
-    n: int
-    worth: float | None
-    why: str
 
 
 class Judge(Record):
@@ -581,8 +579,8 @@ def named_samples(content: Any, noun: Callable[[], str]) -> Any:
         if isinstance(value, str) and key.endswith("why"):
             if value.startswith(FEW_SAMPLES):
                 return f"{FEW} {plural(noun())}:{value.removeprefix(FEW_SAMPLES)}"
-            if value == ALONE:
-                return ALONE.replace("sample", noun())
+            if value == NO_DUELS:
+                return NO_DUELS.replace("sample", noun())
         return value
 
     return named("", content)
