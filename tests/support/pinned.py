@@ -1,0 +1,40 @@
+"""The versions of what the requirements themselves require: `python -m tests.support.pinned` writes them to deploy/constraints.txt."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import Distribution, distributions
+
+from tests import ROOT
+
+FILE = ROOT / "deploy" / "constraints.txt"
+HEAD = "# What the requirements themselves require, in the versions that were tested together; `make constraints` writes it.\n"
+WITHOUT = {"pip", "setuptools", "wheel"}
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(*files: str) -> dict[str, str]:
+    """Versions by normalised name, as those files of the repository name them."""
+    found = (re.match(r"([A-Za-z0-9_.-]+)(?:\[.*\])?==(\S+)", line) for file in files for line in (ROOT / file).read_text().splitlines())
+    return {normalised(match[1]): match[2] for match in found if match}
+
+
+def asked_for() -> dict[str, str]:
+    return pins("requirements.txt", "tests/requirements.txt", "tests/requirements-peers.txt")
+
+
+def required() -> dict[str, str]:
+    """What is installed because requirements require it, themselves or through others, but is not named there: version by name.
+
+    Packages for one platform only (`torch` asks for CUDA's where it was built with them) are left to who builds for it.
+    """
+    installed: dict[str, Distribution] = {normalised(it.metadata["Name"]): it for it in distributions()}
+    left_out = asked_for() | dict.fromkeys(WITHOUT)
+    return {name: it.version for name, it in sorted(installed.items()) if name not in left_out and "nvidia" not in name}
+
+
+if __name__ == "__main__":
+    FILE.write_text(HEAD + "".join(f"{name}=={version}\n" for name, version in required().items()))
