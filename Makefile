@@ -4,7 +4,7 @@ VENV ?= .venv
 PY = $(VENV)/bin/python
 PORT ?= 8000
 
-.PHONY: run test nightly fuzz lint setup setup-tests viewer benchmarks clean
+.PHONY: run test nightly fuzz lint setup setup-tests constraints sbom viewer benchmarks clean
 
 run: setup
 	$(PY) manage.py run --demo --port $(PORT)
@@ -31,7 +31,7 @@ setup-tests: $(VENV)/.installed-tests
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: requirements.txt | $(VENV)/bin/python
+$(VENV)/.installed: requirements.txt deploy/constraints.txt | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
@@ -39,6 +39,18 @@ $(VENV)/.installed-tests: tests/requirements.txt tests/requirements-peers.txt $(
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt -r tests/requirements.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r tests/requirements-peers.txt
 	@touch $@
+
+# After a change of requirements: the versions of all that they require in turn.
+constraints: setup-tests
+	$(PY) -m tests.support.pinned
+
+# What the service is made of, with versions and licences (CycloneDX): var/sbom.json its packages, var/sbom-viewer.json the viewer's.
+sbom: setup-tests
+	$(PYTHON) -m venv var/sbom-venv
+	var/sbom-venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(VENV)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o var/sbom.json var/sbom-venv/bin/python
+	rm -rf var/sbom-venv
+	cd leaderboard/static/viewer && npm sbom --package-lock-only --sbom-format cyclonedx > $(CURDIR)/var/sbom-viewer.json
 
 # The 3D viewer is bundled once and kept in the repository; this makes the bundle again.
 viewer:

@@ -15,14 +15,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from evaluation import fetch_command as fetching
-from evaluation import weights
-from evaluation.inpainting import command as inpainting
+from evaluation.images import inpaint_command as inpainting
 from evaluation.metrics.registry import REGISTRY, MetricSpec
+from evaluation.networks import fetch_command as fetching
+from evaluation.networks import weights
 from evaluation.properties import options as properties
 from evaluation.rendering import command as rendering
 from evaluation.training import command as training
-from submissions.pipes import end
+from submissions.client.broken_pipe import end
 
 MANY = 20  # samples, whose bar is there from the start
 PATIENCE = 3.0  # seconds that fewer may take without one

@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.conf import settings
 
-from evaluation import weights
+from evaluation.networks import weights
 
 
 class EvaluationConfig(AppConfig):

@@ -13,7 +13,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 from django.conf import settings
 
-from evaluation import broker
+from evaluation.work import broker
 
 app = Celery("plumbline", set_as_current=True)
 
@@ -82,7 +82,7 @@ def _require_migrated(**_: object) -> None:
 @worker_ready.connect
 def _start_heartbeat(sender, **_: object) -> None:
     """The worker has reached the broker and listens: its row says so from now on."""
-    from evaluation.heartbeat import Heartbeat, Process  # models, which are there once Django is set up
+    from evaluation.work.heartbeat import Heartbeat, Process  # models, which are there once Django is set up
 
     heartbeat = Heartbeat(Process.Kind.WORKER, queues=sorted(sender.app.amqp.queues.consume_from)).start()
     worker_shutdown.connect(lambda **_: heartbeat.stop(), weak=False)

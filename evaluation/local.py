@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from evaluation import runner, weights
-from evaluation.metrics import registry
+from evaluation.metrics import registry, runner
 from evaluation.metrics.aggregation import Summary
-from evaluation.runner import MetricRequest, SampleScores
+from evaluation.metrics.runner import MetricRequest, SampleScores
+from evaluation.networks import weights
 from submissions.formats.errors import FormatError
-from submissions.formats.families import FAMILIES, Family
 from submissions.formats.guess import family_of
+from submissions.kinds import FAMILIES, Family
 from submissions.manifest import ITEM_ID, Bounds, Item, Manifest, ManifestError
 from submissions.validation import Verdict, validate
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluation import worker
 from evaluation.celery import cpu_task, gpu_task
+from evaluation.work import worker
 
 
 @cpu_task(name="evaluation.work")

@@ -17,12 +17,12 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from evaluation.parent_death import end_with
+from evaluation.work.parent_death import end_with
 
 THREADS = 16  # of each process
 STOP_SECONDS = 8  # in which requests under way may end; less than whoever stops the server waits for it
 LOG = {
-    "formatters": {"line": {"()": "leaderboard.logs.formatter"}},
+    "formatters": {"line": {"()": "leaderboard.service.logs.formatter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {name: {"handlers": ["console"], "level": "INFO", "propagate": False} for name in ("_granian", "granian.access")},
 }

@@ -156,7 +156,7 @@ INSTALLED_APPS = [
     "submissions",
 ]
 MIDDLEWARE = [
-    "leaderboard.middleware.RequestMiddleware",
+    "leaderboard.service.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -164,14 +164,14 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "leaderboard.middleware.PrivatePagesMiddleware",
+    "leaderboard.service.middleware.PrivatePagesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "leaderboard.middleware.RefusalMiddleware",
-    "leaderboard.middleware.ApiMethodMiddleware",
-    "leaderboard.middleware.StaffSecondFactorMiddleware",
+    "leaderboard.service.middleware.RefusalMiddleware",
+    "leaderboard.service.middleware.ApiMethodMiddleware",
+    "leaderboard.service.middleware.StaffSecondFactorMiddleware",
 ]
 ROOT_URLCONF = "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"
@@ -203,7 +203,7 @@ STORAGES = {
 }
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "leaderboard.plotly_files.PlotlyFinder",
+    "leaderboard.charts.plotly_files.PlotlyFinder",
 ]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
@@ -259,7 +259,7 @@ _DATABASE_CACHE = {
     "OPTIONS": {"MAX_ENTRIES": 100_000},  # with the default of 300, limits would be forgotten
 }
 _REDIS_CACHE = {
-    "BACKEND": "leaderboard.cache.SteadyRedisCache",
+    "BACKEND": "leaderboard.service.cache.SteadyRedisCache",
     "LOCATION": CACHE_URL,
     "KEY_PREFIX": REDIS_PREFIX,
     "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},
@@ -297,12 +297,12 @@ CONTENT_SECURITY_POLICY = {
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
 LOG_FORMAT = env.choice("LOG_FORMAT", "text", ["text", "json"])  # of a line: for people, or one JSON object
-LOGGING_CONFIG = "leaderboard.logs.configure"
+LOGGING_CONFIG = "leaderboard.service.logs.configure"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "leaderboard.logs.formatter", "kind": LOG_FORMAT}},
-    "filters": {"brief": {"()": "leaderboard.logs.brief_refusals"}},
+    "formatters": {"line": {"()": "leaderboard.service.logs.formatter", "kind": LOG_FORMAT}},
+    "filters": {"brief": {"()": "leaderboard.service.logs.brief_refusals"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["brief"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {

@@ -14,10 +14,10 @@ from django.conf import settings
 from django.db.models import Q
 from django.template.loader import render_to_string
 
-from submissions.formats.render import render
+from submissions.formats.render.views import render
 from submissions.manifest import Item, Manifest
 from submissions.models import ChallengeFile, Phase
-from submissions.storage import store
+from submissions.storage.stored_files import store
 from submissions.views.files import safe_name
 
 IN_MEMORY = 4 * 1024 * 1024  # larger kits go through a temporary file

@@ -11,12 +11,12 @@ from django.db.models import F, Max, Q
 from django.utils import timezone
 
 from evaluation.celery import cpu_task
-from evaluation.heartbeat import process_name
-from leaderboard.judge.run import ask_due
-from leaderboard.mail import send_due_mail
+from evaluation.work.heartbeat import process_name
 from leaderboard.models import JudgeRun, Snapshot, StudyAnalysis
-from leaderboard.rating import artifacts
+from leaderboard.service.mail import send_due_mail
 from leaderboard.studies.analysis import analyse_due, recount
+from leaderboard.studies.judge.run import ask_due
+from leaderboard.studies.live import artifacts
 from submissions import wake
 from submissions.models import Phase
 

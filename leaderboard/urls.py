@@ -4,16 +4,16 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
-from leaderboard import health
-from leaderboard.api import api
+from leaderboard.api.service import api
+from leaderboard.service import health
 
 # Staff log in like everybody: with the second factor and under the same limits.
 admin.site.login = secure_admin_login(admin.site.login)
 
 # Programs are answered in problem details, whatever happened.
-handler400 = "leaderboard.api.handle_bad_request"
-handler404 = "leaderboard.api.handle_not_found"
-handler500 = "leaderboard.api.handle_server_error"
+handler400 = "leaderboard.api.service.handle_bad_request"
+handler404 = "leaderboard.api.service.handle_not_found"
+handler500 = "leaderboard.api.service.handle_server_error"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -23,7 +23,7 @@ urlpatterns = [
     path("-/health", health.health, name="health"),
     path("-/ready", health.ready, name="ready"),
     path("-/metrics", health.metrics, name="service_metrics"),
-    path("rate/", include("leaderboard.rating.urls")),
-    path("", include("leaderboard.pages")),
+    path("rate/", include("leaderboard.studies.live.urls")),
+    path("", include("leaderboard.views.urls")),
     path("", include("submissions.urls")),
 ]

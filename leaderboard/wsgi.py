@@ -11,9 +11,9 @@ application = get_wsgi_application()
 
 def web() -> WSGIHandler:
     """The application, in a process that says that it lives and what it answers."""
-    from evaluation.heartbeat import Heartbeat  # models, which are there once Django is set up
     from evaluation.models import Process
-    from leaderboard import traffic
+    from evaluation.work.heartbeat import Heartbeat  # models, which are there once Django is set up
+    from leaderboard.service import traffic
 
     Heartbeat(Process.Kind.WEB, facts=lambda: {"requests": traffic.counted()}).start()
     return application

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from submissions.formats.families import FAMILIES, NAME, Family
+from submissions.kinds import FAMILIES, NAME, Family
 
 MISSING_RULES = ("reject", "worst")
 RESIZE_RULES = ("none", "reference")

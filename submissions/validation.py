@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from submissions.formats.archive import Package, open_package
 from submissions.formats.errors import FormatError, shown, size_text
 from submissions.formats.layout import is_companion, is_silent, item_of
-from submissions.formats.package import Package, open_package
-from submissions.formats.s23dr import FILE_NAMES, judge_s23dr
+from submissions.formats.wireframe.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
 
 MAX_PROBLEMS = 100

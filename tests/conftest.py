@@ -60,9 +60,9 @@ def no_trials(request, monkeypatch) -> None:
     """Workers of tests try no columns, which takes minutes for networks, but where a test is marked `trials`."""
     uses_database = request.node.get_closest_marker("django_db") is not None or "db" in request.fixturenames
     if uses_database and request.node.get_closest_marker("trials") is None:
-        from evaluation import trying
+        from evaluation.work import trials
 
-        monkeypatch.setattr(trying, "try_once", lambda worker, overdue=False: False)
+        monkeypatch.setattr(trials, "try_once", lambda worker, overdue=False: False)
 
 
 PROFILE_FIXTURES = {"db", "transactional_db", "live_server", "s3_files", "s3_server", "redis"}
@@ -188,10 +188,10 @@ def _fresh_cache(request):
 
         request.getfixturevalue("transactional_db" if "transactional_db" in request.fixturenames else "db")
         cache.clear()
-        from evaluation import lacking
-        from leaderboard.page_cache import PARTS
+        from evaluation.work import missing_weights
+        from leaderboard.service.page_cache import PARTS
 
-        lacking._left.clear()
+        missing_weights._left.clear()
         PARTS.clear()
 
 
@@ -250,16 +250,16 @@ def people(challenge):
 @pytest.fixture
 def references(phase):
     """The phase's reference items, parsed."""
-    from submissions import storage
-    from submissions.formats.wireframe import unpack
+    from submissions.formats.wireframe.wireframe_files import unpack
+    from submissions.storage import stored_files
 
-    return unpack(storage.store().read(phase.references.get().key))
+    return unpack(stored_files.store().read(phase.references.get().key))
 
 
 @pytest.fixture
 def scored(phase, people, references, django_capture_on_commit_callbacks):
     """`scored(scale=0.1, team=..., method_name=...)`: an entry sent and scored by the real worker."""
-    from evaluation.worker import drain
+    from evaluation.work.worker import drain
     from tests.support.factories import archive, perturbed, received
 
     def send(scale: float = 0.1, team=None, seed: int = 0, items=None, **values):
@@ -285,20 +285,20 @@ def ships(monkeypatch):
 @pytest.fixture
 def local_files(settings, tmp_path):
     """A folder of this test's own, on the cluster profile too: parts then come through the service."""
-    from submissions import storage
+    from submissions.storage import stored_files
 
     settings.HOME, settings.S3_BUCKET = tmp_path, ""
-    return storage.store()
+    return stored_files.store()
 
 
 @pytest.fixture
 def s3_files(settings, tmp_path, s3_server):
     """A bucket of this test's own."""
-    from submissions import storage
+    from submissions.storage import stored_files
 
     settings.HOME, settings.S3_BUCKET = tmp_path, f"test-{uuid.uuid4().hex[:12]}"
     settings.S3_ENDPOINT = settings.S3_PUBLIC_ENDPOINT = s3_server
     settings.S3_ACCESS_KEY = settings.S3_SECRET_KEY = "test"
-    store = storage.store()
+    store = stored_files.store()
     store.client.create_bucket(Bucket=settings.S3_BUCKET)
     return store

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from evaluation import weights
 from evaluation.metrics.catalogue import locase, mesh, render, render_osim, render_pieces, render_puzzlesim, wireframe
 from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
+from evaluation.networks import weights
 
 __all__ = [
     "REGISTRY", "MetricSpec", "Micro", "OtherDefinition", "Param", "ParamError", "UnknownMetric", "fingerprint", "get", "is_current",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evaluation import weights
+from evaluation.networks import weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,7 +145,7 @@ class MetricSpec:
     paper: str
     function: str
     needs: tuple[str, ...] = ("reference",)
-    weights: str | tuple[str, ...] | None = None  # the networks it needs, of evaluation/weights.py; see `networks`
+    weights: str | tuple[str, ...] | None = None  # the networks it needs, of evaluation/networks/weights.py; see `networks`
     device: str = "cpu"  # cpu or gpu
     version: int = 1
     level: str = "item"  # item, group or set: what one value is of

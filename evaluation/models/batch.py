@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation import weights
 from evaluation.metrics import registry
+from evaluation.metrics.runner import MetricRequest
 from evaluation.models.definition import PhaseMetric, Reference
-from evaluation.runner import MetricRequest
+from evaluation.networks import weights
 from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission
@@ -64,7 +64,7 @@ class EvaluationBatch(models.Model):
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="batches")
     reference = models.ForeignKey(Reference, on_delete=models.PROTECT, null=True, blank=True, related_name="batches")
     results = models.ForeignKey("evaluation.ResultTable", on_delete=models.PROTECT, null=True, blank=True, related_name="batches")
-    metrics = models.JSONField()  # PhaseMetric.snapshot() of each, in order; of imported figures evaluation.results.column_of()
+    metrics = models.JSONField()  # PhaseMetric.snapshot() of each, in order; of imported figures evaluation.result_tables.column_of()
     unit_scale = models.FloatField(default=1.0, help_text="Metres per unit, as the phase had it.")
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     reason = models.CharField(max_length=240, blank=True)
@@ -226,7 +226,7 @@ class EvaluationBatch(models.Model):
     def switch_if_complete(self) -> bool:
         """Make this the current batch if every member is done or excluded. A failed member blocks
         the switch until an operator retries or excludes it."""
-        from evaluation import preparing
+        from evaluation.work import reference_cache
 
         with transaction.atomic():
             self.phase.lock()
@@ -236,7 +236,7 @@ class EvaluationBatch(models.Model):
             now = timezone.now()
             retired = list(type(self).objects.filter(phase_id=self.phase_id, state=self.State.CURRENT))
             type(self).objects.filter(pk__in=[batch.pk for batch in retired]).update(state=self.State.RETIRED)
-            preparing.forget(retired, needed=[self])
+            reference_cache.forget(retired, needed=[self])
             self.state, self.switched_at = self.State.CURRENT, now
             self.save(update_fields=["state", "switched_at"])
             # An entry that was still being scored under the old batch is scored under this one, or,

@@ -12,16 +12,16 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation import weights
 from evaluation.metrics import registry
-from submissions import storage
+from evaluation.networks import weights
 from submissions.errors import Refused
-from submissions.formats.families import Family
+from submissions.kinds import Family
 from submissions.manifest import Bounds, Item, Manifest, MetricEntry
 from submissions.models import Phase
+from submissions.storage import stored_files
 
 if TYPE_CHECKING:
-    from submissions.formats.render import Roi
+    from submissions.formats.render.views import Roi
 
 COLUMN = RegexValidator(r"\A[a-z0-9][a-z0-9_@-]{0,62}\Z", "Use lower-case letters, digits, _, @ and hyphens, at most 63.")
 
@@ -88,7 +88,7 @@ class Reference(models.Model):
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="references")
     version = models.PositiveIntegerField()
-    key = models.CharField(max_length=255)  # in submissions.storage
+    key = models.CharField(max_length=255)  # in submissions.storage.stored_files
     sha256 = models.CharField(max_length=64)
     item_ids = models.JSONField()
     groups = models.JSONField()  # one per item, in the same order
@@ -143,7 +143,7 @@ class Reference(models.Model):
                     "newer_version",
                 )
             key = f"references/{phase.pk}/{version}-{digest[:16]}.{family.stored}"
-            storage.store().save_bytes(key, data)
+            stored_files.store().save_bytes(key, data)
             return cls.objects.create(
                 phase=phase, version=version, key=key, sha256=digest, item_ids=ids,
                 groups=[group_of[name] for name in ids],
@@ -164,11 +164,11 @@ class Reference(models.Model):
 
     def items(self) -> dict[str, Any]:
         """The items themselves, by id."""
-        return self.family.unpack(storage.store().read(self.key))
+        return self.family.unpack(stored_files.store().read(self.key))
 
     def regions(self) -> dict[str, tuple[Roi, ...]]:
         """The regions of interest of each view that has an image, by id; nothing of families without images."""
-        with storage.store().local_path(self.key).open("rb") as source:
+        with stored_files.store().local_path(self.key).open("rb") as source:
             return self.family.stored_regions(source)
 
     def scenes_without_regions(self) -> list[str]:
@@ -186,7 +186,7 @@ class Reference(models.Model):
 
     def image(self, item: str) -> bytes | None:
         """The PNG of one view; None where it has none."""
-        with storage.store().local_path(self.key).open("rb") as source:
+        with stored_files.store().local_path(self.key).open("rb") as source:
             return self.family.stored_image(source, item)
 
     def manifest(self, metrics: list[dict]) -> Manifest:

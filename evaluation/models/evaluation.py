@@ -8,7 +8,7 @@ from typing import Self
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation import runner
+from evaluation.metrics import runner
 from evaluation.models import cutting
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.runs import Leavable

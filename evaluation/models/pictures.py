@@ -10,9 +10,9 @@ from typing import Self
 from django.db import models
 from django.utils import timezone
 
+from evaluation.images import names
 from evaluation.models.evaluation import Evaluation
 from evaluation.models.runs import Run
-from evaluation.pictures import names
 from submissions import wake
 from submissions.leases import LeasedQuerySet
 

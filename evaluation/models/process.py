@@ -37,7 +37,7 @@ class Process(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     name = models.CharField(max_length=120, unique=True)
     queues = models.JSONField(default=list)  # that a worker listens to
-    requests = models.JSONField(default=dict)  # that a web process answered: see leaderboard.traffic
+    requests = models.JSONField(default=dict)  # that a web process answered: see leaderboard.service.traffic
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField(db_index=True)
     worked_at = models.DateTimeField(null=True)  # when the sweeper last ended a round

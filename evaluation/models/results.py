@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation import results
+from evaluation import result_tables
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.evaluation import Evaluation
 from evaluation.models.score import Score
@@ -31,7 +31,7 @@ class ResultTable(models.Model):
     text = models.TextField()
     sha256 = models.CharField(max_length=64)
     file_name = models.CharField(max_length=160)
-    layout = models.JSONField()  # evaluation.results.Layout
+    layout = models.JSONField()  # evaluation.result_tables.Layout
     opinions = models.JSONField(null=True, blank=True)  # the columns that hold mean opinions, see leaderboard.bundle.results
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
@@ -44,11 +44,11 @@ class ResultTable(models.Model):
         return f"{self.phase} results v{self.version}"
 
     @property
-    def read_layout(self) -> results.Layout:
-        return results.Layout.from_dict(self.layout)
+    def read_layout(self) -> result_tables.Layout:
+        return result_tables.Layout.from_dict(self.layout)
 
-    def table(self) -> results.Table:
-        return results.read(self.text, self.read_layout)
+    def table(self) -> result_tables.Table:
+        return result_tables.read(self.text, self.read_layout)
 
     @classmethod
     def of(cls, phase: Phase) -> ResultTable | None:
@@ -56,9 +56,11 @@ class ResultTable(models.Model):
         return cls.objects.filter(phase=phase).order_by("-version").first()
 
     @classmethod
-    def put(cls, phase: Phase, text: str, layout: results.Layout, file_name: str, opinions: dict | None = None, actor=None) -> ResultTable:
+    def put(
+        cls, phase: Phase, text: str, layout: result_tables.Layout, file_name: str, opinions: dict | None = None, actor=None
+    ) -> ResultTable:
         """Keep the table as the phase's newest version and rank what it holds. Raises `ResultsError` where it cannot be read."""
-        table = results.read(text, layout)
+        table = result_tables.read(text, layout)
         digest = hashlib.sha256(text.encode()).hexdigest()
         with transaction.atomic():
             phase.lock()
@@ -79,11 +81,11 @@ class ResultTable(models.Model):
             wake.after_commit("boards")
         return row
 
-    def _batch(self, table: results.Table, layout: results.Layout, actor) -> EvaluationBatch:
+    def _batch(self, table: result_tables.Table, layout: result_tables.Layout, actor) -> EvaluationBatch:
         """The batch that takes over from the one before: nothing has to be computed for it."""
         EvaluationBatch.objects.filter(phase=self.phase, state=EvaluationBatch.State.CURRENT).update(state=EvaluationBatch.State.RETIRED)
         columns = [
-            results.column_of(it, position, decimals, self.sha256)
+            result_tables.column_of(it, position, decimals, self.sha256)
             for position, (it, decimals) in enumerate(zip(layout.columns, table.decimals, strict=True))
         ]
         return EvaluationBatch.objects.create(
@@ -91,7 +93,7 @@ class ResultTable(models.Model):
             created_by=actor, switched_at=timezone.now(),
         )  # fmt: skip
 
-    def _entries(self, table: results.Table, actor) -> list[Submission]:
+    def _entries(self, table: result_tables.Table, actor) -> list[Submission]:
         """An entry for each row, in their order."""
         known = {it.method_name: it for it in Submission.objects.filter(phase=self.phase, made_as="")}
         team = _team(self.phase) if table.rows else None

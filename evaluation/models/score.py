@@ -14,7 +14,7 @@ from django.db import models
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, mean_interval, unit_matrix
 from evaluation.metrics.result import Status as SampleStatus
-from evaluation.runner import SampleScores
+from evaluation.metrics.runner import SampleScores
 
 if TYPE_CHECKING:
     from evaluation.models.evaluation import Evaluation

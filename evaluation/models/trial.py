@@ -9,13 +9,13 @@ from typing import Any, Self
 from django.db import models
 from django.utils import timezone
 
-from evaluation import weights
-from evaluation.gate import design as gate
-from evaluation.gate.words import passed_words, refused_words
 from evaluation.metrics import registry
 from evaluation.models.batch import EvaluationBatch, is_retired
 from evaluation.models.definition import Reference
 from evaluation.models.runs import Run
+from evaluation.networks import weights
+from evaluation.networks.gate import design as gate
+from evaluation.networks.gate.words import passed_words, refused_words
 from submissions import wake
 from submissions.leases import LeasedQuerySet
 
@@ -68,8 +68,8 @@ class Trial(Run):
     version = models.CharField(max_length=16)  # of the gate
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
     at = models.JSONField(default=list)
-    rows = models.JSONField(default=list)  # evaluation.gate.trial.Row of each score
-    scenes = models.JSONField(default=list)  # evaluation.gate.trial.SceneVerdict of each scene that is done
+    rows = models.JSONField(default=list)  # evaluation.networks.gate.trial.Row of each score
+    scenes = models.JSONField(default=list)  # evaluation.networks.gate.trial.SceneVerdict of each scene that is done
     judged_at = models.DateTimeField(null=True)
     pictures = models.JSONField(default=dict)  # by scene: [damage, width, height] of each picture made of its first view
     done = models.PositiveIntegerField(default=0)  # scores

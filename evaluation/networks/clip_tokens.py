@@ -18,7 +18,7 @@ from pathlib import Path
 import ftfy
 import regex
 
-from evaluation.weights import WeightsError
+from evaluation.networks.weights import WeightsError
 
 PLACES = 77  # of which the first and the last one taken are the marks of a text's start and end
 VOCABULARY = 49_408  # numbers there are: 256 bytes, the same at the end of a word, the merges, start and end

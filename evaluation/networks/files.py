@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from evaluation.weights import WeightsError
+from evaluation.networks.weights import WeightsError
 
 NESTED = ("model", "state_dict", "model_state_dict")  # where checkpoints keep the parameters, beside other things
 COUNTERS = "num_batches_tracked"  # of batch norms, which matter only while training; old files lack them

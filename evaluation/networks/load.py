@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from evaluation import weights as stored
 from evaluation.networks import small_detector, yolox
+from evaluation.networks import weights as stored
 from evaluation.networks.alexnet import AlexNet
 from evaluation.networks.clip_text import ClipTextTower
 from evaluation.networks.clip_tokens import Tokenizer
@@ -23,13 +23,13 @@ from evaluation.networks.files import fill, read_state
 from evaluation.networks.inception import FidInception
 from evaluation.networks.squeezenet import SqueezeNet
 from evaluation.networks.vgg import Vgg16
-from evaluation.weights import Weights, WeightsError
+from evaluation.networks.weights import Weights, WeightsError
 
 _ready: dict[tuple[str, str, str, str], nn.Module] = {}  # by network, set, digest and device
 
 
 def load(network: str, name: str, device: torch.device | str = "cpu") -> nn.Module:
-    """The network with the set of weights of that name (see evaluation/weights.py), for inference; read once per process.
+    """The network with the set of weights of that name (see evaluation/networks/weights.py), for inference; read once per process.
 
     "backbone" gives a module with `features`, which takes images as `normalise.imagenet` leaves them; the set's name or,
     for a shipped set, its model card's `architecture` says which. "lpips_*" gives its backbone and, as `heads`, the list

@@ -11,7 +11,7 @@ from typing import Any
 from evaluation.local import CannotScore
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from submissions.formats.errors import FormatError
-from submissions.formats.wireframe import SUFFIXES, Wireframe, load_folder, write_json, write_npz, write_obj
+from submissions.formats.wireframe.wireframe_files import SUFFIXES, Wireframe, load_folder, write_json, write_npz, write_obj
 
 WRITERS = {"obj": write_obj, "json": write_json, "npz": write_npz}
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # equal archives for equal wireframes

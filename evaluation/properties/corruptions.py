@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 
 KINDS = ("deform", "perturb", "add", "remove")
 LEVELS = ("low", "med", "high")

@@ -18,13 +18,13 @@ import numpy as np
 
 from evaluation.metrics import registry
 from evaluation.metrics.result import ItemPartial
+from evaluation.metrics.runner import PAIRS
 from evaluation.metrics.spec import MetricSpec
 from evaluation.properties import suite, verdicts
 from evaluation.properties.outcomes import Kept, Outcome, digest_of
 from evaluation.properties.suite import Dataset, Rate, Table
 from evaluation.properties.trials import Question, Trial
 from evaluation.properties.verdicts import Held
-from evaluation.runner import PAIRS
 
 TRIALS = {
     "wireframe": "evaluation.properties.wireframe_trials",
@@ -163,7 +163,7 @@ def tabulated(metric: Metric, dataset: Dataset, outcomes: Sequence[Outcome], ms_
         params=registry.resolve_params(key, params),
         fingerprint=registry.fingerprint(key, params, weights),
         dataset=dataset,
-        made=datetime.date.today().isoformat(),
+        made=datetime.datetime.now(datetime.UTC).date().isoformat(),
         ms_per_sample=round(ms_per_sample, 3),
         tests={test.id: _rate([outcome[test.id] for outcome in outcomes]) for test in suite.tests_of(spec.family)},
     )

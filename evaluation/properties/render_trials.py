@@ -18,7 +18,7 @@ from evaluation.metrics.render.pair import RenderPair
 from evaluation.properties import trials
 from evaluation.properties.trials import Question, Trial
 from evaluation.synthetic import pictures, rooms
-from submissions.formats.render import CleanViews, Render, Roi, SceneImages, View, encoded, render
+from submissions.formats.render.views import CleanViews, Render, Roi, SceneImages, View, encoded, render
 
 WIDTH, HEIGHT = 192, 144  # px
 MORE_CLEAN = 3  # views of the room beside the model's own

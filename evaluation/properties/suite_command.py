@@ -14,7 +14,7 @@ from evaluation.metrics import registry
 from evaluation.properties import suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError
-from submissions.formats.families import FAMILIES
+from submissions.kinds import FAMILIES
 
 
 def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from evaluation.metrics import registry
-from evaluation.runner import PAIRS
+from evaluation.metrics.runner import PAIRS
 
 SHOWN = {"wireframe": "evaluation.properties.wireframe_weaknesses", "mesh": "evaluation.properties.mesh_weaknesses"}
 

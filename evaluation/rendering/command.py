@@ -43,7 +43,7 @@ def _draw(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> N
     from PIL import Image
 
     from evaluation.rendering.reference import SETS, mesh_views
-    from submissions.formats.mesh import read_mesh
+    from submissions.formats.mesh.mesh_files import read_mesh
 
     mesh = read_mesh(options.mesh.read_bytes(), options.mesh.name, companions=_beside(options.mesh))
     views = SETS[options.views]()

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from submissions.formats import render_folder
+from submissions.formats.archive import Package, open_package
 from submissions.formats.arrays import Mesh
 from submissions.formats.errors import Findings, FormatError
-from submissions.formats.families import MESH
-from submissions.formats.images import WHITE, Colour
-from submissions.formats.package import Package, open_package
-from submissions.formats.render import View, with_scenes
+from submissions.formats.render import folder
+from submissions.formats.render.images import WHITE, Colour
+from submissions.formats.render.views import View, with_scenes
+from submissions.kinds import MESH
 
 SETS = {"turntable": 24, "266": 266}  # the views of each, as `evaluation.rendering.reference` draws them
 UPS = ("z", "y")
@@ -58,7 +58,7 @@ def read(path: Path, background: Colour = WHITE) -> tuple[dict[str, Mesh], dict[
     if not meshes:
         findings.add("", f"holds no mesh; put one for each prompt there, named after it ({', '.join(MESH.suffixes)})")
     for name in sorted(prompts.keys() - meshes.keys()):
-        findings.add("", f"has a prompt {name}, but no mesh of that name", render_folder.PROMPTS)
+        findings.add("", f"has a prompt {name}, but no mesh of that name", folder.PROMPTS)
     for name, mesh in meshes.items():
         if MESH.is_degenerate(mesh):
             findings.add("", f"needs {MESH.needs}", name)
@@ -70,7 +70,7 @@ def _views(meshes: Mapping[str, Mesh], prompts: Mapping[str, str], drawing: Draw
     import numpy as np
 
     from evaluation.rendering import reference
-    from submissions.formats.render import encoded, render
+    from submissions.formats.render.views import encoded, render
 
     for prompt, mesh in meshes.items():
         for one in reference.mesh_views(mesh, reference.SETS[drawing.views](), drawing.size, drawing.up):
@@ -81,7 +81,7 @@ def _views(meshes: Mapping[str, Mesh], prompts: Mapping[str, str], drawing: Draw
 
 def _prompts(package: Package, label: str) -> dict[str, str]:
     findings = Findings(label)
-    there: list[Any] = [file.name for file in package.files if file.name == render_folder.PROMPTS]
-    found = render_folder.prompts_of(package, there[0], findings) if there else {}
+    there: list[Any] = [file.name for file in package.files if file.name == folder.PROMPTS]
+    found = folder.prompts_of(package, there[0], findings) if there else {}
     findings.raise_if_any()
     return found

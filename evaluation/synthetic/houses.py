@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 
 KINDS = ("gable", "hip", "l_shaped", "dormer")
 PROJECTED_ORIGIN = (538_000.0, 6_584_000.0, 40.0)  # what national grids look like

@@ -21,7 +21,7 @@ USES = {
     "leaves them",
     "detector": "objects and features for `osim`; images as the published YOLOX detectors take them (BGR, 0 to 255)",
 }
-FOLDERS = {"backbone": "backbone", "detector": "yolox"}  # under evaluation/networks/weights
+FOLDERS = {"backbone": "backbone", "detector": "yolox"}  # under evaluation/networks/shipped
 
 
 def card(

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from evaluation.weights import WeightsError
+from evaluation.networks.weights import WeightsError
 from submissions.formats.errors import FormatError
 
 

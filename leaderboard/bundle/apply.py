@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation import preparing
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference, ResultTable
+from evaluation.work import reference_cache
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     MANIFEST_FIELDS,
@@ -24,10 +24,11 @@ from leaderboard.bundle.definition import (
 )
 from leaderboard.bundle.plan import Facts, PhaseFacts, Plan, make_plan
 from leaderboard.bundle.state import read, reference_definition
-from leaderboard.published import follow
-from submissions import storage, wake
+from leaderboard.studies.published_evidence import follow
+from submissions import wake
 from submissions.errors import Refused
 from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, RenderedText, Status, User
+from submissions.storage import stored_files
 
 VERBS = {"create": "add", "change": "edit", "remove": "remove"}
 
@@ -144,7 +145,7 @@ class _Work:
             if row.sha256 != file.sha256:
                 drop_bytes(row.key)
                 row.sha256, row.key = file.sha256, f"challenges/{self.challenge.pk}/{secrets.token_hex(16)}"
-                storage.store().save_file(row.key, file.local_path())
+                stored_files.store().save_file(row.key, file.local_path())
             checked(row).save()
         for row in ChallengeFile.objects.filter(pk__in=[file.pk for file in old.values()]):
             drop_bytes(row.key)
@@ -257,7 +258,7 @@ def remove_phase(phase: Phase) -> None:
     """Delete a phase without entries, with what was made for it."""
     for key in [*phase.references.values_list("key", flat=True), *phase.files.values_list("key", flat=True)]:
         drop_bytes(key)
-    preparing.forget(phase.batches.select_related("reference__phase__challenge"))
+    reference_cache.forget(phase.batches.select_related("reference__phase__challenge"))
     phase.snapshots.all().delete()
     if phase.is_imported:
         phase.submissions.all().delete()
@@ -268,7 +269,7 @@ def remove_phase(phase: Phase) -> None:
 def drop_bytes(key: str) -> None:
     """Delete what lies under `key` once the rows that named it are surely gone."""
     if key:
-        transaction.on_commit(lambda: storage.store().delete(key))
+        transaction.on_commit(lambda: stored_files.store().delete(key))
 
 
 def checked(row: models.Model, exclude: set[str] | None = None) -> models.Model:

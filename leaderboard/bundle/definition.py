@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from evaluation.results import Layout
+from evaluation.result_tables import Layout
 
 # The plain columns of each model, in the order in which they are written and shown.
 CHALLENGE_FIELDS = (

@@ -24,7 +24,7 @@ from leaderboard.bundle.folder import name_fault
 from leaderboard.bundle.moments import moment_text
 from leaderboard.bundle.parse import FILE
 from submissions.errors import Refused
-from submissions.formats.families import FAMILIES, Family
+from submissions.kinds import FAMILIES, Family
 
 FOLDERS = {"input": "inputs", "example": "examples"}
 _HEAD = "# Written by `manage.py challenge export`. The documentation's page on bundles explains every key.\n"

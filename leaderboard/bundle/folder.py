@@ -13,7 +13,7 @@ from evaluation.rendering import objects
 from leaderboard.bundle.definition import FileDef, ReferenceDef
 from leaderboard.bundle.document import Reader
 from submissions.formats.errors import FormatError
-from submissions.formats.families import Family
+from submissions.kinds import Family
 
 MAX_TEXT_BYTES = 1_000_000
 MAX_NAME = 160

@@ -17,14 +17,14 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, validate_email
 from django.db import models
 
-from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric
+from evaluation.networks import weights
 from leaderboard.bundle import results
 from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef
 from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
 from leaderboard.bundle.folder import Folder
-from submissions.formats.families import FAMILIES
+from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase
 from submissions.models.phase import RESERVED_SLUGS
 

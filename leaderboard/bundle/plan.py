@@ -10,7 +10,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from evaluation.metrics import registry
-from evaluation.results import ResultColumn
+from evaluation.result_tables import ResultColumn
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     IMAGE_FIELDS,
@@ -26,7 +26,7 @@ from leaderboard.bundle.definition import (
 )
 from leaderboard.bundle.moments import moment_text
 from leaderboard.bundle.results import fields_of
-from submissions.formats.families import FAMILIES, Family, same
+from submissions.kinds import FAMILIES, Family, same
 from submissions.models import Challenge, Phase
 
 CREATE, CHANGE, REMOVE = "create", "change", "remove"

@@ -10,10 +10,10 @@ from pathlib import Path
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
-from evaluation import results
+from evaluation import result_tables
 from evaluation.models.definition import COLUMN
 from evaluation.models.results import MOST_BYTES
-from evaluation.results import Layout, ResultColumn, ResultsError
+from evaluation.result_tables import Layout, ResultColumn, ResultsError
 from leaderboard.bundle.definition import OpinionColumn, OpinionsDef, ResultsDef
 from leaderboard.bundle.document import Reader
 from leaderboard.bundle.folder import Folder, name_fault
@@ -141,7 +141,7 @@ def _table_text(reader: Reader, path: Path | None) -> str | None:
 
 def _check_table(reader: Reader, text: str, layout: Layout, opinions: OpinionsDef | None) -> None:
     try:
-        table = results.read(text, layout)
+        table = result_tables.read(text, layout)
         methods = {row.method for row in table.rows}
         if opinions is not None:
             published(text, layout, opinions)
@@ -160,10 +160,10 @@ def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dic
     """
     found: dict[str, dict[str, tuple[float | None, ...]]] = {it.criterion: {} for it in opinions.criteria}
     problems = []
-    for number, line in results.lines(text, (layout.method, *(head for it in opinions.criteria for head in it.heads))):
+    for number, line in result_tables.lines(text, (layout.method, *(head for it in opinions.criteria for head in it.heads))):
         for it in opinions.criteria:
             try:
-                values = tuple(results.number_in(line[head]) if head else None for head in (it.column, it.low, it.high, it.n))
+                values = tuple(result_tables.number_in(line[head]) if head else None for head in (it.column, it.low, it.high, it.n))
             except ValueError:
                 problems.append(f"line {number}: what stands for {it.criterion} must be numbers, or empty.")
                 continue

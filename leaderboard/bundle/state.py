@@ -17,8 +17,8 @@ from leaderboard.bundle.definition import (
     ReferenceDef,
     ResultsDef,
 )
-from submissions import storage
 from submissions.models import Challenge, ChallengeFile, Phase
+from submissions.storage import stored_files
 
 
 def read(challenge: Challenge) -> ChallengeDef:
@@ -90,7 +90,7 @@ def reference_definition(row: Reference) -> ReferenceDef:
 def file_definition(row: ChallengeFile) -> FileDef:
     return FileDef(
         kind=row.kind, name=row.name, title=row.title, size=row.size, sha256=row.sha256, pk=row.pk,
-        local_path=lambda: storage.store().local_path(row.key),
+        local_path=lambda: stored_files.store().local_path(row.key),
     )  # fmt: skip
 
 

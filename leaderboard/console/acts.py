@@ -13,15 +13,15 @@ from django.db import transaction
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference
 from evaluation.rendering.objects import Drawing
-from evaluation.sandbox import JobFailed, Sandbox, job_folder
+from evaluation.work.sandbox import JobFailed, Sandbox, job_folder
 from leaderboard.bundle.apply import drop_bytes, remove_phase
 from leaderboard.bundle.folder import reference_faults
 from leaderboard.bundle.state import reference_in_force
 from submissions.errors import Refused
-from submissions.formats.families import Family
-from submissions.formats.render import Roi
+from submissions.formats.render.views import Roi
+from submissions.kinds import Family
 from submissions.models import AuditEntry, Challenge, Phase, Submission
-from submissions.models.entered import checked_file_name
+from submissions.models.entry_texts import checked_file_name
 
 DOUBTING = 6  # looking for objects in a reference may take this part of the time of reading it
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from django.conf import settings
 
-from evaluation import weights
-from evaluation.doubts import REGIONS
 from evaluation.metrics import registry
 from evaluation.metrics.registry import MetricSpec
 from evaluation.models import EvaluationBatch
-from leaderboard import evidence
+from evaluation.networks import weights
+from evaluation.reference_warnings import REGIONS
+from leaderboard.boards import metric_evidence
+from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.bundle.state import reference_in_force
-from leaderboard.evidence import Evidence
 from leaderboard.models import Study
 from submissions.models import Phase
 
@@ -58,7 +58,7 @@ class MetricEvidence:
     @cached_property
     def shown(self) -> Evidence:
         """What the panel shows: these parameters' evidence, else that of the defaults."""
-        return self.own if self.own.tables else evidence.of_default(self.spec)
+        return self.own if self.own.tables else metric_evidence.of_default(self.spec)
 
     @property
     def is_stand_in(self) -> bool:
@@ -72,7 +72,7 @@ class MetricEvidence:
         return len(batch.reference.item_ids) if batch else 0
 
     @property
-    def cost(self) -> evidence.Cost | None:
+    def cost(self) -> metric_evidence.Cost | None:
         """The dearer of what it costs beside other metrics here and on its own: what it shares may not be shared in this phase."""
         found = [cost for cost in (self.own.cost, self.shown.cost_alone) if cost is not None]
         return max(found, key=lambda cost: cost.ms, default=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leaderboard.models import Study
-from leaderboard.stats.opinions import SCREENED
+from leaderboard.stats.correlation import SCREENED
 
 
 @dataclass(frozen=True)

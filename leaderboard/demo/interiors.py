@@ -10,8 +10,8 @@ import numpy as np
 from evaluation.synthetic import pictures
 from evaluation.synthetic.rooms import room, walk
 from leaderboard.demo.story import PRACTICE, Demo, Entry, Items, made_up
-from submissions.formats.families import RENDER
-from submissions.formats.render import CleanViews, Render, Roi, View, render
+from submissions.formats.render.views import CleanViews, Render, Roi, View, render
+from submissions.kinds import RENDER
 
 SLUG, PHASE = "rooms", "practice"
 NAMES = ("parlour", "study", "attic", "nursery", "library", "workshop", "kitchen", "lounge")

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import numpy as np
 from django.utils import timezone
 
-from leaderboard.judge import planning
-from leaderboard.judge.planning import WIREFRAME_PLAN, Wish
-from leaderboard.judge.scores import result_of
 from leaderboard.models import JudgeAnswer, JudgeRun, Study
+from leaderboard.studies.judge import planning
+from leaderboard.studies.judge.planning import WIREFRAME_PLAN, Wish
+from leaderboard.studies.judge.scores import result_of
 from submissions.models import User
 
 MODEL = "made-up judge"

@@ -19,10 +19,10 @@ from leaderboard.bundle.parse import parse
 from leaderboard.demo import interiors, rooflines, solids, trials
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo, Entry, Items
 from leaderboard.models import Study
-from leaderboard.rating import campaign
-from leaderboard.rating.campaign import Design
-from leaderboard.rating.criteria import ready_made
-from submissions import client
+from leaderboard.studies.live import campaign
+from leaderboard.studies.live.campaign import Design
+from leaderboard.studies.live.criteria import ready_made
+from submissions.client import command
 from submissions.models import ApiToken, Challenge, Participation, Status, Submission, Team, User
 
 DEMOS = (rooflines.DEMO, solids.DEMO, interiors.DEMO)
@@ -94,7 +94,7 @@ def send(demo: Demo, entry: Entry, server: str, path: Path) -> None:
     ]  # fmt: skip
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = client.main([*arguments, *(["--no-check"] if entry.breaks else [])])
+        code = command.main([*arguments, *(["--no-check"] if entry.breaks else [])])
     token.revoke()
     if code != 0:
         raise DemoError(f"“{entry.method}” could not be sent (exit code {code}): {said.getvalue().strip()[-500:]}")

@@ -10,7 +10,7 @@ from evaluation.properties.corruptions import corrupt
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.simplified import bounding_box, convex_hull, jittered, merged, sampled_points, shortest_dropped
 from leaderboard.demo.story import PRACTICE, Demo, Entry, each, made_up, points_of
-from submissions.formats.wireframe import Wireframe, write_npz, write_obj
+from submissions.formats.wireframe.wireframe_files import Wireframe, write_npz, write_obj
 
 SLUG, PHASE = "rooflines", "practice"
 N_HOUSES, SEED = 24, 2026

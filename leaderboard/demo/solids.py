@@ -13,7 +13,7 @@ from evaluation.synthetic.meshes import mesh
 from evaluation.synthetic.simplified import convex_hull_mesh
 from leaderboard.demo.story import PRACTICE, Demo, Entry, each, made_up, points_of
 from submissions.formats.arrays import Mesh
-from submissions.formats.mesh import write_ply
+from submissions.formats.mesh.mesh_files import write_ply
 
 SLUG, PHASE = "solids", "practice"
 KINDS = ("chair", "gear", "knot", "mug", "plane", "rock", "vase", "wheel")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-PASSWORD = "rooflines-demo"
+PASSWORD = "rooflines-demo"  # noqa: S105 - everybody may know it: it opens the demo alone
 
 Item = Any  # of the challenge's family: a Wireframe, a Mesh, or the View that a render is of
 Items = Mapping[str, Item]

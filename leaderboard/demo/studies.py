@@ -9,11 +9,11 @@ from leaderboard.demo import interiors, rooflines, solids
 from leaderboard.demo.judge import Liking, made_up_judge
 from leaderboard.demo.raters import SEED, Taste, liked, made_up_votes
 from leaderboard.demo.story import Demo
-from leaderboard.judge.planning import WIREFRAME_PLAN
 from leaderboard.models import Study
-from leaderboard.rating.criteria import ready_made
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
+from leaderboard.studies.judge.planning import WIREFRAME_PLAN
+from leaderboard.studies.live.criteria import ready_made
 from submissions.models import Challenge, Phase, Status, Submission, User
 
 STUDY = "made-up-raters"

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evaluation.gate.design import Row
 from evaluation.models import EvaluationBatch, Trial
+from evaluation.networks.gate.design import Row
 from leaderboard.demo.story import Demo
 from submissions.models import Phase
 
@@ -21,7 +21,7 @@ FILE = Path(__file__).with_name("trials.json")
 
 def restore(phase: Phase) -> int:
     """Give the phase's columns the verdicts that are kept for them; how many had one."""
-    from evaluation.gate.trial import verdict
+    from evaluation.networks.gate.trial import verdict
 
     Trial.request_missing()
     found = 0

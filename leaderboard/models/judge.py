@@ -12,12 +12,12 @@ from django.db import models, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from leaderboard.judge import instructions
-from leaderboard.judge.instructions import Row
-from leaderboard.judge.schedule import Schedule
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.rater import Rater
 from leaderboard.models.study import Study
+from leaderboard.studies.judge import instructions
+from leaderboard.studies.judge.instructions import Row
+from leaderboard.studies.judge.schedule import Schedule
 from submissions import wake
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models import AuditEntry, User

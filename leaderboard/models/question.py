@@ -19,7 +19,7 @@ def new_token() -> str:
 class Question(models.Model):
     """One thing a rater is asked: a pair of entries on a sample as it is shown, or one entry (`right` is none).
 
-    Rows are made a few at a time, ahead of the rater, see `leaderboard.rating.ask`. `swapped` says that the sides
+    Rows are made a few at a time, ahead of the rater, see `leaderboard.studies.live.ask`. `swapped` says that the sides
     were turned against the order of the entries; `repeat_of` is the earlier question that is asked again.
     """
 

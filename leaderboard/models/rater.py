@@ -56,7 +56,7 @@ class Rater(models.Model):
     left_at = models.DateTimeField(null=True, blank=True)  # left for good, with what they said: nobody brings that back
     withdrawn = models.PositiveIntegerField(default=0, help_text="Judgements that were deleted when they left.")
     is_counted = models.BooleanField(default=True)
-    # The sitting ends with a pause; see `leaderboard/rating/pace.py`.
+    # The sitting ends with a pause; see `leaderboard/studies/live/progress.py`.
     sitting_from = models.DateTimeField(null=True, blank=True)
     sitting_answers = models.PositiveIntegerField(default=0)
     answered_last = models.DateTimeField(null=True, blank=True)
@@ -88,7 +88,7 @@ class Rater(models.Model):
 
 
 class Tally(models.Model):
-    """What a rater was asked and said in brief, see `leaderboard.rating.past`: to plan a question, those of all raters are read,
+    """What a rater was asked and said in brief, see `leaderboard.studies.live.history`: to plan a question, those of all raters are read,
     and not their questions and votes. It is written under the rater's lock, with the rows that it is of.
     """
 

@@ -13,7 +13,7 @@ from django.db import models
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
-from leaderboard import boards, rows
+from leaderboard.boards import build, rows
 from submissions.models import Phase
 
 
@@ -63,7 +63,7 @@ class Snapshot(models.Model):
         decoded = decode(self.pk, self.digest)
         if self.hides_people:
             decoded = decoded | {"people": None}
-        return boards.withheld(decoded, self.withheld) if self.withheld else decoded
+        return build.withheld(decoded, self.withheld) if self.withheld else decoded
 
     @property
     def withdrawn(self) -> int:
@@ -107,7 +107,7 @@ class Snapshot(models.Model):
     def withhold(self, phase: Phase) -> None:
         """Leave out of the public's ranking what may not be shown any more."""
         if self.audience == self.Audience.PUBLIC:
-            self.withheld = boards.barred(phase)
+            self.withheld = build.barred(phase)
             told = decode(self.pk, self.digest).get("people")
             self.hides_people = bool(told) and not phase.studies.filter(pk=told["study"]["id"], is_public=True).exists()
 
@@ -117,7 +117,7 @@ class Snapshot(models.Model):
         snapshot becomes the current one again. None while the phase cannot be scored."""
         while True:
             phase.refresh_from_db()
-            payload = boards.build(phase, audience, now)
+            payload = build.build(phase, audience, now)
             if payload is None:
                 return None
             batch = EvaluationBatch.current(phase)
@@ -129,8 +129,8 @@ class Snapshot(models.Model):
     def make_all(cls, phase: Phase, now: datetime | None = None) -> None:
         """Rank the phase for both audiences, with one computation where they see the same."""
         public = cls.make(phase, cls.Audience.PUBLIC, now)
-        if public is not None and boards.hides_nothing(phase, now):
-            cls._keep(phase, cls.Audience.ORGANIZERS, public.batch, public.content | {"audience": boards.ORGANIZERS})
+        if public is not None and build.hides_nothing(phase, now):
+            cls._keep(phase, cls.Audience.ORGANIZERS, public.batch, public.content | {"audience": build.ORGANIZERS})
         else:
             cls.make(phase, cls.Audience.ORGANIZERS, now)
 

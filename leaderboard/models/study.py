@@ -12,14 +12,14 @@ from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Reference
-from leaderboard.certainty import Unit
-from leaderboard.judge.instructions import KEYS
+from leaderboard.boards.certainty import Unit
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
 from leaderboard.stats.labels import DAMAGED, LabelsError
-from leaderboard.stats.ratings import Rating
+from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Vote, moment, order_number, stamp
+from leaderboard.studies.judge.instructions import KEYS
 from submissions import wake
 from submissions.errors import Refused
 from submissions.formats.errors import heads_text

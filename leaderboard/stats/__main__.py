@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats import labels, opinion_study, summaries
-from leaderboard.stats import ratings as rating
+from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.agreement import FEW_TWICE
+from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes, VotesError
-from leaderboard.stats.with_people import FEW_TWICE
+from submissions.client.broken_pipe import end
 from submissions.formats.errors import more_cells
-from submissions.pipes import end
 
 DIRECTIONS = {"higher": True, "lower": False}
 VOTES, SCORES = (*voting.COLUMNS, *voting.MORE), (*rating.COLUMNS, *rating.MORE)

@@ -1,204 +1,415 @@
-"""How the metrics of a board agree on its entries, and what becomes of the order under other choices.
+"""How far a metric agrees with people: one figure that says it, three beside it, the best that is possible, and a test between two.
 
-Two metrics agree as far as they put the entries in one order (Kendall's tau-b, or Spearman's rho); those that agree
-strongly are grouped. The order is then taken anew by every other rule and without each metric in turn. Ranks are those
-of `ranking`, which alone decides them; here they are only compared.
+A metric is a table x float64[samples, entries], turned so that higher is better, NaN where it has no value. On a question
+(a pair of entries of one sample) its difference is d = x[b] - x[a]. The headline is decided agreement: of the answers that
+name a winner, how often the metric puts that winner first, half where it ties. A constant, a coin and noise stand at one half
+of it, whatever the share of ties among people's answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaln, stdtr
 
-from leaderboard.stats.ranking import Column, Floats, costs, overall, placings
+from leaderboard.stats import crossed
+from leaderboard.stats.answers import Answers
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.votes import FEW, Floats, Ints
 
-TOGETHER = 0.7  # groups are joined while their metrics agree on average by at least this tau
-FEW = 10  # entries below which one swapped pair moves tau by more than a twentieth
-MOST_PAIRS = 1 << 24  # signs held in memory at once
+EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are rounding
+FOLDS = 5
+LEAST_TWICE = 60  # answers on questions that two decided, for the best possible
+WORTH_A_SHARE = 0.55  # best possible up to which the share of the way there says nothing
+LEAST_ENTRIES = 8  # for an interval of a correlation
+ALL_FLIPS = 16  # samples up to which every pattern of signs is tried
 
-RULE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda count", "weighted": "Weighted mean rank"}
+NO_ANSWER = "Nobody answered on entries that this metric has values for."
+NO_WINNER = "No answer names a winner between entries that this metric has values for."
+NEVER_BOTH = "People {} tied: nothing can be told apart."
+FEW_TWICE = "Too few questions were answered by two people to say how well a metric could do."
+FEW_ENTRIES = f"Fewer than {LEAST_ENTRIES} entries: no interval."
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """A metric's differences d = x[b] - x[a] float64[N] on the answers it has values for, and `credit` for each: its own
+    verdict, -1 (a), 0 (a tie) or +1 (b). `had` marks these among all that count; `largest` is the largest |x| of the metric."""
+
+    answers: Answers
+    d: Floats
+    verdict: Floats
+    had: NDArray[np.bool_]
+    largest: float
+
+    @property
+    def coverage(self) -> float | None:
+        return len(self.d) / len(self.had) if len(self.had) else None
+
+
+def differences(answers: Answers, x: Floats) -> Differences:
+    first, second = x[answers.sample, answers.a], x[answers.sample, answers.b]
+    d = second - first
+    had = ~np.isnan(d)
+    bound = EQUAL * np.maximum(1.0, np.maximum(np.abs(first), np.abs(second)))
+    verdict = np.where(np.abs(d) <= bound, 0.0, np.sign(d))
+    return Differences(answers.take(had), d[had], verdict[had], had, float(np.nanmax(np.abs(x), initial=0.0)))
+
+
+# --- B: one metric against the answers
+
+
+def credit(found: Differences) -> tuple[Answers, Floats]:
+    """The answers that name a winner, and for each 1 if the metric puts it first, 0 if the other, 1/2 if it ties."""
+    chosen = found.answers.verdict != 0
+    return found.answers.take(chosen), (1 + found.verdict[chosen] * found.answers.verdict[chosen]) / 2
+
+
+def decided(found: Differences) -> Figure:
+    """Decided agreement: sum w k / sum w. 1/2 is chance."""
+    answers, k = credit(found)
+    if not len(answers):
+        return Figure(None, why=NO_WINNER)
+    value, u = crossed.ratio(answers.weight * k, answers.weight)
+    return crossed.figure(value, u, answers.clusters, answers.weight)
+
+
+def better_worse(found: Differences) -> Figure:
+    """The area under the curve of d against who won: whether larger differences go with surer winners.
+
+    Each answer that names a winner enters from both sides (Krasula et al., QoMEX 2016, of pairs: Hanhart et al., QoMEX 2016).
+    """
+    chosen = found.answers.verdict != 0
+    answers = found.answers.take(chosen)
+    if not len(answers):
+        return Figure(None, why=NO_WINNER)
+    d = _steps(found)[chosen] * answers.verdict
+    value, above, below = _area(d, answers.weight, -d, answers.weight)
+    return crossed.figure(value, above + below, answers.clusters, answers.weight)
+
+
+def different_similar(found: Differences) -> Figure:
+    """The area under the curve of |d| against whether people saw a difference at all."""
+    answers, split = found.answers, found.answers.verdict != 0
+    if not len(answers):
+        return Figure(None, why=NO_ANSWER)
+    if split.all() or not split.any():
+        return Figure(None, why=NEVER_BOTH.format("never" if split.all() else "always"))
+    d, w = np.abs(_steps(found)), answers.weight
+    value, above, below = _area(d[split], w[split], d[~split], w[~split])
+    u = np.empty(len(d))
+    u[split], u[~split] = above, below
+    return crossed.figure(value, u, answers.clusters, w)
+
+
+def _steps(found: Differences) -> Floats:
+    """d in whole steps, so that rounding makes no equal differences unequal."""
+    return np.round(found.d / (EQUAL * max(1.0, found.largest)))
+
+
+def _area(positive: Floats, w: Floats, negative: Floats, v: Floats) -> tuple[float, Floats, Floats]:
+    """The weighted Mann-Whitney area, and the influence of each positive and of each negative."""
+    below = _cumulative(negative, v, positive)  # of each positive: the share of negatives below it, equal ones half
+    value = float((w * below).sum() / w.sum())
+    above = 1 - _cumulative(positive, w, negative)
+    return value, w * (below - value) / w.sum(), v * (above - value) / v.sum()
+
+
+def _cumulative(values: Floats, weight: Floats, at: Floats) -> Floats:
+    """The share of the weight that lies below each of `at`, what is equal by half."""
+    order = np.argsort(values, kind="stable")
+    total = np.concatenate([[0.0], np.cumsum(weight[order])])
+    ranked = values[order]
+    left, right = np.searchsorted(ranked, at, "left"), np.searchsorted(ranked, at, "right")
+    return (total[left] + total[right]) / 2 / total[-1]
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """Agreement of each metric with each: ``tau`` and ``rho`` float64 [k, k], NaN where a metric ties all entries.
+class ThreeWay:
+    """How often the metric gives people's very answer, ties included, its own being differences of at most a `tolerance`.
 
-    ``groups`` holds indices of columns: groups that agree, side by side as they were joined, so that the
-    concatenation is the order in which to show the matrix.
+    The figure judges each fold of samples by the tolerance of the others; `tolerance` is that of all, `range` that of the folds.
     """
 
-    tau: Floats
-    rho: Floats
-    groups: tuple[tuple[int, ...], ...]
+    figure: Figure
+    tolerance: float | None = None
+    range: tuple[float, float] | None = None
+
+
+def three_way(found: Differences) -> ThreeWay:
+    """Deutsch, Foster and Freitag, EMNLP 2023, with crossed tolerances and balanced weights."""
+    answers = found.answers
+    if not len(answers):
+        return ThreeWay(Figure(None, why=NO_ANSWER))
+    folds = folds_of(answers)
+    tolerance = _tolerance(found.d, answers.verdict, answers.weight)
+    n = int(folds.max()) + 1
+    if n < 2:
+        return ThreeWay(Figure(None, why="Two samples are needed to find a tolerance on one and judge it on the other."), tolerance)
+    each = [_tolerance(found.d[folds != fold], answers.verdict[folds != fold], answers.weight[folds != fold]) for fold in range(n)]
+    value, u = crossed.ratio(answers.weight * _same(found.d, answers.verdict, np.array(each)[folds]), answers.weight)
+    return ThreeWay(crossed.figure(value, u, answers.clusters, answers.weight), tolerance, (min(each), max(each)))
+
+
+def folds_of(answers: Answers) -> NDArray[np.int64]:
+    """The fold of each answer: its samples that occur, in order of name, are dealt in turn."""
+    place = np.unique(answers.unit, return_inverse=True)[1]
+    return place % min(FOLDS, int(place.max()) + 1)
+
+
+def _same(d: Floats, verdict: Ints, tolerance: Floats | float) -> Floats:
+    return (np.where(np.abs(d) <= tolerance, 0.0, np.sign(d)) == verdict).astype(np.float64)
+
+
+def three_way_at(found: Differences, tolerance: float) -> float:
+    """The weighted share of answers given at that tolerance."""
+    w = found.answers.weight
+    return float((w * _same(found.d, found.answers.verdict, tolerance)).sum() / w.sum())
+
+
+def _tolerance(d: Floats, verdict: Ints, weight: Floats) -> float:
+    """The smallest tolerance that gives most answers: 0, halfway between two neighbouring |d|, or the largest."""
+    size = np.abs(d)
+    distinct, place = np.unique(size, return_inverse=True)
+    # Of each distinct size: what is won where it counts as a tie, and where it does not.
+    tied = np.bincount(place, weight * (verdict == 0))
+    apart = np.bincount(place, weight * (np.sign(d) == verdict) * (verdict != 0)) + np.bincount(place, weight * ((d == 0) & (verdict == 0)))
+    candidates = np.concatenate([[0.0], (distinct[1:] + distinct[:-1]) / 2, distinct[-1:]])
+    upto = np.searchsorted(distinct, candidates, "right")
+    won = np.concatenate([[0.0], np.cumsum(tied)])[upto] + (apart.sum() - np.concatenate([[0.0], np.cumsum(apart)])[upto])
+    return float(candidates[np.flatnonzero(won >= won.max() - EQUAL * max(1.0, weight.sum()))[0]])
+
+
+# --- D: the best that is possible
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to put the entries in order: ``ranks`` are of the complete and counted entries, None for the others.
+class Ceiling:
+    """How well any metric could do on these answers: E[max(p, 1 - p)], p the share of deciders who prefer a on a question.
 
-    ``kind`` is board, rule, metric or without. ``flipped`` counts the pairs that stand the other way round than on the
-    board, ``moved`` the entries with another rank, ``tau`` is the agreement with the board's order (NaN where undefined).
+    `two_people`: how often two deciders of one question say the same; `leave_one_out`: how often one says what most of the
+    others do. Both are reached by somebody, so the best lies at `low` or above; by Jensen's inequality it is at most `high`;
+    `likely` is where it lies if p is spread like Beta(k, k). `n` answers on questions that two decided.
     """
 
-    kind: str
-    title: str
-    ranks: tuple[int | None, ...]
-    flipped: int = 0
-    moved: int = 0
-    tau: float = 1.0
+    two_people: Figure
+    leave_one_out: float
+    low: float
+    likely: float
+    high: float
+    n: int
+
+
+def ceiling(answers: Answers) -> Ceiling | None:
+    """None where fewer than 60 decided answers are on questions that two decided."""
+    decisive = answers.decided
+    _, place, counts = np.unique(decisive.question, return_inverse=True, return_counts=True)
+    twice = counts[place] >= 2 if len(decisive) else np.zeros(0, dtype=bool)
+    if np.count_nonzero(twice) < LEAST_TWICE:
+        return None
+    first = np.bincount(place, decisive.verdict < 0)
+    same = (np.where(decisive.verdict < 0, first[place], counts[place] - first[place]) - 1)[twice]
+    others = (counts[place] - 1)[twice]
+    used = decisive.take(twice)
+    two, u = crossed.ratio(used.weight * same / others, used.weight)
+    majority = (1 + np.sign(2 * same - others)) / 2
+    rest = float((used.weight * majority).sum() / used.weight.sum())
+    low, likely, high = band(two, rest)
+    return Ceiling(crossed.figure(two, u, used.clusters, used.weight), rest, low, likely, high, len(used))
+
+
+def band(two_people: float, leave_one_out: float = 0.0) -> tuple[float, float, float]:
+    """(low, likely, high) of the best possible, from the shares of `Ceiling`."""
+    d = max(0.5, two_people)
+    high = (1 + math.sqrt(2 * d - 1)) / 2
+    low = min(high, max(two_people, leave_one_out))
+    return low, min(high, max(low, _likely(d))), high
+
+
+def _likely(d: float) -> float:
+    if d <= 0.5 or d >= 1:
+        return min(1.0, max(0.5, d))
+    k = (1 - d) / (2 * d - 1)
+    if k > 500:
+        return 0.5 + 0.5 * math.sqrt(2 / math.pi) * math.sqrt(2 * d - 1)
+    return 0.5 + math.exp(-k * math.log(4) - math.log(k) - float(betaln(k, k)))
+
+
+def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:
+    """How far a metric gets from chance to the best possible, at most 1; None where that says nothing, or the best possible is known of
+    too few raters or samples."""
+    if value.low is None or value.value is None or value.value <= 0.5:
+        return None
+    if best is None or best.two_people.why.startswith(FEW) or best.likely <= WORTH_A_SHARE:
+        return None
+    return min(1.0, (value.value - 0.5) / (best.likely - 0.5))
+
+
+# --- E: metric against metric
 
 
 @dataclass(frozen=True)
-class Flip:
-    """A pair that some ways turn round: ``above`` and ``below`` as the board has them, and the ways that do."""
+class Pair:
+    """How much more often the first metric agrees than the second, on the answers both have values for."""
 
-    above: int
-    below: int
-    ways: tuple[int, ...]
-
-
-def complete(columns: Sequence[Column], counted: Sequence[bool]) -> NDArray[np.bool_]:
-    """Which entries count and have a value in every column: only of those can all orders be compared."""
-    cost = np.array([costs(column.values, column.higher_is_better) for column in columns]).reshape(len(columns), len(counted))
-    return ~np.isnan(cost).any(axis=0) & np.asarray(counted, bool)
-
-
-def matrix(columns: Sequence[Column], used: NDArray[np.bool_]) -> Matrix:
-    """The agreement of all columns on the entries ``used``, which must be complete."""
-    cost = np.array([costs(column.values, column.higher_is_better)[used] for column in columns])
-    cost = cost.reshape(len(columns), np.count_nonzero(used))  # also where there are no columns, or no entries
-    better, equal = placings(cost)
-    ranks = better + (equal + 1) / 2
-    tau = kendall(ranks)
-    return Matrix(tau, pearson(ranks), clusters(tau))
+    first: str
+    second: str
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None = None
+    why: str = ""
 
 
-# --- coefficients
+def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> Pair:
+    """The difference of two decided agreements, its interval, and the two-sided p that there is none."""
+    both = first.had & second.had
+    answers = first.answers.take(both[first.had])
+    decisive = answers.verdict != 0
+    answers = answers.take(decisive)
+    if not len(answers):
+        return Pair(*keys, None, None, None, None, why=NO_WINNER)
+    ours, theirs = first.verdict[both[first.had]][decisive], second.verdict[both[second.had]][decisive]
+    k = (ours - theirs) * answers.verdict / 2
+    value, u = crossed.ratio(answers.weight * k, answers.weight)
+    clusters = answers.clusters
+    if clusters.few:
+        return Pair(*keys, value, None, None, None, why=clusters.few)
+    if clusters.alike(u):
+        return Pair(*keys, value, None, None, 1.0 if abs(value) <= EQUAL else 0.0, why=crossed.ALIKE)
+    variance = clusters.variance(u)
+    total, df = float(variance.total), float(variance.df)
+    low, high = crossed.interval(value, math.sqrt(total), df)
+    return Pair(*keys, value, float(low), float(high), crossed.two_sided(value, total, df))
 
 
-def kendall(ranks: Floats) -> Floats:
-    """Kendall's tau-b of each row of [k, n] with each: (concordant - discordant pairs) / the root of the untied ones."""
-    k, n = ranks.shape
-    agreeing = np.zeros((k, k))
-    step = max(1, MOST_PAIRS // max(1, k * n))
-    for start in range(0, n, step):
-        some = ranks[:, start : start + step, None]
-        signs = np.sign(some - ranks[:, None, :]).reshape(k, some.shape[1] * n)
-        agreeing += signs @ signs.T
-    return _scaled(agreeing)
+def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
+    """The tier of each metric. The first opens tier 1; a tier runs on while the next metric is not worse than its first."""
+    found: dict[str, int] = {}
+    tier, first = 0, ""
+    for key in sorted(values, key=lambda key: (-values[key], key)):
+        worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= 0.05
+        if not first or worse:
+            tier, first = tier + 1, key
+        found[key] = tier
+    return found
 
 
-def pearson(ranks: Floats) -> Floats:
-    """The correlation of each row of [k, n] with each; of mean ranks it is Spearman's rho."""
-    centred = ranks - ranks.mean(axis=1, keepdims=True) if ranks.shape[1] else ranks
-    return _scaled(centred @ centred.T)
+# --- F: entries as a whole
 
 
-def _scaled(products: Floats) -> Floats:
-    """Inner products as cosines; NaN where one side is nothing."""
-    lengths = np.sqrt(np.diag(products))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cosines = products / lengths[:, None] / lengths[None, :]
-    cosines = np.clip(cosines, -1, 1)
-    cosines[np.diag_indices_from(cosines)] = np.where(lengths > 0, 1.0, np.nan)
-    return cosines
+def certain_by_people(theta: Floats, variance: Floats, df: Floats) -> Floats:
+    """How sure people are that the row's entry is not better than the column's: P(t_df > (theta_i - theta_j) / sqrt(V)) [M, M]."""
+    gap = theta[:, None] - theta[None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(variance > 0, gap / np.sqrt(variance), np.sign(gap) * np.inf)
+    return np.where((variance <= 0) & (gap == 0), 0.5, stdtr(df, -t))
 
 
-# --- groups
+def certain_by_samples(x: Floats) -> Floats:
+    """How sure values per sample x [S, M] are that the row's entry is not better than the column's [M, M]; NaN without a sample in
+    common. Sign flips of the paired differences, all of them up to 16 samples, Student's t above."""
+    m = x.shape[1]
+    found = np.full((m, m), math.nan)
+    for i in range(m):
+        for j in range(i + 1, m):
+            d = x[:, i] - x[:, j]
+            p = one_sided(d[~np.isnan(d)])
+            found[i, j], found[j, i] = p, 1 - p
+    return found
 
 
-def clusters(tau: Floats, together: float = TOGETHER) -> tuple[tuple[int, ...], ...]:
-    """Average-linkage clusters of metrics, joined while their mean tau is at least ``together``.
-
-    The order is that of the whole tree: the joining goes on below ``together`` to place the groups next to those they
-    agree with most. Of two sides the one with the column that comes first stands first.
-    """
-    likeness = np.where(np.isnan(tau), 0.0, tau)
-    groups: list[tuple[int, ...]] = [(index,) for index in range(len(tau))]
-    apart: dict[tuple[int, ...], tuple[tuple[int, ...], ...]] = {group: (group,) for group in groups}
-    while len(groups) > 1:
-        means = [(_mean(likeness, a, b), -i, -j) for i, a in enumerate(groups) for j, b in enumerate(groups[:i])]
-        most, i, j = max(means)
-        a, b = sorted((groups[-i], groups[-j]), key=min)
-        joined = a + b
-        apart[joined] = (joined,) if most >= together else apart[a] + apart[b]
-        groups = sorted([group for group in groups if group not in (a, b)] + [joined], key=min)
-    return apart[groups[0]] if groups else ()
-
-
-def _mean(likeness: Floats, a: Sequence[int], b: Sequence[int]) -> float:
-    # Rounded, so that sums in another order cannot decide between equals.
-    return round(float(likeness[np.ix_(a, b)].mean()), 12)
+def one_sided(d: Floats) -> float:
+    """P(a sum as large as that of the differences d [n], were their signs chance), what is equal by half; NaN for none."""
+    n = len(d)
+    if not n:
+        return math.nan
+    if not d.any():
+        return 0.5
+    if n > ALL_FLIPS:
+        se = float(d.std(ddof=1)) / math.sqrt(n)
+        mean = float(d.mean())
+        return float(stdtr(n - 1, -mean / se)) if se > 0 else float(mean < 0)
+    sums = np.zeros(1)
+    for one in d:
+        sums = np.concatenate([sums + one, sums - one])
+    close = 1e-9 * float(np.abs(d).sum())
+    observed = float(d.sum())
+    return float((sums > observed + close).mean() + (np.abs(sums - observed) <= close).mean() / 2)
 
 
-def centre(tau: Floats, group: Sequence[int]) -> int:
-    """The metric of a group that agrees most with the others, the first of equals: what to call the group by."""
-    sums = np.nan_to_num(tau[np.ix_(group, group)]).sum(axis=1).round(12)
-    return group[int(np.argmax(sums))]
+def soft_pairwise(people: Floats, metric: Floats) -> float | None:
+    """How alike people and a metric are in their certainty: the mean over pairs of 1 - |p - p| (Thompson et al., WMT 2024)."""
+    i, j = np.triu_indices(len(people), 1)
+    gap = np.abs(people[i, j] - metric[i, j])
+    known = ~np.isnan(gap)
+    return float((1 - gap[known]).mean()) if known.any() else None
 
 
-# --- other ways to rank
+@dataclass(frozen=True)
+class Correlation:
+    """A correlation over n entries with its 95 % interval, which speaks of other entries."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    why: str = ""
 
 
-def ways(rule: str, columns: Sequence[Column], ranking: Sequence[str], used: NDArray[np.bool_], titles: Sequence[str]) -> list[Way]:
-    """The board's own order first, then every other: by the other rules, by each metric alone, and without each metric.
+def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
+    """Spearman's rho, Kendall's tau-b and Pearson's r with intervals on Fisher's z (Bonett and Wright 2000; Fieller et al. 1957)."""
+    from scipy.stats import kendalltau, pearsonr, rankdata
 
-    ``ranking`` names the columns that take part in the board's rule; ``titles`` are the columns' names. Where the rule is
-    one metric alone, leaving metrics out would say nothing of it, so it is done under the mean rank of all columns.
-    """
-    part = [column for column in columns if column.slug in ranking]
-    names = dict(zip((column.slug for column in columns), titles, strict=True))
-    found = [("board", "The board", _ranks(rule, part, used))]
-    several = part if rule != "primary" and len(part) > 1 else list(columns)
-    weights = {column.weight for column in several}
-    for other, title in RULE_TITLES.items():
-        if other != rule and len(several) > 1 and (other != "weighted" or len(weights) > 1):
-            found.append(("rule", title, _ranks(other, several, used)))
-    for column in columns:
-        if rule != "primary" or column.slug != part[0].slug:
-            found.append(("metric", names[column.slug], _ranks("primary", [replace(column, primary=True)], used)))
-    if len(several) > 2:
-        left = "mean_rank" if rule == "primary" else rule
-        for column in several:
-            others = [other for other in several if other is not column]
-            if left != "weighted" or sum(other.weight for other in others) > 0:
-                found.append(("without", names[column.slug], _ranks(left, others, used)))
-    return _compared(found)
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[known], y[known]
+    n = len(x)
+    if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        why = "Correlations need three entries whose values differ: two are always in one line."
+        return {name: Correlation(None, None, None, n, why) for name in ("rho", "tau", "r")}
+    rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
+    values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}
+    if n < LEAST_ENTRIES:
+        return {name: Correlation(value, None, None, n, FEW_ENTRIES) for name, value in values.items()}
+    spread = {"rho": (1 + rho**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}
+    return {name: _fisher(value, spread[name], n) for name, value in values.items()}
 
 
-def _ranks(rule: str, columns: Sequence[Column], used: NDArray[np.bool_]) -> tuple[int | None, ...]:
-    return tuple(place.rank for place in overall(rule, columns, used.tolist()))
+def _fisher(value: float, spread: float, n: int) -> Correlation:
+    if abs(value) >= 1 - EQUAL:
+        return Correlation(value, None, None, n, "All entries are in one line: no interval.")
+    z, half = math.atanh(value), 1.959964 * math.sqrt(spread)
+    return Correlation(value, math.tanh(z - half), math.tanh(z + half), n)
 
 
-def _compared(found: Sequence[tuple[str, str, tuple[int | None, ...]]]) -> list[Way]:
-    board = found[0][2]
-    known = np.array([rank is not None for rank in board], bool)
-    table = np.array([[rank or 0 for rank in ranks] for _, _, ranks in found], float).reshape(len(found), len(board))[:, known]
-    compared = []
-    for (kind, title, ranks), row in zip(found, table, strict=True):
-        moved = int((row != table[0]).sum())
-        tau = kendall(np.stack([table[0], row]))[0, 1]
-        compared.append(Way(kind, title, ranks, int(_turned(table[0], row).sum()), moved, float(tau)))
-    return compared
+# --- M: guards
 
 
-def _turned(board: Floats, other: Floats) -> NDArray[np.bool_]:
-    """[n, n]: where the row's entry stands above the column's on the board, and below it in the other order."""
-    return (board[:, None] < board[None, :]) & (other[:, None] > other[None, :])
+def coin(seed: int, samples: int, entries: int) -> Floats:
+    """A metric that knows nothing: 0 or 1 for each entry of each sample."""
+    return np.random.Generator(np.random.PCG64(seed)).integers(0, 2, (samples, entries)).astype(np.float64)
 
 
-def flips(found: Sequence[Way], most: int) -> tuple[list[Flip], int]:
-    """The pairs that any way turns round, the highest on the board first, at most ``most`` of them; and how many there are."""
-    board = np.array([np.nan if rank is None else rank for rank in found[0].ranks], float)
-    turned = np.zeros((len(board), len(board)), np.int32)
-    each = []
-    for way in found[1:]:
-        each.append(_turned(board, np.array([np.nan if rank is None else rank for rank in way.ranks], float)))
-        turned += each[-1]
-    above, below = np.nonzero(turned)
-    order = np.lexsort((below, above, board[below], board[above]))[:most]
-    pairs = [(int(above[n]), int(below[n])) for n in order]
-    return [Flip(a, b, tuple(n + 1 for n, one in enumerate(each) if one[a, b])) for a, b in pairs], len(above)
+def constant(samples: int, entries: int) -> Floats:
+    """A metric that says the same of everything."""
+    return np.zeros((samples, entries))
+
+
+def not_above(pair: Pair) -> bool:
+    """Whether the first metric of the pair has not been shown to agree more than the second, a guard."""
+    return pair.p is None or pair.value is None or not (pair.p <= 0.05 and pair.value > 0)
+
+
+def pairs(found: Sequence[tuple[str, Differences]]) -> list[Pair]:
+    """Every two of these metrics against each other, with Holm's correction over those that could be tested."""
+    made = [compared(one, other, (key, name)) for n, (key, one) in enumerate(found) for name, other in found[n + 1 :]]
+    tested = [n for n, pair in enumerate(made) if pair.p is not None]
+    adjusted = crossed.holm(np.array([made[n].p for n in tested], dtype=np.float64))
+    for n, p in zip(tested, adjusted.tolist(), strict=True):
+        made[n] = replace(made[n], p_holm=p)
+    return made

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.stats.crossed import Clusters
-from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.votes import Floats, Ints, Votes
 
 

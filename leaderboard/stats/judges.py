@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats import preference
-from leaderboard.stats.raters import Questions
+from leaderboard.stats.reliability import Questions
 from leaderboard.stats.votes import Floats
 
 

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import judges, mos, opinions
+from leaderboard.stats import correlation, judges, opinions
 from leaderboard.stats.judges import Judge
+from leaderboard.stats.mos_table import LOWEST, Ratings
 from leaderboard.stats.preference import RESAMPLES
-from leaderboard.stats.ratings import LOWEST, Ratings
 from leaderboard.stats.study import MetricScores, plain
 from leaderboard.stats.votes import VERSION, Floats
 
 # Rules by which raters may be left out, one at a time, fixed before a study opens.
 SCREENS: dict[str, Callable[[Ratings], list[int]]] = {
-    "others": lambda ratings: opinions.screened(ratings.by_rater()),
-    "bt500": lambda ratings: mos.screened_by_spread(ratings.by_rater()),
-    "inconsistency": lambda ratings: mos.screened_by_inconsistency(mos.likelihood(ratings)),
+    "others": lambda ratings: correlation.screened(ratings.by_rater()),
+    "bt500": lambda ratings: opinions.screened_by_spread(ratings.by_rater()),
+    "inconsistency": lambda ratings: opinions.screened_by_inconsistency(opinions.likelihood(ratings)),
 }
 
 
@@ -104,7 +104,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
             "key": metric.key, "higher_is_better": metric.higher_is_better, "tie": metric.tie, "trained": metric.trained,
             "values": metric.of_methods,
             "order": _order(metric.of_methods, means.mean, takes_part, metric.higher_is_better, seed),
-            "groups": {}, "scenes": {}, "scenes_mean": asdict(opinions.Correlation(None, None, None, 0))
+            "groups": {}, "scenes": {}, "scenes_mean": asdict(correlation.Correlation(None, None, None, 0))
         }
         for metric in metrics
     ]  # fmt: skip
@@ -122,14 +122,14 @@ def _scale(counted: Ratings, method: int) -> dict[str, Any]:
     """One method's mean opinion, over all and sample by sample."""
     own = counted.method == method
     scenes = {
-        name: asdict(opinions.mean_opinion(counted.score[own & (counted.sample == n)]))
+        name: asdict(correlation.mean_opinion(counted.score[own & (counted.sample == n)]))
         for n, name in enumerate(counted.samples)
         if (own & (counted.sample == n)).any()
     }
     row: dict[str, Any] = {"method": counted.methods[method], "scenes": scenes if len(counted.samples) > 1 else {}}
     if not own.any():  # all its raters were screened
         return row | {"mos": [math.nan] * 3, "sd": None, "n": 0, "normalised": None}
-    found = opinions.mean_opinion(counted.score[own])
+    found = correlation.mean_opinion(counted.score[own])
     return row | {"mos": [found.mean, found.low, found.high], "sd": found.sd, "n": found.n, "normalised": (found.mean - LOWEST) / 4}
 
 
@@ -151,7 +151,7 @@ def _metric(counted: Ratings, metric: MetricScores, means: dict[str, Floats], ta
         name: (np.where(takes_part, metric.values[n], math.nan), np.where(takes_part, means[""][n], math.nan))
         for n, name in enumerate(counted.samples)
     }
-    each, mean = opinions.by_scene(scenes, higher, RESAMPLES, seed)
+    each, mean = correlation.by_scene(scenes, higher, RESAMPLES, seed)
     return {
         "key": metric.key, "higher_is_better": higher, "tie": metric.tie, "trained": metric.trained, "values": overall,
         "order": _order(overall, means[""][-1], takes_part, higher, seed),
@@ -172,7 +172,7 @@ def _judge(counted: Ratings, one: Judge, means: dict[str, Floats], takes_part: n
 
 
 def _order(values: Floats, opinion: Floats, takes_part: np.ndarray, higher_is_better: bool, seed: int) -> dict[str, Any]:
-    return asdict(opinions.correlation(np.where(takes_part, values, math.nan), opinion, higher_is_better, RESAMPLES, seed))
+    return asdict(correlation.correlation(np.where(takes_part, values, math.nan), opinion, higher_is_better, RESAMPLES, seed))
 
 
 def _reliability(ratings: Ratings, out: Collection[int]) -> list[dict[str, Any]]:
@@ -183,7 +183,7 @@ def _reliability(ratings: Ratings, out: Collection[int]) -> list[dict[str, Any]]
         own = ratings.rater == k
         others = np.delete(table, k, axis=0)
         seen = ~np.isnan(table[k]) & (~np.isnan(others)).any(axis=0)
-        like = opinions.correlation(table[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
+        like = correlation.correlation(table[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
         known = ratings.seconds[own & ~np.isnan(ratings.seconds)]
         rows.append(
             {

@@ -1,178 +1,179 @@
-"""Opinion scores from 1 to 5: their means and intervals, and how metrics correlate with them or with the human order."""
+"""Mean opinion scores: the plain mean with its interval over raters and samples, and the maximum-likelihood score of ITU-T P.910.
+
+The plain mean is what entries are ranked by. The likelihood takes each rater's bias and inconsistency out; with few scores it can
+give one rater all the weight, so it is only shown beside, and only where it cannot.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from leaderboard.stats.preference import LEVEL, interval
-from leaderboard.stats.votes import Floats
+from leaderboard.stats import crossed
+from leaderboard.stats.crossed import Clusters, Figure
+from leaderboard.stats.mos_table import Ratings
+from leaderboard.stats.votes import Floats, Ints
 
-LOWEST, HIGHEST = 1, 5
-SCREENED = 0.3  # a rater whose correlation with the mean of the others is less may be left out
-FEWEST = 4  # values below which resampling says nothing of a correlation
+ROUNDS = 1000
+CLOSE = 1e-10
+LEAST_VARIANCE = 1e-16
+ENOUGH_RATERS, ENOUGH_SCORES = 12, 24  # from which on the likelihood is shown
+STIMULI = 24  # from which on a metric is fitted to opinion scores
+FEW_FOR_LIKELIHOOD = f"It needs {ENOUGH_RATERS} raters with {ENOUGH_SCORES} scores each."
+ONE_HOLDS_ALL = "One rater would hold more than half of the weight."
+
+
+def units(ratings: Ratings) -> Ints:
+    """What an interval takes for the sample of each score: the sample, or the entry's own where none is named."""
+    return ratings.sample if any(ratings.samples) else ratings.method
+
+
+def mean_opinion(ratings: Ratings, entry: int) -> Figure:
+    """The mean of an entry's scores, with its interval, which is not cut to the scale."""
+    own = ratings.take(ratings.method == entry)
+    if not len(own):
+        return Figure(None, why="Nobody scored it.")
+    mean = float(own.score.mean())
+    u = (own.score - mean) / len(own)
+    alike = f"All {len(own)} scores are {own.score[0]:g}." if np.ptp(own.score) == 0 else crossed.ALIKE
+    return crossed.figure(mean, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False, alike=alike)
+
+
+def apart(ratings: Ratings, entry: int, other: int) -> Figure:
+    """By how much the mean of an entry's scores is above another's, with its interval over raters and samples."""
+    own = ratings.take((ratings.method == entry) | (ratings.method == other))
+    here = own.method == entry
+    if not here.any() or here.all():
+        return Figure(None, why="Nobody scored both.")
+    mean, beside = float(own.score[here].mean()), float(own.score[~here].mean())
+    u = np.where(here, (own.score - mean) / here.sum(), (beside - own.score) / (~here).sum())
+    return crossed.figure(mean - beside, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """score = psi[stimulus] + bias[rater] + inconsistency[rater] N(0, 1), biases summing to 0 (Li et al., 2004.02067).
+
+    `stimulus` int64[N] numbers the stimulus (an entry on a sample) of each score, `entry` and `sample` int64[J] say what it is;
+    `psi` float64[J]; `bias` and `inconsistency` float64[K], NaN for raters without a score.
+    """
+
+    psi: Floats
+    bias: Floats
+    inconsistency: Floats
+    stimulus: Ints
+    entry: Ints
+    sample: Ints
+
+
+def likelihood(ratings: Ratings) -> Likelihood:
+    """By alternating updates from the means of the stimuli, to a step of psi below 1e-10."""
+    m = len(ratings.methods)
+    kinds, stimulus = np.unique(ratings.sample * m + ratings.method, return_inverse=True)
+    raters, rater = np.unique(ratings.rater, return_inverse=True)
+    x, j, k = ratings.score, len(kinds), len(raters)
+    n_r, n_j = np.bincount(rater, minlength=k), np.bincount(stimulus, minlength=j)
+    psi = np.bincount(stimulus, x, j) / n_j
+    bias, variance = np.zeros(k), np.ones(k)
+    for _ in range(ROUNDS):
+        bias = np.bincount(rater, x - psi[stimulus], k) / n_r
+        bias -= bias.mean()
+        rest = x - psi[stimulus] - bias[rater]
+        mean = np.bincount(rater, rest, k) / n_r
+        variance = np.maximum(np.bincount(rater, rest**2, k) / n_r - mean**2, LEAST_VARIANCE)
+        weight = 1 / variance[rater]
+        before, psi = psi, np.bincount(stimulus, weight * (x - bias[rater]), j) / np.bincount(stimulus, weight, j)
+        if np.linalg.norm(psi - before) < CLOSE:
+            break
+    every = np.full((2, len(ratings.raters)), math.nan)
+    every[0, raters], every[1, raters] = bias, np.sqrt(variance)
+    return Likelihood(psi, every[0], every[1], stimulus, kinds % m, kinds // m)
+
+
+def unshown(ratings: Ratings, found: Likelihood) -> str:
+    """The sentence that says why the likelihood's scores are not shown; "" where they are."""
+    counts = np.bincount(ratings.rater, minlength=len(ratings.raters))
+    if np.count_nonzero(counts >= ENOUGH_SCORES) < ENOUGH_RATERS or (counts[counts > 0] < ENOUGH_SCORES).any():
+        return FEW_FOR_LIKELIHOOD
+    weight = found.inconsistency[~np.isnan(found.inconsistency)] ** -2.0
+    return ONE_HOLDS_ALL if weight.max() > weight.sum() / 2 else ""
+
+
+def likelihood_of(ratings: Ratings, found: Likelihood, entry: int) -> Figure:
+    """The mean of psi over an entry's samples, with its interval."""
+    own = found.entry == entry
+    if not own.any():
+        return Figure(None, why="Nobody scored it.")
+    chosen = ratings.method == entry
+    scores, stimulus = ratings.take(chosen), found.stimulus[chosen]
+    value, samples = float(found.psi[own].mean()), int(own.sum())
+    precision = found.inconsistency[scores.rater] ** -2.0
+    rest = scores.score - found.psi[stimulus] - found.bias[scores.rater]
+    raters, place, counts = np.unique(scores.rater, return_inverse=True, return_counts=True)
+    n_j = np.bincount(stimulus, minlength=len(found.psi))
+    u = precision * rest / (np.bincount(stimulus, precision, len(found.psi))[stimulus] * samples)
+    u += found.bias[scores.rater] / (counts[place] * len(raters))
+    u += (found.psi[stimulus] - value) / (n_j[stimulus] * samples)
+    return crossed.figure(value, u, Clusters(scores.rater, units(scores)), np.ones(len(scores)), share=False)
+
+
+# --- screening, one rule at a time
+
+
+def screened_by_spread(table: Floats) -> list[int]:
+    """ITU-R BT.500: raters of scores [K, N] (NaN where none) whose scores lie too often beyond 2 sd (or root 20 sd where the scores
+    of a stimulus are not bell-shaped), on both sides about alike."""
+    seen = ~np.isnan(table)
+    n = seen.sum(axis=0)
+    mean = np.nansum(table, axis=0) / np.maximum(1, n)
+    apart = np.where(seen, table - mean, 0.0)
+    second, fourth = (apart**2).sum(axis=0) / np.maximum(1, n), (apart**4).sum(axis=0) / np.maximum(1, n)
+    kurtosis = np.divide(fourth, second**2, out=np.zeros_like(second), where=second > 0)
+    bound = np.where((kurtosis >= 2) & (kurtosis <= 4), 2.0, math.sqrt(20)) * np.sqrt(second)
+    above = (seen & (apart >= bound) & (second > 0)).sum(axis=1)
+    below = (seen & (apart <= -bound) & (second > 0)).sum(axis=1)
+    out = above + below
+    return [k for k in range(len(table)) if seen[k].any() and out[k] / seen[k].sum() > 0.05 and abs(above[k] - below[k]) / out[k] < 0.3]
+
+
+def screened_by_inconsistency(found: Likelihood) -> list[int]:
+    """Raters whose inconsistency is more than twice the median."""
+    known = ~np.isnan(found.inconsistency)
+    return np.flatnonzero(known & (found.inconsistency > 2 * np.median(found.inconsistency[known]))).tolist() if known.any() else []
+
+
+# --- a metric against opinion scores
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """The mean of `n` ratings, their standard deviation (ddof=1) and the 95 % t interval; None for one rating."""
+class Fitted:
+    """Pearson's r and the root mean squared error of a metric after a monotone logistic, over n stimuli; `raw` is r before it."""
 
-    mean: float
-    sd: float | None
-    low: float | None
-    high: float | None
+    r: float
+    rmse: float
+    raw: float
     n: int
 
 
-@dataclass(frozen=True)
-class Correlation:
-    """Pearson's, Spearman's (mid-ranks) and Kendall's tau-b over `n` values; None where one side does not vary.
+def fitted(x: Floats, y: Floats) -> Fitted | None:
+    """y = b1 + (b2 - b1) / (1 + exp(-b3 (x - b4))), b3 >= 0, least squares over the stimuli; None below 24 of them, or where one
+    side does not vary."""
+    from scipy.optimize import least_squares
 
-    `plcc_ci`, `srocc_ci`, `krocc_ci` are 95 % bootstrap intervals, None where none was asked for or too few values are there.
-    """
-
-    plcc: float | None
-    srocc: float | None
-    krocc: float | None
-    n: int
-    plcc_ci: tuple[float, float] | None = None
-    srocc_ci: tuple[float, float] | None = None
-    krocc_ci: tuple[float, float] | None = None
-
-
-def mean_opinion(ratings: Sequence[float]) -> Opinion:
-    """mean +/- t(.975, n - 1) sd / sqrt(n). ValueError without ratings or for one outside 1 to 5."""
-    from scipy import stats
-
-    values = np.asarray(ratings, dtype=np.float64)
-    if not len(values) or not ((values >= LOWEST) & (values <= HIGHEST)).all():
-        raise ValueError("opinion scores are one or more numbers from 1 to 5")
-    mean = float(values.mean())
-    if len(values) == 1:
-        return Opinion(mean, None, None, None, 1)
-    sd = float(values.std(ddof=1))
-    half = float(stats.t.ppf(0.975, len(values) - 1)) * sd / math.sqrt(len(values))
-    return Opinion(mean, sd, mean - half, mean + half, len(values))
-
-
-def screened(ratings: Floats, least: float = SCREENED) -> list[int]:
-    """The raters of ratings [K, N] (NaN where none) whose Pearson correlation with the mean of the others is below `least`."""
-    out = []
-    for k, own in enumerate(ratings):
-        others = np.delete(ratings, k, axis=0)
-        seen = ~np.isnan(own) & ~np.isnan(others).all(axis=0)
-        found = correlation(own[seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
-        if found is not None and found < least:
-            out.append(k)
-    return out
-
-
-def correlation(
-    x: Sequence[float] | Floats, y: Sequence[float] | Floats, higher_is_better: bool = True, resamples: int = 0, seed: int = 0
-) -> Correlation:
-    """Of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out.
-
-    With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval; draws in which one side does not
-    vary are left out of it.
-    """
-    from scipy import stats
-
-    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    known = ~np.isnan(first) & ~np.isnan(second)
-    first, second = first[known] * (1 if higher_is_better else -1), second[known]
-    n = len(first)
-    if n < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return Correlation(None, None, None, n)
-    found = (stats.pearsonr(first, second), stats.spearmanr(first, second), stats.kendalltau(first, second))
-    ends: Sequence[tuple[float, float] | None] = [None] * 3
-    if resamples and n >= FEWEST:
-        ends = [_ends(column) for column in _drawn(first, second, resamples, seed).T]
-    r, rho, tau = (float(one.statistic) for one in found)
-    return Correlation(r, rho, tau, n, *ends)
-
-
-def _ends(drawn: Floats) -> tuple[float, float] | None:
-    """The interval of the draws that have a value; None where hardly any has."""
-    if np.isnan(drawn).mean() > 0.5:
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[known], y[known]
+    if len(x) < STIMULI or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    low, high = interval(drawn, LEVEL)
-    return float(low), float(high)
 
+    def curve(b: NDArray[np.float64]) -> Floats:
+        return b[0] + (b[1] - b[0]) * expit(b[2] * (x - b[3]))
 
-def _drawn(x: Floats, y: Floats, resamples: int, seed: int) -> Floats:
-    """The three correlations [R, 3] of pairs of values drawn with replacement; NaN where one side does not vary.
-
-    A draw is how often each pair of values is in it, w [R, N]; with S the signs of the differences of x and of y, sums over
-    the drawn pairs are w S w, so no draw is written out.
-    """
-    n = len(x)
-    w = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
-    one, other = (np.sign(values[:, None] - values[None, :]) for values in (x, y))
-    same, first, second = (((w @ signs) * w).sum(axis=1) for signs in (one * other, np.abs(one), np.abs(other)))
-    untied = np.sqrt(first * second)
-    tau = np.divide(same, untied, out=np.full(resamples, math.nan), where=untied > 0)
-    # The rank of a value in a draw: how many drawn ones are less, and half of those that are equal.
-    rank, other_rank = (w @ ((signs < 0) + 0.5 * (signs == 0)) for signs in (one, other))
-    return np.stack([_weighted(w, x[None], y[None], untied > 0), _weighted(w, rank, other_rank, untied > 0), tau], axis=1)
-
-
-def _weighted(w: Floats, a: Floats, b: Floats, varies: NDArray[np.bool_]) -> Floats:
-    """Pearson's correlation [R] of a and b [R or 1, N], each value counted w [R, N] times."""
-    n = w.sum(axis=1, keepdims=True)
-    a, b = a - (w * a).sum(axis=1, keepdims=True) / n, b - (w * b).sum(axis=1, keepdims=True) / n
-    size = np.sqrt((w * a**2).sum(axis=1) * (w * b**2).sum(axis=1))
-    return np.divide((w * a * b).sum(axis=1), size, out=np.full(len(w), math.nan), where=varies & (size > 0))
-
-
-def tau_a(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """2 S / (n (n - 1)), S = sum over pairs of sgn(x_i - x_j) sgn(y_i - y_j)."""
-    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    n = len(first)
-    if n < 2:
-        return None
-    i, j = np.triu_indices(n, 1)
-    return float(2 * (np.sign(first[i] - first[j]) * np.sign(second[i] - second[j])).sum() / (n * (n - 1)))
-
-
-def by_scene(
-    values: Mapping[str, tuple[Sequence[float] | Floats, Sequence[float] | Floats]],
-    higher_is_better: bool = True,
-    resamples: int = 0,
-    seed: int = 0,
-) -> tuple[dict[str, Correlation], Correlation]:
-    """The correlation within each scene, of (metric, people) values, and the unweighted mean over the scenes that have one.
-
-    With `resamples` entries are drawn anew within each scene; for the mean, whole scenes are.
-    """
-    each = {scene: correlation(x, y, higher_is_better, resamples, seed) for scene, (x, y) in values.items()}
-    return each, averaged(each.values(), resamples, seed)
-
-
-def averaged(each: Iterable[Correlation], resamples: int = 0, seed: int = 0) -> Correlation:
-    """The unweighted mean of the correlations that there are, over `n` of them; `resamples` draws of them give an interval."""
-    known = [found for found in each if found.plcc is not None]
-    if not known:
-        return Correlation(None, None, None, 0)
-    n = len(known)
-    table = np.array([[found.plcc, found.srocc, found.krocc] for found in known], dtype=np.float64)
-    ends: Sequence[tuple[float, float] | None] = [None] * 3
-    if resamples and n > 1:
-        drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) @ table / n
-        ends = [_ends(column) for column in drawn.T]
-    r, rho, tau = table.mean(axis=0).tolist()
-    return Correlation(r, rho, tau, n, *ends)
-
-
-def agreement_probability(p: Sequence[float], q: Sequence[float]) -> float:
-    """mean(p q + (1 - p)(1 - q)): how often a metric and people would pick the same, p and q being the probabilities of the first."""
-    one, other = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    return float((one * other + (1 - one) * (1 - other)).mean())
-
-
-def l1_distance(p: Sequence[float], q: Sequence[float]) -> float:
-    """2 mean |p - q|."""
-    return float(2 * np.abs(np.asarray(p, dtype=np.float64) - np.asarray(q, dtype=np.float64)).mean())
+    start = [y.min(), y.max(), 4 / np.ptp(x), float(np.median(x))]
+    found = least_squares(lambda b: curve(b) - y, start, bounds=([-np.inf, -np.inf, 0.0, -np.inf], np.inf), x_scale=np.abs(start) + 1e-12)
+    made = curve(found.x)
+    r = float(np.corrcoef(made, y)[0, 1]) if np.ptp(made) > 0 else 0.0
+    return Fitted(r, float(np.sqrt(((made - y) ** 2).mean())), float(np.corrcoef(x, y)[0, 1]), len(x))

@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import crossed, davidson, mos, planning, with_people
+from leaderboard.stats import agreement, crossed, davidson, planning
+from leaderboard.stats import opinions as opinion_scores
+from leaderboard.stats.agreement import Ceiling, Correlation, Differences, Pair, ThreeWay
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.davidson import Fragile, Model
-from leaderboard.stats.mos import Fitted, fitted
+from leaderboard.stats.differences import UNTOLD, Seen, seen
+from leaderboard.stats.mos_table import Ratings
+from leaderboard.stats.opinions import Fitted, fitted
 from leaderboard.stats.planning import Forecast
-from leaderboard.stats.ratings import Ratings
-from leaderboard.stats.seen import UNTOLD, Seen, seen
 from leaderboard.stats.uncertainty import ALPHA, paired
 from leaderboard.stats.votes import Floats
-from leaderboard.stats.with_people import Ceiling, Correlation, Differences, Pair, ThreeWay
 
 ONLY_DAMAGED = "Only damaged entries were compared here."
 NEVER_MET = "It met nobody."
@@ -200,20 +201,20 @@ def people(
     """The summary of these answers. `covariates` are tables like a metric's x, of which the models take the differences. With
     `opinions`, of which the answers were made, entries stand by their mean scores and no model is fitted. `size` is how large what an
     entry handed in for a sample is [samples, entries], `reference_size` how large its reference is [samples]: guards, where known."""
-    z = {name: with_people.differences(answers, x) for name, x in (covariates or {}).items()}
+    z = {name: agreement.differences(answers, x) for name, x in (covariates or {}).items()}
     full = {name: found for name, found in z.items() if found.had.all()}
     unknown = tuple(UNKNOWN_COVARIATE.format(name) for name in z if name not in full)
     # The models' design has b - a turned round: theirs is a minus b.
     models = [] if opinions else davidson.models(answers, {name: -found.d for name, found in full.items()})
     column, certain = _people_of(answers, models, opinions)
     step()
-    best = with_people.ceiling(answers)
+    best = agreement.ceiling(answers)
     clusters = answers.clusters
     compared = _duels_of_scores(answers, opinions.scores) if opinions else _duels(answers, models)
     step()
     rows, differences = [], []
     for metric in [*metrics, *guards(answers, seed, size, reference_size if opinions else None)]:
-        found = with_people.differences(answers, metric.x)
+        found = agreement.differences(answers, metric.x)
         row = _metric(metric, found, column, certain, opinions, best)
         rows.append(replace(row, contradictions=() if metric.guard else _contradictions(answers, metric, compared)))
         differences.append(found)
@@ -235,8 +236,8 @@ def guards(answers: Answers, seed: int, size: Floats | None = None, reference_si
     """Rows that know nothing, or size alone, in every table and last in it."""
     shape = len(answers.samples), len(answers.entries)
     found = [
-        Scored("constant", with_people.constant(*shape), guard=True),
-        Scored("coin", with_people.coin(seed, *shape), guard=True),
+        Scored("constant", agreement.constant(*shape), guard=True),
+        Scored("coin", agreement.coin(seed, *shape), guard=True),
     ]
     if size is not None:
         found.append(Scored("size", size, guard=True))
@@ -271,9 +272,9 @@ def _duels_of_scores(answers: Answers, scores: Ratings) -> tuple[Duel, ...]:
     np.add.at(counts, (answers.a, answers.b), 1)
     found, p_values = [], []
     for a, b in np.argwhere(counts).tolist():
-        apart = mos.apart(scores, a, b)
+        apart = opinion_scores.apart(scores, a, b)
         if apart.value is not None and apart.value < 0:
-            a, b, apart = b, a, mos.apart(scores, b, a)
+            a, b, apart = b, a, opinion_scores.apart(scores, b, a)
         found.append(Duel(answers.entries[a], answers.entries[b], apart, None, int(counts[a, b] + counts[b, a])))
         if apart.se is None or apart.df is None or apart.value is None:
             p_values.append(math.nan)
@@ -295,7 +296,7 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
     values, found = metric.of_entries, []
     for duel in compared:
         i, j = place[duel.first], place[duel.second]
-        near = with_people.EQUAL * max(1.0, abs(values[i]), abs(values[j]))
+        near = agreement.EQUAL * max(1.0, abs(values[i]), abs(values[j]))
         if not (duel.told_apart and values[j] - values[i] > near):  # also where one of them has no value
             continue
         p = None
@@ -321,7 +322,7 @@ def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
     above, below = (place[names[ranked[settled + n][0]]] for n in (0, 1))
     gap = float(model.theta[above] - model.theta[below])
     variance = float(model.between.total[above, below])
-    known = abs(gap) > with_people.EQUAL and variance > 0
+    known = abs(gap) > agreement.EQUAL and variance > 0
     return Enough(settled, planning.more_for(gap, variance, len(model.answers)) if known else None)
 
 
@@ -333,7 +334,7 @@ def _forecast(rows: Sequence[MetricRow], metrics: Sequence[Scored], found: Seque
     if not crossed.NOTHING < rows[0].decided.value < 1 - crossed.NOTHING:  # nothing varies there, as if it were known for sure
         return None
     at = next(n for n, metric in enumerate(metrics) if metric.key == rows[0].key)
-    answers, credits = with_people.credit(found[at])
+    answers, credits = agreement.credit(found[at])
     _, u = crossed.ratio(answers.weight * credits, answers.weight)
     return planning.forecast(answers.clusters.variance(u), len(answers))
 
@@ -356,27 +357,27 @@ def _people_of(answers: Answers, models: Sequence[Model], opinions: Opinions | N
     if opinions is not None:
         compared = np.isin(np.arange(m), np.concatenate([answers.a, answers.b]))
         column = np.where(compared, opinions.of_entries, math.nan)
-        certain = with_people.certain_by_samples(np.where(compared, opinions.by_sample, math.nan))
+        certain = agreement.certain_by_samples(np.where(compared, opinions.by_sample, math.nan))
     elif models and len(models[0]) > 1:
         model = models[0]
         column[model.entries] = davidson.implied(model).value
         between = model.between
-        certain[np.ix_(model.entries, model.entries)] = with_people.certain_by_people(model.theta, between.total, between.df)
+        certain[np.ix_(model.entries, model.entries)] = agreement.certain_by_people(model.theta, between.total, between.df)
     return column, None if answers.clusters.few else certain
 
 
 def _metric(
     metric: Scored, found: Differences, column: Floats, certain: Floats | None, opinions: Opinions | None, best: Ceiling | None
 ) -> MetricRow:
-    order = with_people.correlations(metric.of_entries, column)
-    headline = with_people.decided(found)
+    order = agreement.correlations(metric.of_entries, column)
+    headline = agreement.decided(found)
     sure = None
     if certain is not None and metric.by_sample:
-        sure = with_people.soft_pairwise(certain, with_people.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
+        sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
     return MetricRow(
-        metric.key, metric.guard, metric.trained, found.coverage, headline, with_people.better_worse(found),
-        with_people.different_similar(found), with_people.three_way(found), sure, order["rho"], order["tau"], order["r"],
-        seen(found), with_people.share_of_the_way(headline, best),
+        metric.key, metric.guard, metric.trained, found.coverage, headline, agreement.better_worse(found),
+        agreement.different_similar(found), agreement.three_way(found), sure, order["rho"], order["tau"], order["r"],
+        seen(found), agreement.share_of_the_way(headline, best),
         None if opinions is None else fitted(metric.x.ravel(), np.where(np.isnan(column), math.nan, opinions.by_sample).ravel()),
     )  # fmt: skip
 
@@ -384,16 +385,16 @@ def _metric(
 def _compared(rows: list[MetricRow], found: list[Differences], few: bool) -> tuple[tuple[MetricRow, ...], tuple[Pair, ...]]:
     """The rows with their tiers, the best first and guards last, and the tests between metrics."""
     tested = [(row.key, one) for row, one in zip(rows, found, strict=True) if _counts(row)]
-    pairs = with_people.pairs(tested)
+    pairs = agreement.pairs(tested)
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs if pair.p_holm is not None}
     values = {row.key: row.decided.value for row in rows if _counts(row) and row.decided.value is not None}
-    tiers = {} if few else with_people.tiers(values, p_holm)
+    tiers = {} if few else agreement.tiers(values, p_holm)
     size = next((one for row, one in zip(rows, found, strict=True) if row.guard and row.key == "size"), None)
     placed = []
     for row, one in zip(rows, found, strict=True):
         above = None
         if size is not None and not row.guard and row.decided.value is not None and not few:
-            above = not with_people.not_above(with_people.compared(one, size, (row.key, "size")))
+            above = not agreement.not_above(agreement.compared(one, size, (row.key, "size")))
         placed.append(replace(row, tier=tiers.get(row.key), above_size=above))
     # Where nothing could be tested there is no order of metrics.
     ranked = [row for row in placed if not row.guard]

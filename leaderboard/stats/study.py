@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import adequacy, judges, opinions, preference, raters
+from leaderboard.stats import adequacy, correlation, judges, preference, reliability
 from leaderboard.stats.judges import Judge
 from leaderboard.stats.people import Scored
 from leaderboard.stats.votes import VERSION, Floats, Votes
@@ -65,7 +65,7 @@ def analyse(
     if anchor is not None and anchor not in votes.methods:
         raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(votes.methods)}.")
     counted = votes.counted()
-    asked = raters.questions(votes)
+    asked = reliability.questions(votes)
     found: dict[str, Any] = {
         "version": VERSION,
         "kind": "pairs",
@@ -129,13 +129,13 @@ def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
     return {"scales": rows, "anchor": counted.methods[at] if counted.methods else None, "explained_share": share}
 
 
-def _agreement(votes: Votes, asked: raters.Questions, metrics: Sequence[MetricScores]) -> dict[str, Any]:
+def _agreement(votes: Votes, asked: reliability.Questions, metrics: Sequence[MetricScores]) -> dict[str, Any]:
     """The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only."""
-    answers = [raters.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
+    answers = [reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
     verdicts = np.concatenate([asked.verdicts, np.array(answers).reshape(len(answers), -1)]) if answers else asked.verdicts
-    found = raters.agreement(verdicts)
-    people = raters.clusters(found.all[: len(votes.raters), : len(votes.raters)])
-    everyone = raters.clusters(found.all)
+    found = reliability.agreement(verdicts)
+    people = reliability.clusters(found.all[: len(votes.raters), : len(votes.raters)])
+    everyone = reliability.clusters(found.all)
     return {
         "names": [*votes.raters, *(metric.key for metric in metrics)],
         "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics),
@@ -148,11 +148,11 @@ def _agreement(votes: Votes, asked: raters.Questions, metrics: Sequence[MetricSc
     }
 
 
-def _metric(votes: Votes, asked: raters.Questions, counted: Votes, metric: MetricScores, seed: int) -> dict[str, Any]:
+def _metric(votes: Votes, asked: reliability.Questions, counted: Votes, metric: MetricScores, seed: int) -> dict[str, Any]:
     """How far one metric agrees with people: pair by pair, with each group of them, and in the order of the methods."""
-    verdict = raters.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie)
+    verdict = reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie)
     groups = {
-        name: asdict(raters.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
+        name: asdict(reliability.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
         for name in sorted(set(votes.groups))
     }
     rates = preference.win_rate(preference.wins(preference.cells(counted)))
@@ -160,40 +160,42 @@ def _metric(votes: Votes, asked: raters.Questions, counted: Votes, metric: Metri
     for n, name in enumerate(votes.samples):
         own = counted.take(counted.sample == n)
         scenes[name] = (metric.values[n], preference.win_rate(preference.wins(preference.cells(own))))
-    each, mean = opinions.by_scene(scenes, metric.higher_is_better, preference.RESAMPLES, seed)
+    each, mean = correlation.by_scene(scenes, metric.higher_is_better, preference.RESAMPLES, seed)
     return {
         "key": metric.key,
         "higher_is_better": metric.higher_is_better,
         "tie": metric.tie,
         "trained": metric.trained,
-        "pairs": asdict(raters.with_people(verdict, asked.verdicts, seed=seed)),
-        "decisive": asdict(raters.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
-        "probability": asdict(raters.probability((1 - verdict) / 2, raters.people_prefer(asked.verdicts))),
+        "pairs": asdict(reliability.with_people(verdict, asked.verdicts, seed=seed)),
+        "decisive": asdict(reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
+        "probability": asdict(reliability.probability((1 - verdict) / 2, reliability.people_prefer(asked.verdicts))),
         "groups": groups,
-        "order": asdict(opinions.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed)),
+        "order": asdict(correlation.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed)),
         "scenes": {name: asdict(found) for name, found in each.items()},
         "scenes_mean": asdict(mean),
     }
 
 
-def _judge(votes: Votes, asked: raters.Questions, counted: Votes, one: Judge, preferred: Floats, anchor: str, seed: int) -> dict[str, Any]:
+def _judge(
+    votes: Votes, asked: reliability.Questions, counted: Votes, one: Judge, preferred: Floats, anchor: str, seed: int
+) -> dict[str, Any]:
     """How far one judge agrees with people, as `_metric` says it of a metric; one that is for display only gets no order."""
     verdict = judges.verdict(preferred)
     groups = {
-        name: asdict(raters.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
+        name: asdict(reliability.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
         for name in sorted(set(votes.groups))
     }
     order = None
     if not one.display_only:
         rates = preference.win_rate(preference.wins(preference.cells(counted)))
         values = judges.elos(one.judged, votes.methods, anchor)
-        order = asdict(opinions.correlation(values, rates, resamples=preference.RESAMPLES, seed=seed))
+        order = asdict(correlation.correlation(values, rates, resamples=preference.RESAMPLES, seed=seed))
     return {
         "key": one.key,
         "display_only": one.display_only,
-        "pairs": asdict(raters.with_people(verdict, asked.verdicts, seed=seed)),
-        "decisive": asdict(raters.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
-        "probability": asdict(raters.probability(preferred, raters.people_prefer(asked.verdicts))),
+        "pairs": asdict(reliability.with_people(verdict, asked.verdicts, seed=seed)),
+        "decisive": asdict(reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
+        "probability": asdict(reliability.probability(preferred, reliability.people_prefer(asked.verdicts))),
         "groups": groups,
         "order": order,
         "left_share": judges.left_share(one.judged),
@@ -203,18 +205,18 @@ def _judge(votes: Votes, asked: raters.Questions, counted: Votes, one: Judge, pr
 
 def _people(verdicts: Floats, seed: int) -> dict[str, Any]:
     return {
-        "pairs": asdict(raters.between_people(verdicts, seed=seed)),
-        "decisive": asdict(raters.between_people(verdicts, decisive=True, seed=seed)),
-        "alpha": raters.krippendorff_alpha(verdicts),
+        "pairs": asdict(reliability.between_people(verdicts, seed=seed)),
+        "decisive": asdict(reliability.between_people(verdicts, decisive=True, seed=seed)),
+        "alpha": reliability.krippendorff_alpha(verdicts),
     }
 
 
-def _reliability(votes: Votes, asked: raters.Questions, gold: Collection[tuple[str, str]]) -> dict[str, Any]:
+def _reliability(votes: Votes, asked: reliability.Questions, gold: Collection[tuple[str, str]]) -> dict[str, Any]:
     """Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others."""
-    consistent, overall = raters.self_consistency(votes)
-    right, overall_right = raters.gold_correctness(votes, gold)
-    seconds = raters.seconds_per_answer(votes)
-    like = raters.leave_one_out(asked.verdicts)
+    consistent, overall = reliability.self_consistency(votes)
+    right, overall_right = reliability.gold_correctness(votes, gold)
+    seconds = reliability.seconds_per_answer(votes)
+    like = reliability.leave_one_out(asked.verdicts)
     rows = []
     for n, name in enumerate(votes.raters):
         own = votes.rater == n
@@ -231,7 +233,7 @@ def _reliability(votes: Votes, asked: raters.Questions, gold: Collection[tuple[s
         "raters": rows,
         "self_consistency": asdict(overall),
         "gold": asdict(overall_right),
-        "panel_error": raters.panel_error(people, overall_right.value) if overall_right.value is not None and people else None,
+        "panel_error": reliability.panel_error(people, overall_right.value) if overall_right.value is not None and people else None,
     }
 
 

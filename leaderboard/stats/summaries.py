@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import alternative, judges, mos, with_people
+from leaderboard.stats import agreement, alternative, judges, opinions
+from leaderboard.stats.agreement import Differences, ThreeWay
 from leaderboard.stats.alternative import Asked
 from leaderboard.stats.answers import Answers, answers, of_opinions
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.judges import Judge
+from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.opinion_study import Means
 from leaderboard.stats.people import MetricRow, Opinions, People, Scored, as_json, figure_json, people
-from leaderboard.stats.raters import Questions
-from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.reliability import Questions
 from leaderboard.stats.study import MetricScores, plain
 from leaderboard.stats.votes import NO_DUELS, Floats, Votes
-from leaderboard.stats.with_people import Differences, ThreeWay
 
 UNANSWERED = "It answered none of people's duels."
 ONLY_MEANS = "Only the means were published, and a duel needs single scores."
@@ -99,14 +99,14 @@ def of_scores(
         inside = np.array([group == name for group in ratings.groups], dtype=bool)
         groups[name] = of_opinions(counted.take(inside[counted.rater]), entries)
     _by_group(summary, groups, scored)
-    likelihood = mos.likelihood(counted)
-    unshown = mos.unshown(counted, likelihood)
+    likelihood = opinions.likelihood(counted)
+    unshown = opinions.unshown(counted, likelihood)
     for n, name in enumerate(ratings.methods):
-        figure = mos.mean_opinion(counted, n)
+        figure = opinions.mean_opinion(counted, n)
         row = {"method": name, "mos": [figure.value, figure.low, figure.high], "why": figure.why, "raters": figure.raters}
         row |= {"mos_mle": None, "mos_mle_why": unshown, "answers": figure.n}
         if not unshown:
-            better = mos.likelihood_of(counted, likelihood, n)
+            better = opinions.likelihood_of(counted, likelihood, n)
             row |= {"mos_mle": [better.value, better.low, better.high], "mos_mle_why": better.why}
         summary["scales"].append(row)
     summary["scales"].sort(key=lambda row: (row["mos"][0] is None, -(row["mos"][0] or 0.0), row["method"]))
@@ -122,7 +122,7 @@ def of_means(found: dict[str, Any], means: Means, metrics: Sequence[MetricScores
     takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
     opinion, nothing, rows = np.where(takes_part, means.mean, np.nan), Figure(None, why=ONLY_MEANS), []
     for metric in sorted((one.scored for one in metrics), key=lambda one: one.key):
-        order = with_people.correlations(metric.of_entries, opinion)
+        order = agreement.correlations(metric.of_entries, opinion)
         rows.append(
             MetricRow(
                 metric.key, False, metric.trained, None, nothing, nothing, nothing, ThreeWay(nothing), None, order["rho"], order["tau"],
@@ -138,7 +138,7 @@ def _by_group(summary: dict[str, Any], groups: Mapping[str, Answers], scored: Se
     for row in summary["metrics"]:
         metric = of_key.get(row["key"])
         row["groups"] = {
-            name: figure_json(with_people.decided(with_people.differences(counted, metric.x))) for name, counted in groups.items() if metric
+            name: figure_json(agreement.decided(agreement.differences(counted, metric.x))) for name, counted in groups.items() if metric
         }
 
 
@@ -151,7 +151,7 @@ def _judge(counted: Answers, scored: Sequence[Scored], one: Judge, tolerated: fl
     verdict = judges.verdict(judges.preferred(asked, counted.samples, counted.entries, one.judged))
     own = verdict[place]
     had = ~np.isnan(own)
-    decided = with_people.decided(Differences(counted.take(had), own[had], own[had], had, 1.0))
+    decided = agreement.decided(Differences(counted.take(had), own[had], own[had], had, 1.0))
     gate = alternative.gate(asked.verdicts, verdict, tolerated)
     row: dict[str, Any] = {"key": one.key, "display_only": one.display_only, "decided": figure_json(decided), "gate": vars(gate)}
     if not gate.passed or one.display_only or not one.drawn_alike:
@@ -195,7 +195,7 @@ def _joined_with(people_said: Asked, same: Floats, more: Sequence[tuple[int, flo
 
 def _together(counted: Answers, own: Floats, metric: Scored, alone: Sequence[tuple[int, int, int, float]]) -> dict[str, Any]:
     """A metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest."""
-    found = with_people.differences(counted, metric.x)
+    found = agreement.differences(counted, metric.x)
     used = np.flatnonzero(found.had)
     chosen = (found.answers.verdict != 0) & ~np.isnan(own[used])
     both = found.answers.take(chosen)
@@ -204,7 +204,7 @@ def _together(counted: Answers, own: Floats, metric: Scored, alone: Sequence[tup
     for h, a, b, verdict in alone:
         d = metric.x[h, b] - metric.x[h, a]
         if not np.isnan(d):
-            near = with_people.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
+            near = agreement.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
             more.append((h, (1 + (0 if abs(d) <= near else np.sign(d)) * verdict) / 2))
     people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.sample)
     return {"key": metric.key} | _joined_with(people_said, (1 + ours * own[used][chosen]) / 2, more)

@@ -12,21 +12,21 @@ import numpy as np
 from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
-from evaluation.ladder import attempt
 from evaluation.models import EvaluationBatch, Score
-from evaluation.results import spec_of
-from evaluation.sandbox import LeaseLost
-from evaluation.worklog import logged
-from leaderboard import published
-from leaderboard.judge.scores import judges_of
+from evaluation.result_tables import spec_of
+from evaluation.work.ladder import attempt
+from evaluation.work.log import logged
+from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.rating import artifacts
-from leaderboard.rating.subject import gold_pairs
-from leaderboard.stats import ratings as rating
+from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
+from leaderboard.studies import published_evidence
+from leaderboard.studies.judge.scores import judges_of
+from leaderboard.studies.live import artifacts
+from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import covariates_of, sizes_of
 from leaderboard.studies.summary import GUARD_TITLES, Summary
-from leaderboard.trained import trained_on
+from leaderboard.studies.training_overlap import trained_on
 
 if TYPE_CHECKING:
     from leaderboard.stats.study import MetricScores
@@ -102,7 +102,7 @@ def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
     study = row.study
     out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
     if study.from_results:
-        means, note = published.means_of(study, row.criterion)
+        means, note = published_evidence.means_of(study, row.criterion)
         metrics = metric_scores(study, batch, (), means.methods)
         found = opinion_study.analyse_means(means, metrics, out)
         return summaries.of_means(found, means, metrics, out) | {"note": note}

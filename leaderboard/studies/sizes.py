@@ -16,13 +16,13 @@ import numpy as np
 import structlog
 
 from evaluation.models import EvaluationBatch, Reference
-from leaderboard import kept
 from leaderboard.models import Study
 from leaderboard.stats.votes import Floats
-from submissions import storage
+from leaderboard.viewer import viewer_cache
 from submissions.formats.artifact import Extent
 from submissions.formats.errors import FormatError
-from submissions.formats.families import Family
+from submissions.kinds import Family
+from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
 
@@ -110,11 +110,11 @@ def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:
     one guard."""
 
     def count() -> bytes:
-        with storage.store().open(key) as source:
+        with stored_files.store().open(key) as source:
             return json.dumps(family.stored_extents(source), separators=(",", ":")).encode()
 
     try:
-        data = kept.once(owner, {"extents": VERSION, "artifact": key}, "json", count)
+        data = viewer_cache.once(owner, {"extents": VERSION, "artifact": key}, "json", count)
     except FileNotFoundError:
         return None
     except FormatError as error:

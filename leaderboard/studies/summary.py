@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from leaderboard.certainty import plural
+from leaderboard.boards.certainty import plural
 from leaderboard.stats.votes import FEW, NO_DUELS, VERSION
 
 FEW_SAMPLES = f"{FEW} samples:"  # begins the sentence of `leaderboard.stats` that says so of samples
@@ -68,7 +68,7 @@ class Soft(Record):
 
 
 class Seen(Record):
-    """How many people see a difference; see `leaderboard.stats.seen`. `low` and `high` are the ends of the slope's interval."""
+    """How many people see a difference; see `leaderboard.stats.differences`. `low` and `high` are the ends of the slope's interval."""
 
     gamma: float
     unit: float
@@ -87,7 +87,7 @@ class Seen(Record):
         return kept
 
     def share(self, difference: float) -> tuple[float, float, float]:
-        from leaderboard.stats.seen import Seen as Gap
+        from leaderboard.stats.differences import Seen as Gap
 
         return Gap(self.gamma, self.unit, (self.slope, self.low, self.high), self.largest).share(difference)
 

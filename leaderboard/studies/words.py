@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.certainty import NOUN, plural
-from leaderboard.people import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
+from leaderboard.boards.certainty import NOUN, plural
+from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, LEAST, ROUGH
 from leaderboard.studies.summary import Summary

@@ -11,14 +11,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
-from leaderboard import certainty, evidence, exports, people
+from evaluation.networks import weights
+from leaderboard.boards import certainty, exports, human_agreement, metric_evidence
+from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.models import Snapshot
-from leaderboard.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
-from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place, whole, words
+from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place, whole, words
 from submissions.models import Status, Submission
 
 MOST_QUEUED = 1000  # entries in progress that are looked at for the facts line
@@ -55,7 +55,7 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     current = Snapshot.current(place.phase, found.audience)
     context = place.context("board") | table_context(request, place, found)
     context |= {"is_current": current is not None and current.pk == found.pk, "cite": citation(place, found)}
-    context["withdrawn"] = people.withdrawn_words(found.withdrawn)
+    context["withdrawn"] = human_agreement.withdrawn_words(found.withdrawn)
     context["outdated"] = sentences(found.batch.outdated())
     return render(request, "leaderboard/snapshot.html", context)
 
@@ -95,10 +95,10 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     if snapshot is None:
         return {"snapshot": None, "rows": None}
     content = snapshot.content
-    found = people.of_content(content)
+    found = human_agreement.of_content(content)
     shown = with_people(content)
     rows = BoardRows(shown, choice_of(request), place.viewer.team_id)
-    counts = evidence.counts(metric["fingerprint"] for metric in content["metrics"] if metric["key"])
+    counts = metric_evidence.counts(metric["fingerprint"] for metric in content["metrics"] if metric["key"])
     return {
         "people": found, "people_charts": found.charts() if found else [], "claim": found.claim(content) if found else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, found.study.slug]) if found else "",
@@ -135,7 +135,7 @@ def values_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
 def with_people(content: dict) -> dict:
     """The payload with what people prefer as its first column, where they judged any of its entries: beside the rank, in
     sight on every screen, however many metrics follow."""
-    found = people.of_content(content)
+    found = human_agreement.of_content(content)
     column = found.column(content) if found else None
     return content | {"metrics": [column, *content["metrics"]]} if column else content
 
@@ -241,18 +241,18 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     phase = f"{place.phase.title} (figures imported from {imported['source']})" if imported else place.phase.title
     return exports.Caption(
         f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}",
-        _study_words(people.of_content(snapshot.content), snapshot.withdrawn),
+        _study_words(human_agreement.of_content(snapshot.content), snapshot.withdrawn),
     )  # fmt: skip
 
 
-def _study_words(found: people.People | None, withdrawn: int) -> str:
+def _study_words(found: human_agreement.People | None, withdrawn: int) -> str:
     """Which study a table's agreement with people is of, and how many of its judgements are no more."""
     if found is None:
         return ""
     made_up = " (made up)" if found.study.made_up else ""
     lines = (found.line(slug) for slug in found.columns)
     learnt = "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
-    since = f"; {people.withdrawn_words(withdrawn)}" if withdrawn else ""
+    since = f"; {human_agreement.withdrawn_words(withdrawn)}" if withdrawn else ""
     return f"{found.study.title}{made_up}, {found.basis}, {found.at:%Y-%m-%d}{learnt}{since}"
 
 

@@ -9,11 +9,11 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from evaluation.models import EvaluationBatch, Score
-from leaderboard import plots
+from leaderboard.charts import boards
 from leaderboard.models import Snapshot
-from leaderboard.page_cache import PARTS
+from leaderboard.service.page_cache import PARTS
 from leaderboard.views.entries import shown_to
-from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
+from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place
 from submissions.models import Status
 
 MOST_RECORDED = 5000  # entries in the chart over time, the newest
@@ -44,17 +44,17 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
 
 def _figures(place: PhasePlace, content: dict, metric: dict) -> list[dict]:
-    said = plots.Metric(metric["title"], metric["higher_is_better"], metric["unit"])
+    said = boards.Metric(metric["title"], metric["higher_is_better"], metric["unit"])
     figures = []
     if not place.phase.is_imported and (not place.phase.withhold_items or place.viewer.organizes):
         sees_reference = place.viewer.may("phase.see_reference", place.phase)
         series, items = _series(content, metric, sees_reference)
-        figures.append(("Scores per item", "distributions", plots.distributions(said, series, items)))
+        figures.append(("Scores per item", "distributions", boards.distributions(said, series, items)))
     if not place.phase.is_imported:
         points, baselines = _history(place, content, metric)
-        figures.append(("The best score over time", "progress", plots.progress(said, points, baselines)))
+        figures.append(("The best score over time", "progress", boards.progress(said, points, baselines)))
     ranks = "Ranks" if place.phase.is_imported else "Ranks and their intervals"
-    figures.append((ranks, "ranks", plots.rank_intervals(metric["title"], _ranks(content, metric))))
+    figures.append((ranks, "ranks", boards.rank_intervals(metric["title"], _ranks(content, metric))))
     return [{"title": title, "name": name, "figure": figure.to_dict()} for title, name, figure in figures]
 
 
@@ -62,10 +62,10 @@ def _label(entry: dict) -> str:
     return f"{entry['name']} ({entry['team']})"
 
 
-def _series(content: dict, metric: dict, sees_reference: bool) -> tuple[list[plots.Series], list[str]]:
+def _series(content: dict, metric: dict, sees_reference: bool) -> tuple[list[boards.Series], list[str]]:
     """The vectors of the best entries, as many as a chart can hold."""
     entries = content["entries"]
-    best = [i for i in metric["order"] if metric["value"][i] is not None][: plots.MOST_ENTRIES]
+    best = [i for i in metric["order"] if metric["value"][i] is not None][: boards.MOST_ENTRIES]
     batch = EvaluationBatch.objects.select_related("reference").get(pk=content["batch"])
     items = batch.item_ids
     scores = Score.objects.filter(
@@ -76,11 +76,11 @@ def _series(content: dict, metric: dict, sees_reference: bool) -> tuple[list[plo
     for index in best:
         values = vectors.get(entries[index]["id"])
         if values is not None and len(values) == len(items):
-            series.append(plots.Series(_label(entries[index]), [None if math.isnan(v) else v for v in values.tolist()]))
+            series.append(boards.Series(_label(entries[index]), [None if math.isnan(v) else v for v in values.tolist()]))
     return series, items
 
 
-def _history(place: PhasePlace, content: dict, metric: dict) -> tuple[list[plots.Point], list[tuple[str, float]]]:
+def _history(place: PhasePlace, content: dict, metric: dict) -> tuple[list[boards.Point], list[tuple[str, float]]]:
     """Every entry that may be seen, whether or not it is the one that counts, and the baselines."""
     entries = shown_to(place).filter(status=Status.SCORED, withdrawn_at__isnull=True, is_baseline=False)
     entries = entries.filter(hidden_at__isnull=True, disqualified_at__isnull=True)
@@ -90,7 +90,7 @@ def _history(place: PhasePlace, content: dict, metric: dict) -> tuple[list[plots
     names = ("evaluation__submission__received_at", "evaluation__submission__created_at", "value")
     names += ("evaluation__submission__method_name", "evaluation__submission__team__name")
     recent = rows.order_by("-evaluation__submission__received_at").values_list(*names)[:MOST_RECORDED]
-    points = [plots.Point(received or created, value, f"{method} ({team})") for received, created, value, method, team in recent]
+    points = [boards.Point(received or created, value, f"{method} ({team})") for received, created, value, method, team in recent]
     baselines = [
         (entry["name"], value)
         for entry, value in zip(content["entries"], metric["value"], strict=True)
@@ -99,7 +99,7 @@ def _history(place: PhasePlace, content: dict, metric: dict) -> tuple[list[plots
     return points, baselines
 
 
-def _ranks(content: dict, metric: dict) -> list[plots.RankRow]:
+def _ranks(content: dict, metric: dict) -> list[boards.RankRow]:
     entries = content["entries"]
     labels = [entry["name"] if content.get("imported") else _label(entry) for entry in entries]
-    return [plots.RankRow(labels[i], metric["rank"][i], metric["rank_low"][i], metric["rank_high"][i]) for i in metric["order"]]
+    return [boards.RankRow(labels[i], metric["rank"][i], metric["rank_low"][i], metric["rank_high"][i]) for i in metric["order"]]

@@ -11,13 +11,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
-from leaderboard import boards, certainty, pictures, plots
-from leaderboard.digits import NONE, Shown, shown
+from leaderboard.boards import build, certainty
+from leaderboard.boards.digits import NONE, Shown, shown
+from leaderboard.boards.scorecard import Result, current_evaluation, place_of, results
+from leaderboard.charts import boards
 from leaderboard.models import Snapshot
-from leaderboard.scorecard import Result, current_evaluation, place_of, results
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.studies.words import duel_words
-from leaderboard.views.places import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
+from leaderboard.viewer import render_scene
+from leaderboard.views.lookup import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
 from leaderboard.views.studies import barred_from, seen, withheld_labels
 from submissions.models import Status, Submission
 from submissions.permissions import allowed
@@ -162,12 +164,12 @@ def _pictures(a: EntryPlace, b: EntryPlace, first: Evaluation, second: Evaluatio
     for letter, place, evaluation in (("A", a, first), ("B", b, second)):
         evaluation.submission = place.submission
         group = evaluation.batch.reference.groups[evaluation.batch.reference.item_ids.index(item)]
-        scene = pictures.Scene(evaluation, group, results(evaluation, None), place.may("see_geometry"))
+        scene = render_scene.Scene(evaluation, group, results(evaluation, None), place.may("see_geometry"))
         runs.append(scene.request() if place.may("see_render") else None)
         view = scene.view(item, runs[-1]) if runs[-1] else None
         sides.append({"letter": letter, "place": place, "scene": scene, "run": runs[-1], "view": view})
     waiting = [run for run in runs if run is not None and run.state == PictureRun.State.WAITING]
-    return {"sides": pictures.beside_each_other(sides), "is_making": bool(waiting), "making": waiting, **pictures.SCALES}
+    return {"sides": render_scene.beside_each_other(sides), "is_making": bool(waiting), "making": waiting, **render_scene.SCALES}
 
 
 def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, content: dict | None) -> list[Comparison]:
@@ -181,7 +183,7 @@ def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, conten
             continue
         test = _test(first, result, other) if sees_items else None
         column = columns.get((result.slug, result.score.fingerprint))
-        p = boards.pair_p(column, *places) if column and sees_items and None not in places else None
+        p = build.pair_p(column, *places) if column and sees_items and None not in places else None
         found.append(Comparison(result, other, test, p, unit))
     return found
 
@@ -206,10 +208,10 @@ def _kept_test(left: bytes, right: bytes, higher_is_better: bool) -> Paired:
 def _per_item(evaluation: Evaluation, chosen: Comparison, a: EntryPlace, b: EntryPlace, sees_reference: bool):
     names = evaluation.batch.reference.item_ids
     left, right = ([None if math.isnan(v) else v for v in r.score.values_shown(sees_reference).tolist()] for r in (chosen.a, chosen.b))
-    metric = plots.Metric(chosen.a.metric["title"], chosen.a.spec.higher_is_better, chosen.a.spec.unit)
+    metric = boards.Metric(chosen.a.metric["title"], chosen.a.spec.higher_is_better, chosen.a.spec.unit)
     noun = a.submission.phase.challenge.item_noun
     one, two = f"A {a.submission.method_name}", f"B {b.submission.method_name}"
-    figure = plots.differences(metric, plots.Series(one, left), plots.Series(two, right), names, chosen.paired, noun=noun)
+    figure = boards.differences(metric, boards.Series(one, left), boards.Series(two, right), names, chosen.paired, noun=noun)
     return figure, names, left, right
 
 

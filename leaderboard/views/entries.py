@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import EvaluationBatch, Score
-from leaderboard.boards import primary_slug
+from leaderboard.boards.build import primary_slug
 from leaderboard.views.board import page_numbers
-from leaderboard.views.places import PhasePlace, phase_place, whole, words
+from leaderboard.views.lookup import PhasePlace, phase_place, whole, words
 from submissions.models import Status, Submission
 
 PER_PAGE = 100

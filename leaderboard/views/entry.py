@@ -9,13 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation
-from evaluation.queue import standing
-from leaderboard import boards, certainty, pictures
+from evaluation.work.progress import standing
+from leaderboard.boards import build, certainty
+from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, place_of, results
 from leaderboard.models import Snapshot, decode
-from leaderboard.scorecard import ItemTable, Result, current_evaluation, place_of, results
 from leaderboard.stats.uncertainty import LEAST
+from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
-from leaderboard.views.places import EntryPlace, entry_place, whole
+from leaderboard.views.lookup import EntryPlace, entry_place, whole
 from submissions.models import Status
 from submissions.permissions import allowed
 
@@ -97,7 +98,7 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
         table = ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
         context |= _items_context(request, table)
         if place.submission.phase.challenge.family == "render":
-            context["scenes"] = pictures.scenes(evaluation)
+            context["scenes"] = render_scene.scenes(evaluation)
     return context
 
 
@@ -131,7 +132,7 @@ def _certainty(evaluation: Evaluation, found: list[Result], snapshot: Snapshot |
 def _alone(snapshot: int, digest: str, slug: str, index: int) -> tuple[int, int] | None:
     """Kept, as neither a ranking nor the scores that it was made of change."""
     content = decode(snapshot, digest)
-    return boards.alone(content, next(metric for metric in content["metrics"] if metric["slug"] == slug), index)
+    return build.alone(content, next(metric for metric in content["metrics"] if metric["slug"] == slug), index)
 
 
 def _items_context(request: HttpRequest, table: ItemTable) -> dict:

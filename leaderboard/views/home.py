@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from leaderboard.models import Snapshot
 from leaderboard.views.board import page_numbers
-from leaderboard.views.places import whole, words
+from leaderboard.views.lookup import whole, words
 from submissions.models import Challenge, Phase
 from submissions.permissions import visible_challenges
 

@@ -10,17 +10,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation
-from leaderboard import pictures, surfaces
-from leaderboard.kept import kept
-from leaderboard.scorecard import ItemTable, current_evaluation, item_details, results
+from leaderboard.boards.scorecard import ItemTable, current_evaluation, item_details, results
+from leaderboard.viewer import mesh_scene, render_scene
+from leaderboard.viewer.viewer_cache import kept
 from leaderboard.views.entry import base_context
-from leaderboard.views.places import EntryPlace, entry_place
+from leaderboard.views.lookup import EntryPlace, entry_place
 from leaderboard.views.scene import progress
-from submissions import storage
-from submissions.formats import mesh
-from submissions.formats.wireframe import Wireframe, unpack
+from submissions.formats.mesh import mesh_files
+from submissions.formats.wireframe.wireframe_files import Wireframe, unpack
 from submissions.models import Status
 from submissions.permissions import allowed, require
+from submissions.storage import stored_files
 
 
 def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
@@ -47,23 +47,29 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
 def _view(place: EntryPlace, evaluation: Evaluation, item: str, scene: str) -> dict[str, Any]:
     """The pictures of one view, of which all of its scene are made."""
     evaluation.submission = place.submission
-    found = pictures.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"))
+    found = render_scene.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"))
     run = found.request() if place.may("see_render") else None
     return progress(run) | {"scene": found, "view": found.view(item, run) if run else None}
 
 
 def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """The 3D view's wireframes, for those who may see the reference."""
-    from leaderboard import geometry
+    from leaderboard.viewer import wireframe_scene
 
     place, evaluation = _drawn(request, pk, item, "wireframe")
     batch, facts = evaluation.batch, _facts(place, evaluation, item)
-    facts |= {"metrics": [[m["key"], m["params"]] for m in batch.metrics], "unit_scale": batch.unit_scale, "version": geometry.VERSION}
+    facts |= {
+        "metrics": [[m["key"], m["params"]] for m in batch.metrics],
+        "unit_scale": batch.unit_scale,
+        "version": wireframe_scene.VERSION,
+    }
 
     def compute() -> bytes:
         prediction = stored(place.submission.artifact_key).get(item)
         named = [(place.submission.method_name, prediction)]
-        scene = geometry.scene(stored(batch.reference.key)[item], named, batch.metrics, place.submission.phase.unit, batch.unit_scale)
+        scene = wireframe_scene.scene(
+            stored(batch.reference.key)[item], named, batch.metrics, place.submission.phase.unit, batch.unit_scale
+        )
         return json.dumps(scene).encode()
 
     return kept(request, pk, facts, ("json", "application/json"), compute)
@@ -72,13 +78,13 @@ def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
 def entry_meshes(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """The 3D view's meshes with their distances, for those who may see the reference."""
     place, evaluation = _drawn(request, pk, item, "mesh")
-    facts = _facts(place, evaluation, item) | {"version": surfaces.VERSION}
+    facts = _facts(place, evaluation, item) | {"version": mesh_scene.VERSION}
 
     def compute() -> bytes:
-        read = storage.store().read
-        prediction = mesh.unpack(read(place.submission.artifact_key)).get(item)
-        reference = mesh.unpack(read(evaluation.batch.reference.key))[item]
-        return surfaces.scene(reference, prediction, place.submission.method_name, place.submission.phase.unit)
+        read = stored_files.store().read
+        prediction = mesh_files.unpack(read(place.submission.artifact_key)).get(item)
+        reference = mesh_files.unpack(read(evaluation.batch.reference.key))[item]
+        return mesh_scene.scene(reference, prediction, place.submission.method_name, place.submission.phase.unit)
 
     return kept(request, pk, facts, ("mesh", "application/octet-stream"), compute, heavy=True)
 
@@ -112,4 +118,4 @@ def _scored_item(place: EntryPlace, item: str) -> tuple[Evaluation, int]:
 @lru_cache(maxsize=4)
 def stored(key: str) -> dict[str, Wireframe]:
     """The wireframes under a storage key, which never changes; kept, because people step from item to item."""
-    return unpack(storage.store().read(key))
+    return unpack(stored_files.store().read(key))

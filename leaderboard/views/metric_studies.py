@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric
+from leaderboard.boards.human_agreement import Line, lines_of, order_words, people_words, rho_words, trained_more
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.people import Line, lines_of, order_words, people_words, rho_words, trained_more
 from leaderboard.studies.summary import Metric, Summary
 from submissions.models import Challenge
 from submissions.permissions import Viewer, visible_challenges

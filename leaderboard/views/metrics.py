@@ -10,14 +10,14 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, Score
-from leaderboard import evidence
-from leaderboard.evidence import Evidence
+from evaluation.networks import weights
+from leaderboard.boards import metric_evidence
+from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.views.home import visible
+from leaderboard.views.lookup import PhasePlace, phase_place, words
 from leaderboard.views.metric_studies import measured
-from leaderboard.views.places import PhasePlace, phase_place, words
 
 WORST = {
     "0": "0, the worst value there is",
@@ -36,13 +36,13 @@ FAMILIES = {"wireframe": "Wireframes", "mesh": "Meshes", "render": "Renders"}
 def metric_list(request: HttpRequest) -> HttpResponse:
     """Every metric, by family, with what is known of it for its default parameters."""
     fingerprints = {key: registry.fingerprint(key, {}) for key in registry.REGISTRY}
-    counts = evidence.counts(fingerprints.values())
+    counts = metric_evidence.counts(fingerprints.values())
     here = Score.typical_costs(fingerprints.values())
     uses = Counter(PhaseMetric.objects.filter(phase__challenge__in=visible(request.user)).order_by().values_list("key", flat=True))
     families: dict[str, list[dict]] = {}
     for key, spec in registry.REGISTRY.items():
         fingerprint = fingerprints[key]
-        cost = evidence.cost_of(fingerprint, here.get(fingerprint))
+        cost = metric_evidence.cost_of(fingerprint, here.get(fingerprint))
         row = {"spec": spec, "count": counts[fingerprint], "cost": cost, "uses": uses[key]}
         families.setdefault(FAMILIES.get(spec.family, spec.family), []).append(row)
     return render(request, "leaderboard/metric_list.html", {"families": list(families.items())})
@@ -55,7 +55,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     if spec is None:
         raise Http404
     column = _asked_column(request, key)
-    found = Evidence(spec, column.params, column.fingerprint) if column else evidence.of_default(spec)
+    found = Evidence(spec, column.params, column.fingerprint) if column else metric_evidence.of_default(spec)
     used = PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge")
     context = {
         "spec": spec, "worst": WORST[spec.worst], "used": [(it, _changed(it)) for it in used[:50]],

@@ -8,16 +8,16 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModif
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response
 
+from evaluation.images import names
 from evaluation.models import Evaluation, PictureRun
-from evaluation.pictures import names
-from leaderboard import pictures
-from leaderboard.scorecard import current_evaluation, results
+from leaderboard.boards.scorecard import current_evaluation, results
+from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
 from leaderboard.views.entry import base_context
-from leaderboard.views.places import EntryPlace, entry_place, whole
-from submissions import storage
+from leaderboard.views.lookup import EntryPlace, entry_place, whole
 from submissions.models import Status
 from submissions.permissions import require
+from submissions.storage import stored_files
 
 VIEWS_PER_PAGE = 12
 
@@ -26,11 +26,11 @@ def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
     """Needs the per-item scores; what derives from the reference is there for who may see that."""
     place, evaluation = _scored(request, pk)
     require(request.user, "submission.see_items", place.submission)
-    every = pictures.scenes(evaluation)
+    every = render_scene.scenes(evaluation)
     here = next((n for n, (name, *_) in enumerate(every) if name == scene), None)
     if here is None:
         raise Http404
-    found = pictures.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"), request.GET.get("sort", ""))
+    found = render_scene.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"), request.GET.get("sort", ""))
     n_pages = max(1, math.ceil(len(found.order) / VIEWS_PER_PAGE))
     page = min(whole(request.GET.get("page"), 1), n_pages)
     start = (page - 1) * VIEWS_PER_PAGE
@@ -79,12 +79,12 @@ def entry_picture(request: HttpRequest, pk: int, item: str, name: str) -> HttpRe
 
 def progress(run: PictureRun | None) -> dict:
     """What says how far the pictures of a scene are, and what their colours stand for."""
-    return {"run": run, "is_making": run is not None and run.state == PictureRun.State.WAITING, **pictures.SCALES}
+    return {"run": run, "is_making": run is not None and run.state == PictureRun.State.WAITING, **render_scene.SCALES}
 
 
 def _stored(run: PictureRun, item: str, name: str) -> bytes:
     try:
-        return storage.store().read(run.key(item, name))
+        return stored_files.store().read(run.key(item, name))
     except FileNotFoundError:
         run.restart()  # somebody has emptied the storage: then they are made again
         raise Http404 from None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 
 from leaderboard.starter_kit import name_of, write_kit
-from leaderboard.views.places import phase_place
+from leaderboard.views.lookup import phase_place
 from submissions.errors import Refused
 from submissions.permissions import require
-from submissions.storage import StorageError
+from submissions.storage.stored_files import StorageError
 
 
 def starter_kit(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:

@@ -13,20 +13,21 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard import boards, plots_study
-from leaderboard.certainty import plural
-from leaderboard.judge import answers
-from leaderboard.judge.shown import TITLES, of_study
+from leaderboard.boards import build
+from leaderboard.boards.certainty import plural
+from leaderboard.boards.human_agreement import Line, lines_of, on_scale, spread, trained_more
+from leaderboard.charts import studies as study_charts
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.people import Line, lines_of, on_scale, spread, trained_more
-from leaderboard.stats import ratings as rating
+from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.opinions import SCREENED
+from leaderboard.stats.correlation import SCREENED
 from leaderboard.stats.ranking import rank
 from leaderboard.stats.votes import FEW
 from leaderboard.studies import words
+from leaderboard.studies.judge import answers
+from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.summary import Agreement, Ends, Entry, Metric, Summary
-from leaderboard.views.places import PhasePlace, not_shown_yet, phase_place
+from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place
 from submissions.models import Phase
 
 MAX_CONTRADICTIONS = 30
@@ -143,7 +144,7 @@ def seen(place: PhasePlace) -> list[Study]:
 
 def barred_from(phase: Phase, organizes: bool) -> frozenset[int]:
     """Entries that are told to organizers alone, for somebody who is one or is not."""
-    return frozenset() if organizes else boards.barred(phase)
+    return frozenset() if organizes else build.barred(phase)
 
 
 def withheld_labels(study: Study, barred: Collection[int]) -> set[str]:
@@ -193,7 +194,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) 
         for line, found in zip(lines, summary.metrics, strict=True)
         for one in found.contradictions
     ]
-    curves = [plots_study.adequacy(curve.model_dump(), noun=noun).to_dict() for curve in summary.adequacy]
+    curves = [study_charts.adequacy(curve.model_dump(), noun=noun).to_dict() for curve in summary.adequacy]
     raters = [
         line.model_dump() | {"number": n, "equal": round((line.ties or 0.0) * line.votes)}
         for n, line in enumerate(summary.reliability.raters, 1)
@@ -239,14 +240,14 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     scores = {line.method: _value(summary, line) for line in summary.scales}
     out = {*summary.left_out, *summary.damaged}
     points = [
-        plots_study.Point(name, value, mos, low, high, is_out=name in out)
+        study_charts.Point(name, value, mos, low, high, is_out=name in out)
         for name, value in zip(summary.methods, metric.values, strict=True)
         for mos, low, high in [scores.get(name, (None, None, None))]
         if value is not None and mos is not None and (low is not None or summary.of == "means")  # below the smallest numbers: no figure
     ]
     if len(points) < 2:
         return None
-    return plots_study.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
+    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
 
 
 def _by_criterion(summary: Summary, others: Mapping[str, Summary], titles: list[tuple[str, str]]) -> dict[str, Any] | None:
@@ -303,7 +304,7 @@ def _map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
     ]
     some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
     borders = [len(people)] if people and metrics else []
-    return plots_study.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some)).to_dict()
+    return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some)).to_dict()
 
 
 def _brief(summary: Summary) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
-from evaluation.gate import design
-from evaluation.gate.words import ON, damage_words, failure
 from evaluation.models import Trial
 from evaluation.models.trial import Standing, standing
-from leaderboard.views.places import PhasePlace, not_shown_yet
-from submissions import storage
+from evaluation.networks.gate import design
+from evaluation.networks.gate.words import ON, damage_words, failure
+from leaderboard.views.lookup import PhasePlace, not_shown_yet
 from submissions.permissions import Viewer, require
+from submissions.storage import stored_files
 
 QUESTIONS = {
     "A": ("A clean picture first", "the clean view above each damaged one"),
@@ -110,8 +110,8 @@ def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> Htt
     response = get_conditional_response(request, etag=etag)
     if response is None:
         try:
-            data = storage.store().read(row.picture_key(names[scene], damage))
-        except storage.StorageError as error:
+            data = stored_files.store().read(row.picture_key(names[scene], damage))
+        except stored_files.StorageError as error:
             raise Http404 from error
         response = HttpResponse(data, content_type="image/webp")
     response["ETag"], response["Cache-Control"] = etag, "private, no-cache"

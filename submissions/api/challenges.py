@@ -23,7 +23,7 @@ from submissions.api.common import (
     Slug,
     newest_first,
 )
-from submissions.finding import challenge_for, phase_for
+from submissions.lookup import challenge_for, phase_for
 from submissions.models import Challenge, Participation, Phase, Team
 from submissions.models.participation import opens
 from submissions.models.phase import Quota

@@ -16,7 +16,7 @@ from ninja.security.base import AuthBase
 from ninja.utils import check_csrf
 from pydantic import Field
 
-from submissions import limits
+from submissions import throttling
 from submissions.models import ApiToken
 from submissions.permissions import lacks_second_factor
 
@@ -31,7 +31,7 @@ PartNumber = Annotated[int, Path(ge=1, le=10_000)]
 Item = TypeVar("Item")
 
 
-BAD_TOKEN = "This token is not valid: it is unknown, revoked or has run out; make a new one on your account page."
+BAD_TOKEN = "This token is not valid: it is unknown, revoked or has run out; make a new one on your account page."  # noqa: S105 - a sentence
 NO_SECOND_FACTOR = "Staff need a second factor here, for their programs too: log in on the site and set one up to go on."
 
 # --- who is asking ---------------------------------------------------------------------------
@@ -44,7 +44,7 @@ class Token(HttpBearer):
         user = ApiToken.holder(token.strip())
         # A wrong token is never taken for nobody: the caller thinks to be somebody.
         request.user = user or AnonymousUser()
-        limits.limit_api(request)
+        throttling.limit_api(request)
         if user is None:
             raise AuthenticationError(message=BAD_TOKEN)
         if lacks_second_factor(user):
@@ -62,7 +62,7 @@ class Session(AuthBase):
     def __call__(self, request: HttpRequest) -> Any:
         if not request.user.is_authenticated:
             return None
-        limits.limit_api(request)
+        throttling.limit_api(request)
         if check_csrf(request) is not None:
             raise HttpError(403, "The page is out of date: load it again and repeat what you did.")
         return request.user
@@ -70,7 +70,7 @@ class Session(AuthBase):
 
 def anyone(request: HttpRequest) -> Any:
     """Visitors who have not logged in."""
-    limits.limit_api(request)
+    throttling.limit_api(request)
     return request.user
 
 

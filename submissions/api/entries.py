@@ -1,4 +1,4 @@
-"""Uploading entries, and what a team does with them. Their scores are told by leaderboard/entry_api.py."""
+"""Uploading entries, and what a team does with them. Their scores are told by leaderboard/api/entries.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 from ninja import Router, Schema
 from pydantic import Field
 
-from submissions import limits, uploads
+from submissions import throttling
 from submissions.api.common import (
     ACT_ERRORS,
     BINARY,
@@ -24,10 +24,11 @@ from submissions.api.common import (
     PartNumber,
     no_body_beyond,
 )
-from submissions.finding import phase_for, submission_for
+from submissions.lookup import phase_for, submission_for
 from submissions.models import Status, Submission
-from submissions.models.entered import TEXTS
+from submissions.models.entry_texts import TEXTS
 from submissions.permissions import Viewer
+from submissions.storage import uploads
 from submissions.views.files import download
 
 router = Router(tags=["submissions"], auth=SIGNED_IN)
@@ -174,7 +175,7 @@ def _answer(request: HttpRequest, submission: Submission) -> dict[str, Any]:
 )
 def create_submission(request: HttpRequest, data: SubmissionIn):
     phase = phase_for(request.user, data.challenge, data.phase)
-    limits.limit_uploads(request)
+    throttling.limit_uploads(request)
     texts = {name: getattr(data, name) for name in TEXTS}
     submission = uploads.start(request.user, phase, file_name=data.file_name, size=data.size, sha256=data.sha256, **texts)
     return 201, _answer(request, submission)
@@ -263,7 +264,7 @@ def choose(request: HttpRequest, submission: Id):
 @router.post("/submissions/{submission}/retry", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Try a failed entry again")
 def retry(request: HttpRequest, submission: Id):
     found = submission_for(request.user, submission, "submission.retry")
-    limits.limit_uploads(request)
+    throttling.limit_uploads(request)
     found.retry(request.user)
     return _answer(request, found)
 

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from submissions import limits
+from submissions import throttling
 from submissions.api.common import (
     ACT_ERRORS,
     ERRORS,
@@ -21,7 +21,7 @@ from submissions.api.common import (
     Slug,
     newest_first,
 )
-from submissions.finding import challenge_for, own_team
+from submissions.lookup import challenge_for, own_team
 from submissions.models import Challenge, Team
 from submissions.models.team import Invitation
 from submissions.permissions import require
@@ -99,7 +99,7 @@ def rename_team(request: HttpRequest, challenge: Slug, data: TeamName):
 @router.post("/challenges/{challenge}/team/invites", response={204: None, **ACT_ERRORS}, summary="Invite somebody by e-mail")
 def invite(request: HttpRequest, challenge: Slug, data: InviteIn):
     team = _led(request, challenge)
-    limits.limit_invites(request)
+    throttling.limit_invites(request)
     team.invite(data.email, request.user)
     return 204, None
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from submissions.formats.arrays import Mesh, Wireframe
-from submissions.formats.render import View
+from submissions.formats.render.views import View
 
 SHORTEST = 1e-9  # of an edge, in the file's own unit
 SMALLEST = 1e-14  # of a face, over the square of the diagonal of the faces' bounding box

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from submissions.formats.families import FAMILIES, MESH, RENDER, WIREFRAME, Family
-from submissions.formats.package import open_package
+from submissions.formats.archive import open_package
+from submissions.kinds import FAMILIES, MESH, RENDER, WIREFRAME, Family
 
 _LINE = re.compile(rb"^[ \t]*l[ \t]", re.MULTILINE)
 _FACE = re.compile(rb"^[ \t]*f[ \t]", re.MULTILINE)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
-from submissions.formats.families import Family
+from submissions.kinds import Family
 
 EXPLAINS = (".txt", ".md", ".rst", ".pdf")
 _PREDICTED = "color"  # NerfBaselines' folder of images

@@ -9,7 +9,7 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.utils import timezone
 
-from submissions.formats.families import FAMILIES, Family
+from submissions.kinds import FAMILIES, Family
 from submissions.models.audit import AuditEntry
 
 SLUG = RegexValidator(r"\A[a-z0-9][a-z0-9-]{0,62}\Z", "Use lower-case letters, digits and hyphens, at most 63.")
@@ -78,7 +78,7 @@ class ChallengeFile(models.Model):
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.INPUT)
     name = models.CharField(max_length=160)
     title = models.CharField(max_length=160, blank=True)
-    key = models.CharField(max_length=255)  # in submissions.storage
+    key = models.CharField(max_length=255)  # in submissions.storage.stored_files
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)

@@ -15,7 +15,7 @@ from submissions import turns, wake
 from submissions.errors import Refused
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
-from submissions.models.entered import checked_file_name, checked_sha256, checked_texts
+from submissions.models.entry_texts import checked_file_name, checked_sha256, checked_texts
 from submissions.models.phase import Phase
 from submissions.models.rendered_text import RenderedText
 from submissions.models.team import Team
@@ -110,7 +110,7 @@ class Submission(Leased):
     disqualified_reason = models.CharField(max_length=240, blank=True)
 
     file_name = models.CharField(max_length=160)
-    file_key = models.CharField(max_length=255, blank=True)  # in submissions.storage
+    file_key = models.CharField(max_length=255, blank=True)  # in submissions.storage.stored_files
     size = models.PositiveBigIntegerField(default=0)
     sha256 = models.CharField(max_length=64, blank=True, db_index=True)
     upload_expires_at = models.DateTimeField(null=True, blank=True)

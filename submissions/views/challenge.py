@@ -9,10 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from submissions.checklist import steps
 from submissions.models import Challenge, Participation, Team
 from submissions.models.participation import opens
 from submissions.permissions import allowed, require
-from submissions.steps import steps
 from submissions.views.place import challenge_place, go_on
 
 

@@ -9,11 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
-from submissions import limits, uploads
+from submissions import throttling
 from submissions.errors import Refused
-from submissions.finding import submission_for
 from submissions.forms import EntryForm
+from submissions.lookup import submission_for
 from submissions.models import Submission
+from submissions.storage import uploads
 from submissions.views.files import download
 
 
@@ -41,7 +42,7 @@ def choose(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
     submission = submission_for(request.user, pk, "submission.retry")
-    limits.limit_uploads(request)  # it is as much work as a new upload, and uses up no quota where it fails again
+    throttling.limit_uploads(request)  # it is as much work as a new upload, and uses up no quota where it fails again
     return _do(request, submission, Submission.retry, "The entry is tried again.")
 
 

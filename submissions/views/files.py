@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from submissions.errors import Refused
 from submissions.models import ChallengeFile, Phase
 from submissions.permissions import require
-from submissions.storage import StorageError, store
+from submissions.storage.stored_files import StorageError, store
 from submissions.views.place import ChallengePlace, challenge_place
 
 

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from submissions import limits
+from submissions import throttling
 from submissions.errors import Refused
 from submissions.models import Invitation, Participation, Team, User
 from submissions.permissions import allowed, require
@@ -92,7 +92,7 @@ def rename(request: HttpRequest, team: Team) -> None:
 
 @_act("The invitation is on its way.")
 def invite(request: HttpRequest, team: Team) -> str:
-    limits.limit_invites(request)
+    throttling.limit_invites(request)
     made = team.invite(request.POST.get("email", ""), request.user)
     return f"The invitation to {made.email} is on its way."
 

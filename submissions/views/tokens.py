@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from submissions import limits
+from submissions import throttling
 from submissions.forms import TokenForm
 from submissions.models import ApiToken
 
@@ -22,7 +22,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """All tokens, and a form for a new one. The key of a new one is in this one answer only."""
     form, token, key = TokenForm(request.POST or None), None, ""
     if request.method == "POST" and form.is_valid():
-        limits.limit_tokens(request)
+        throttling.limit_tokens(request)
         token, key = ApiToken.make(request.user, form.cleaned_data["name"], form.expires_at())
         form = TokenForm()
     now = timezone.now()

@@ -14,13 +14,14 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
-from submissions import limits, storage, uploads
+from submissions import throttling
+from submissions.checklist import steps
 from submissions.errors import Refused
-from submissions.finding import phase_for
 from submissions.forms import UploadForm
+from submissions.lookup import phase_for
 from submissions.models import Phase, Status, Submission, Team
 from submissions.permissions import Viewer, require
-from submissions.steps import steps
+from submissions.storage import stored_files, uploads
 
 FORM_BYTES = 1_000_000  # what the other fields of the form may take
 
@@ -35,20 +36,20 @@ def upload(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     require(request.user, "phase.upload", found)  # before anything is read
     try:
         _read_body(request, found)
-    except (Refused, storage.StorageError) as refused:
+    except (Refused, stored_files.StorageError) as refused:
         return _page(request, found, _refused(UploadForm(), refused), 409)
     return _receive(request, found)
 
 
 def _read_body(request: HttpRequest, phase: Phase) -> None:
     """Take the form in, its file straight to the disk; refuse unread what could not be accepted."""
-    limits.limit_uploads(request)
+    throttling.limit_uploads(request)
     phase.require_open(timezone.now())
     most = phase.max_bytes()
     if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
         raise Refused(f"This file is larger than the {most:,} bytes this phase takes; make it smaller.", "too_large")
     request.upload_handlers = [TemporaryFileUploadHandler(request)]
-    with storage.disk_errors():
+    with stored_files.disk_errors():
         request.POST  # noqa: B018  reading it is what fills the disk
 
 
@@ -62,7 +63,7 @@ def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
     try:
         path = Path(file.temporary_file_path())
         submission = uploads.send_whole(request.user, phase, path, file_name=file.name, **texts)
-    except (Refused, storage.StorageError) as refused:
+    except (Refused, stored_files.StorageError) as refused:
         return _page(request, phase, _refused(form, refused), 409)
     messages.success(request, f"{file.name} has arrived as entry #{submission.number}.")
     return redirect("entry", submission.pk)

@@ -19,7 +19,8 @@ import sys
 
 import numpy as np
 
-from leaderboard.stats import davidson, with_people
+from leaderboard.stats import agreement as agreement_stats
+from leaderboard.stats import davidson
 from leaderboard.stats.answers import Answers
 from tests.benchmarks import board_coverage
 
@@ -83,15 +84,15 @@ def cell(raters: int, samples: int, effect: float, studies: int, seed: int = 0) 
     held = {"decided": [], "implied": [], "coin": [], "apart": []}
     for _ in range(studies):
         said, scenes = study(rng, raters, samples, effect)
-        found = with_people.differences(said, metric(rng, scenes))
-        figure = with_people.decided(found)
+        found = agreement_stats.differences(said, metric(rng, scenes))
+        figure = agreement_stats.decided(found)
         held["decided"].append(figure.low <= agreement <= figure.high)
         column = davidson.implied(davidson.models(said)[0])
         held["implied"].append(((column.low <= rates) & (rates <= column.high)).mean())
-        coin = with_people.decided(with_people.differences(said, rng.integers(0, 2, scenes.shape).astype(float)))
+        coin = agreement_stats.decided(agreement_stats.differences(said, rng.integers(0, 2, scenes.shape).astype(float)))
         held["coin"].append(coin.low <= 0.5 <= coin.high)
-        other = with_people.differences(said, metric(rng, scenes))
-        held["apart"].append(with_people.compared(found, other, ("one", "other")).p <= 0.05)
+        other = agreement_stats.differences(said, metric(rng, scenes))
+        held["apart"].append(agreement_stats.compared(found, other, ("one", "other")).p <= 0.05)
     return {name: float(np.mean(values)) for name, values in held.items()}
 
 

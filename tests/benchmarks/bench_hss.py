@@ -24,7 +24,7 @@ from evaluation.metrics.wireframe.hss import hss, tube_corners
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import overlap, solids
 from evaluation.synthetic.houses import houses
-from submissions.formats.wireframe import Wireframe, load_folder
+from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
 from tests.support.evaluation.official import metric_helper
 
 FLOOR, TOLERANCE, ROUNDS = 2.5, 1e-6, 3

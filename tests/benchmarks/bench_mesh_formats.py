@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 import trimesh
 
-from submissions.formats.mesh import Mesh, read_mesh, write_obj, write_ply
+from submissions.formats.mesh.mesh_files import Mesh, read_mesh, write_obj, write_ply
 
 LIMIT_SECONDS, ROUNDS = 1.0, 3
 

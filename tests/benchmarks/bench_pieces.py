@@ -30,14 +30,14 @@ from scipy import linalg
 from scipy.cluster.vq import kmeans2
 from scipy.spatial.distance import cdist
 
-from evaluation.gate import trial
 from evaluation.metrics import registry
 from evaluation.metrics.render.pieces.dictionary import ATOMS, DRAWN, NOISE, PATCH, ROUNDS, STEP, Dictionary, grid
 from evaluation.metrics.render.pieces.features import LEARNT_FROM, SEED
 from evaluation.metrics.render.pieces.metric import Scene
 from evaluation.metrics.render.pieces.whitening import moved_from
 from evaluation.metrics.seeds import generator
-from submissions.formats.render import CleanViews, View, render
+from evaluation.networks.gate import trial
+from submissions.formats.render.views import CleanViews, View, render
 
 LEARNT, NEAREST, OFF, MEMORY = 0.7, 5.0, 1e-3, 1024.0
 COPIES = 4  # of each view that is moved, itself included

@@ -39,11 +39,11 @@ from django.utils import timezone  # noqa: E402
 
 from leaderboard.models import Question, Rater, Study, StudyVote  # noqa: E402
 from leaderboard.models.question import new_token  # noqa: E402
-from leaderboard.rating import campaign, tally  # noqa: E402
-from leaderboard.rating.access import join as join_study  # noqa: E402
-from leaderboard.rating.campaign import Design  # noqa: E402
-from leaderboard.rating.criteria import ready_made  # noqa: E402
-from leaderboard.rating.subject import Subject  # noqa: E402
+from leaderboard.studies.live import campaign, load  # noqa: E402
+from leaderboard.studies.live.access import join as join_study  # noqa: E402
+from leaderboard.studies.live.campaign import Design  # noqa: E402
+from leaderboard.studies.live.criteria import ready_made  # noqa: E402
+from leaderboard.studies.live.grid import Subject  # noqa: E402
 from submissions.models import Phase, Status, Submission, Team, User  # noqa: E402
 from tests.support.factories import PhaseFactory, UserFactory, gables, give_reference  # noqa: E402
 
@@ -87,7 +87,7 @@ def make(phase: Phase, actor: User, entries: list[Submission]) -> tuple[Study, l
             ],
             batch_size=1000,
         )  # fmt: skip
-        tally.recounted(Subject(study), one.rater)
+        load.recounted(Subject(study), one.rater)
     return study, [(one.rater, one.key) for one in joined]
 
 

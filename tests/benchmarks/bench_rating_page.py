@@ -23,10 +23,10 @@ django.setup()
 
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-from tests.browser.leaderboard.rating.conftest import looked_at, ready  # noqa: E402
+from tests.browser.leaderboard.studies.live.conftest import looked_at, ready  # noqa: E402
 from tests.conftest import CHROMIUM  # noqa: E402
-from tests.support.leaderboard.rating.desk import Desk  # noqa: E402
 from tests.support.leaderboard.static_site import serve  # noqa: E402
+from tests.support.leaderboard.studies.live.desk import Desk  # noqa: E402
 
 PROMISE = 200.0
 QUESTIONS = 21

@@ -16,9 +16,9 @@ import time
 import numpy as np
 
 from evaluation.metrics.registry import REGISTRY
-from evaluation.runner import MetricRequest, score_items
+from evaluation.metrics.runner import MetricRequest, score_items
 from evaluation.synthetic.houses import house
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 
 EACH, LIMIT_SECONDS = 20, 300
 APART = ("hss_exact", "ecd_emd")

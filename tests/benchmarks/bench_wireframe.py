@@ -40,7 +40,7 @@ from evaluation.metrics.wireframe.hss import tube_corners
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import overlap, polyhedra, solids
 from evaluation.synthetic.houses import houses
-from submissions.formats.wireframe import Wireframe, load_folder
+from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
 from tests.support.evaluation.official import optimal_transport
 
 TOGETHER, JACCARD = 150.0, 30.0  # milliseconds a pair

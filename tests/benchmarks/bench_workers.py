@@ -29,7 +29,7 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
-from evaluation import runner  # noqa: E402
+from evaluation.metrics import runner  # noqa: E402
 from evaluation.models import EvaluationBatch, Part  # noqa: E402
 from evaluation.synthetic.houses import houses  # noqa: E402
 from submissions.models import Status, Submission  # noqa: E402

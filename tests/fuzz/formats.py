@@ -18,18 +18,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image, ImageCms
 
-from evaluation.results import Layout, ResultColumn, ResultsError
-from evaluation.results import read as read_results
+from evaluation.result_tables import Layout, ResultColumn, ResultsError
+from evaluation.result_tables import read as read_results
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
-from leaderboard.stats import labels, ratings, votes
+from leaderboard.stats import labels, mos_table, votes
 from leaderboard.stats.votes import VotesError
 from submissions.formats.errors import FormatError
-from submissions.formats.families import MESH, RENDER, WIREFRAME, Family
-from submissions.formats.mesh import Mesh, write_ply
-from submissions.formats.mesh_obj import write_obj as write_mesh_obj
-from submissions.formats.render import Render
-from submissions.formats.wireframe import Wireframe, write_json, write_npz, write_obj
+from submissions.formats.mesh.mesh_files import Mesh, write_ply
+from submissions.formats.mesh.obj import write_obj as write_mesh_obj
+from submissions.formats.render.views import Render
+from submissions.formats.wireframe.wireframe_files import Wireframe, write_json, write_npz, write_obj
+from submissions.kinds import MESH, RENDER, WIREFRAME, Family
 from submissions.manifest import Bounds, Item, Manifest
 from submissions.validation import validate
 from tests.fuzz import edits
@@ -577,7 +577,7 @@ FORMATS: tuple[Format, ...] = (
         "opinions CSV",
         "table.csv",
         lambda: [OPINIONS],
-        partial(table, ratings.read, ratings.canonical),
+        partial(table, mos_table.read, mos_table.canonical),
         (edits.words(b"5", b'"', b","), edits.lines()),
     ),
     Format("labels CSV", "table.csv", lambda: [LABELS], partial(table, labels.read, dict), (edits.words(b"empty", b","), edits.lines())),

@@ -1,4 +1,4 @@
-"""Each case is read in a forked process under limits of the kernel, as `evaluation.child` reads uploads.
+"""Each case is read in a forked process under limits of the kernel, as `evaluation.work.child` reads uploads.
 
 A process reads one case after another; before each it is allowed so many seconds of the processor and so many bytes of
 addresses more than it has. What it does not survive is that case's fault, and the next one begins in a new process.

@@ -40,7 +40,7 @@ class Stage:
 # goes on for hours and has stages of its own.
 REAL_PROCESSES = (
     *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "nightly" / "evaluation").glob("test_*.py"))),
-    "tests/nightly/leaderboard/judge",
+    "tests/nightly/leaderboard/studies/judge",
     "tests/nightly/leaderboard/test_ready.py",
     "tests/nightly/leaderboard/test_run.py",
 )

@@ -18,7 +18,7 @@ from leaderboard.demo.studies import STUDY
 from leaderboard.models import Study
 from leaderboard.starter_kit import write_kit
 from leaderboard.stats.__main__ import main as analyse_votes
-from submissions import client as participants_client
+from submissions.client import command as participants_client
 from submissions.models import Challenge, Phase, User
 from tests import ROOT
 from tests.support.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, give_reference, join

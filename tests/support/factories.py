@@ -15,10 +15,10 @@ from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
-from submissions import storage
 from submissions.formats.arrays import Mesh
-from submissions.formats.wireframe import Wireframe, write_obj
+from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
 from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission, Team, User
+from submissions.storage import stored_files
 
 PASSWORD = "a long enough password"  # of everybody here
 
@@ -146,6 +146,6 @@ def received(phase: Phase, team: Team, data: bytes, *, method_name: str = "metho
     digest = hashlib.sha256(data).hexdigest()
     entry = Submission.reserve(phase, team, user, method_name=method_name, file_name="entry.zip", size=len(data), sha256=digest, **values)
     key = f"uploads/{entry.pk}/entry.zip"
-    storage.store().save_bytes(key, data)
+    stored_files.store().save_bytes(key, data)
     entry.receive(key, len(data), digest)
     return entry

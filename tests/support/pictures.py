@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render
+from submissions.formats.render.views import CleanViews, Render, Roi, View, encoded, render
 
 WIDTH, HEIGHT = 96, 64
 

@@ -100,7 +100,7 @@ KINDS = {  # of the processes of a service, by their command lines
     "leaderboard.server": "web",
     "evaluation.celery": "worker",
     "manage.py sweep": "sweeper",
-    "evaluation.child": "scoring child",
+    "evaluation.work.child": "scoring child",
     "manage.py demo": "demo",
 }
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from submissions.formats.families import RENDER
-from submissions.formats.render import CleanViews, Render, Roi, View, encoded, render
+from submissions.formats.render.views import CleanViews, Render, Roi, View, encoded, render
+from submissions.kinds import RENDER
 
 WIDTH, HEIGHT = 40, 28
 

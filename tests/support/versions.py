@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 import pytest
 
-from evaluation import child
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
-from evaluation.sandbox import JobFailed, sandbox
+from evaluation.work import child
+from evaluation.work.sandbox import JobFailed, sandbox
 
 
 def set_version(monkeypatch: pytest.MonkeyPatch, key: str, by: int = 1) -> int:

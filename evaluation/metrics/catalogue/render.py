@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evaluation import weights
 from evaluation.metrics.catalogue.render_osim import LOOKING
 from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.networks import weights
 
 _PACKAGE = "evaluation.metrics.render"
 _CONVENTIONS = "The usual conventions for novel views (NerfBaselines)"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluation import weights
 from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.networks import weights
 
 _DEFAULT = "squeezenet-imagenet"
 _WEIGHTS = Param(

@@ -16,10 +16,10 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.linalg.lapack import dsytrd, dsytrd_lwork
 from scipy.sparse import coo_array
 
-from evaluation import weights as stored
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.surface import Surface, surface
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.networks import weights as stored
 
 WORST = 2.0
 MOST_COTANGENT = 1000.0

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation import weights as stored
 from evaluation.metrics.render import objects
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.result import MetricResult
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     from torch import Tensor

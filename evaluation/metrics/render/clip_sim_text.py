@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation import weights as stored
 from evaluation.metrics.render.clip_sim import cosine, of_render
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     import torch

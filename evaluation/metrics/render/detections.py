@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation import weights as stored
 from evaluation.metrics.render.letterbox import SIDE, Letterbox, letterboxed
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
     from evaluation.metrics.shared import Arrays
 
-NETWORK = "yolox"  # in evaluation/weights.py
+NETWORK = "yolox"  # in evaluation/networks/weights.py
 ROUNDING = 1e-6  # px; a box marked at whole pixels is there again after its way through the letterbox
 
 

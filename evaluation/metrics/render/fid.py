@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation import weights as stored
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     from torch import Tensor

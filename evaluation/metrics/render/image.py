@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from submissions.formats.resample import KINDS, resized, to_size
+from submissions.formats.render.resample import KINDS, resized, to_size
 
 __all__ = ["KINDS", "resized", "to_float", "to_size"]
 

@@ -13,7 +13,7 @@ from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import Arrays, SharedWork
 
 if TYPE_CHECKING:
-    from submissions.formats.render import CleanViews, Render, Roi, View
+    from submissions.formats.render.views import CleanViews, Render, Roi, View
 
 MISSING = MetricResult(0.0, Status.MISSING_PRED)  # the runner puts the metric's worst value in its place
 MISMATCH = MetricResult(0.0, Status.SIZE_MISMATCH)

@@ -14,7 +14,7 @@ from evaluation.metrics.shared import Arrays, SharedWork
 from evaluation.metrics.wireframe import canon
 
 if TYPE_CHECKING:
-    from submissions.formats.wireframe import Wireframe
+    from submissions.formats.wireframe.wireframe_files import Wireframe
 
 RELATIVE_TOLERANCE = 1e-9
 SPACING_STEPS = 4

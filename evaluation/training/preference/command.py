@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation import weights
 from evaluation.metrics.spec import WEIGHTS_NAME
+from evaluation.networks import weights
 from evaluation.training.errors import reported
 
 if TYPE_CHECKING:

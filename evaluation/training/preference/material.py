@@ -20,7 +20,7 @@ from evaluation.metrics.wireframe.pair import Pair
 from evaluation.training.checkpoint import write
 from evaluation.training.errors import DataError
 from evaluation.training.preference.votes import Decisions
-from submissions.formats.wireframe import Wireframe, load_folder
+from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
 
 VOTES, DESCRIPTION, REFERENCES, ENTRIES = "votes.csv", "study.json", "references", "entries"  # in the folder that a study exports
 

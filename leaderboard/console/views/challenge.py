@@ -24,10 +24,10 @@ from leaderboard.bundle.export import export
 from leaderboard.bundle.state import read
 from leaderboard.console import acts
 from leaderboard.console.act_words import sentence
+from leaderboard.console.confirm_and_apply import scored_anew, settle
 from leaderboard.console.edits import moved
-from leaderboard.console.forms import NewChallengeForm, SettingsForm, VisibilityForm
-from leaderboard.console.place import chosen_act, organizer, page
-from leaderboard.console.settle import scored_anew, settle
+from leaderboard.console.forms.challenge import NewChallengeForm, SettingsForm, VisibilityForm
+from leaderboard.console.lookup import chosen_act, organizer, page
 from submissions.models import Admission, Challenge, Status
 from submissions.permissions import allowed, require
 

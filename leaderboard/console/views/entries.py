@@ -8,9 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.console.forms import ReasonForm
-from leaderboard.console.numbers import paged
-from leaderboard.console.place import chosen_act, organizer, page
+from leaderboard.console.forms.challenge import ReasonForm
+from leaderboard.console.lookup import chosen_act, organizer, page
+from leaderboard.console.pagination import paged
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Status, Submission
 from submissions.permissions import allowed, require

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_http_methods
 from leaderboard.bundle.definition import ChallengeDef, FileDef
 from leaderboard.bundle.folder import local_file
 from leaderboard.bundle.state import read
+from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.edits import with_phase
-from leaderboard.console.forms import FileForm
-from leaderboard.console.place import chosen_act, number, organizer, page
-from leaderboard.console.settle import settle
+from leaderboard.console.forms.challenge import FileForm
+from leaderboard.console.lookup import chosen_act, number, organizer, page
 from submissions.models import Challenge
 
 

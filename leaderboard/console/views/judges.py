@@ -14,19 +14,19 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.console.judge_forms import JudgeForm, PromptsForm
-from leaderboard.console.numbers import paged
-from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
-from leaderboard.judge import answers, planning, prompts, setup
-from leaderboard.judge.asking import AskError, ask_for
-from leaderboard.judge.materials import Materials, image_of
-from leaderboard.judge.planning import Wish
-from leaderboard.judge.prompts import PromptError
-from leaderboard.judge.shown import costs
+from leaderboard.console.forms.judges import JudgeForm, PromptsForm
+from leaderboard.console.lookup import chosen_act, number, organizer_of_phase, page
+from leaderboard.console.pagination import paged
 from leaderboard.models import JudgeAnswer, JudgeRun, Study
+from leaderboard.studies.judge import answers, planning, prompts, setup
+from leaderboard.studies.judge.asking import AskError, ask_for
+from leaderboard.studies.judge.materials import Materials, image_of
+from leaderboard.studies.judge.planning import Wish
+from leaderboard.studies.judge.prompts import PromptError
+from leaderboard.studies.judge.shown import costs
 from leaderboard.views.studies import csv_response
-from submissions.limits import limit_model
 from submissions.models import Challenge, Phase
+from submissions.throttling import limit_model
 
 EXAMPLES = 2  # of each kind of question, of a run that is planned
 PER_PAGE = 20

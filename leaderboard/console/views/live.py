@@ -14,14 +14,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.accounts import find_account
-from leaderboard.console.forms import ReasonForm
-from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
+from leaderboard.console.forms.challenge import ReasonForm
+from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, RunningStudyForm
+from leaderboard.console.lookup import chosen_act, number, organizer_of_phase, page
 from leaderboard.console.screening import screening
-from leaderboard.console.study_forms import InvitationForm, NewStudyForm, RunningStudyForm
 from leaderboard.models import Rater, Study
-from leaderboard.rating import campaign
-from leaderboard.rating.ask import expected
-from leaderboard.rating.subject import Subject
+from leaderboard.studies.live import campaign
+from leaderboard.studies.live.ask import expected
+from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.summary import Reliability
 from submissions.errors import Refused
 from submissions.models import Phase

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluation.metrics.registry import REGISTRY, resolve_params
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.bundle.state import read
+from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.edits import moved, with_phase
+from leaderboard.console.forms.metrics import MetricForm
+from leaderboard.console.lookup import chosen_act, organizer_of_measured_phase, page
 from leaderboard.console.metric_evidence import MetricEvidence
-from leaderboard.console.metric_form import MetricForm
-from leaderboard.console.place import chosen_act, organizer_of_measured_phase, page
-from leaderboard.console.settle import settle
 from submissions.models import Phase
 
 

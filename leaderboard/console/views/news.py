@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import NewsDef
 from leaderboard.bundle.state import read
-from leaderboard.console.forms import NewsForm
-from leaderboard.console.place import organizer, page
-from leaderboard.console.settle import settle
+from leaderboard.console.confirm_and_apply import settle
+from leaderboard.console.forms.challenge import NewsForm
+from leaderboard.console.lookup import organizer, page
 from submissions.models import Challenge
 
 

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.accounts import find_account
 from leaderboard.bundle.state import read
-from leaderboard.console.numbers import paged
-from leaderboard.console.place import chosen_act, number, organizer, page
-from leaderboard.console.settle import settle
+from leaderboard.console.confirm_and_apply import settle
+from leaderboard.console.lookup import chosen_act, number, organizer, page
+from leaderboard.console.pagination import paged
 from submissions.models import Admission, Challenge, Membership
 
 

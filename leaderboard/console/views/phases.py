@@ -10,10 +10,10 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import PhaseDef
 from leaderboard.bundle.state import read
+from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.edits import with_phase
-from leaderboard.console.forms import PhaseForm
-from leaderboard.console.place import organizer, organizer_of_phase, page
-from leaderboard.console.settle import settle
+from leaderboard.console.forms.challenge import PhaseForm
+from leaderboard.console.lookup import organizer, organizer_of_phase, page
 from submissions.models import Challenge, Phase
 
 

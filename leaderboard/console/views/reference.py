@@ -9,16 +9,16 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
-from evaluation.doubts import REGIONS
 from evaluation.models import EvaluationBatch
+from evaluation.reference_warnings import REGIONS
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read, reference_definition, reference_in_force
 from leaderboard.console import acts
+from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.edits import with_phase
-from leaderboard.console.forms import ReferenceForm
-from leaderboard.console.place import number, organizer_of_measured_phase, page
-from leaderboard.console.settle import settle
-from submissions import limits
+from leaderboard.console.forms.challenge import ReferenceForm
+from leaderboard.console.lookup import number, organizer_of_measured_phase, page
+from submissions import throttling
 from submissions.models import Phase
 
 
@@ -47,7 +47,7 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 
 def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpResponse:
-    limits.limit_references(request)
+    throttling.limit_references(request)
     file = form.cleaned_data["file"]
     family = phase.challenge.kind
     columns = [(metric.key, metric.params) for metric in phase.metrics.all()]

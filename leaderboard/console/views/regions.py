@@ -12,13 +12,13 @@ from evaluation.models import EvaluationBatch, Reference
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read, reference_in_force
 from leaderboard.console import acts
-from leaderboard.console.numbers import paged
-from leaderboard.console.place import number, organizer_of_measured_phase, page
-from leaderboard.console.regions_form import MAX_REGIONS, VIEWS_SHOWN, RegionsForm, scene_counts
-from submissions import limits
+from leaderboard.console.forms.regions import MAX_REGIONS, VIEWS_SHOWN, RegionsForm, scene_counts
+from leaderboard.console.lookup import number, organizer_of_measured_phase, page
+from leaderboard.console.pagination import paged
+from submissions import throttling
 from submissions.errors import Refused
 from submissions.models import Phase
-from submissions.storage import StorageError
+from submissions.storage.stored_files import StorageError
 
 
 @organizer_of_measured_phase
@@ -105,7 +105,7 @@ def _save(request: HttpRequest, opened: Reference, scene: str, form: RegionsForm
         messages.info(request, "Nothing to change.")
         return redirect(request.get_full_path())
     try:
-        limits.limit_regions(request)
+        throttling.limit_regions(request)
         row = acts.store_regions(opened, changes, scene, request.user)
     except (Refused, StorageError) as error:
         form.fault = str(error)

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluation.models import Evaluation, EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.console import acts
-from leaderboard.console.place import chosen_act, number, organizer_of_measured_phase, page
-from leaderboard.console.settle import scored_anew
+from leaderboard.console.confirm_and_apply import scored_anew
+from leaderboard.console.lookup import chosen_act, number, organizer_of_measured_phase, page
 from submissions.models import Phase
 from submissions.permissions import allowed
 

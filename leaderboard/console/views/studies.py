@@ -11,14 +11,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from leaderboard.console.forms import StudyForm
-from leaderboard.console.place import chosen_act, number, organizer_of_phase, page
+from leaderboard.console.forms.challenge import StudyForm
+from leaderboard.console.lookup import chosen_act, number, organizer_of_phase, page
 from leaderboard.models import Rater, Study
 from leaderboard.stats import labels
-from leaderboard.stats import ratings as rating
+from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
+from leaderboard.stats.correlation import SCREENED
 from leaderboard.stats.labels import LabelsError
-from leaderboard.stats.opinions import SCREENED
 from leaderboard.stats.votes import VotesError
 from submissions.models import Phase
 

@@ -9,9 +9,9 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.console.forms import GrantForm
-from leaderboard.console.numbers import paged
-from leaderboard.console.place import organizer, page
+from leaderboard.console.forms.challenge import GrantForm
+from leaderboard.console.lookup import organizer, page
+from leaderboard.console.pagination import paged
 from submissions.models import Challenge, ExtraTries, Status
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evaluation import doubts
+from evaluation import reference_warnings
 from leaderboard.bundle.accounts import with_accounts
 from leaderboard.bundle.apply import PlanChanged, apply, plan_for
 from leaderboard.bundle.document import BundleError
@@ -16,7 +16,7 @@ from leaderboard.bundle.show import lines
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
 from submissions.models import Challenge
-from submissions.storage import StorageError
+from submissions.storage.stored_files import StorageError
 
 
 class Command(BaseCommand):
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             raise CommandError("Nothing was changed.")
         for phase in definition.phases if not plan.is_empty else ():
             columns = [(metric.key, metric.params) for metric in phase.metrics]
-            for doubt in doubts.of(definition.family, phase.reference.load(), columns) if phase.reference else ():
+            for doubt in reference_warnings.of(definition.family, phase.reference.load(), columns) if phase.reference else ():
                 self.stdout.write(f"! phase {phase.slug}: {doubt}")
         if not do or plan.is_empty:
             return

@@ -12,12 +12,13 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from redis import Redis
 
-from evaluation import queue, weights
 from evaluation.models import EvaluationBatch, PhaseMetric, Process, PropertyRun, Trial
 from evaluation.models.batch import sentences
-from evaluation.sandbox import job_folder, sandbox
-from leaderboard import health
-from submissions import storage
+from evaluation.networks import weights
+from evaluation.work import progress
+from evaluation.work.sandbox import job_folder, sandbox
+from leaderboard.service import health
+from submissions.storage import stored_files
 
 MAX_KEYS = 100_000  # of a Redis, that are looked at
 
@@ -108,7 +109,7 @@ class Command(BaseCommand):
         return "; ".join(said)
 
     def _storage(self) -> str:
-        store = storage.store()
+        store = stored_files.store()
         store.save_bytes("health/probe", b"probe")
         if store.read("health/probe") != b"probe":
             raise CommandError("the storage gave back other bytes than it was given")
@@ -150,7 +151,7 @@ class Command(BaseCommand):
         return f"phases are scored with the current versions of their metrics{again}"
 
     def _waiting(self) -> str:
-        n, oldest = queue.depth()
+        n, oldest = progress.depth()
         return f"{n} entries wait, the oldest for {oldest:.0f} s"
 
     def _measuring(self) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation import fetch_command
-from evaluation.weights import WeightsError
-from submissions import storage
+from evaluation.networks import fetch_command
+from evaluation.networks.weights import WeightsError
+from submissions.storage import stored_files
 
 
 class Command(BaseCommand):
@@ -30,8 +30,8 @@ class Command(BaseCommand):
         if not settings.S3_BUCKET or bucket != settings.S3_BUCKET:
             raise CommandError(f"{source} is not in this service's bucket ({settings.S3_BUCKET or 'it has none'}); copy it there first.")
         try:
-            return storage.store().local_path(key)
+            return stored_files.store().local_path(key)
         except FileNotFoundError as error:
             raise CommandError(f"There is nothing at {source}.") from error
-        except storage.StorageError as error:
+        except stored_files.StorageError as error:
             raise CommandError(str(error)) from error

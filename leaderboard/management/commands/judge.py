@@ -9,12 +9,12 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from leaderboard.judge import planning, setup
-from leaderboard.judge.materials import Materials
-from leaderboard.judge.planning import Wish
-from leaderboard.judge.run import work_on
-from leaderboard.judge.shown import scores_of
 from leaderboard.models import JudgeRun, Study
+from leaderboard.studies.judge import planning, setup
+from leaderboard.studies.judge.materials import Materials
+from leaderboard.studies.judge.planning import Wish
+from leaderboard.studies.judge.run import work_on
+from leaderboard.studies.judge.shown import scores_of
 
 BUDGET = 2000
 SHOWN = 3  # of each kind of question, in a dry run

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from leaderboard.judge import prompts, setup
-from leaderboard.judge.asking import AskError, ask_for
-from leaderboard.judge.prompts import LEVELS, PromptError, Wanted
+from leaderboard.studies.judge import prompts, setup
+from leaderboard.studies.judge.asking import AskError, ask_for
+from leaderboard.studies.judge.prompts import LEVELS, PromptError, Wanted
 
 
 class Command(BaseCommand):

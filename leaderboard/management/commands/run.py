@@ -21,10 +21,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation import weights
-from evaluation.heartbeat import Heartbeat
 from evaluation.models import Process
-from evaluation.parent_death import end_with
+from evaluation.networks import weights
+from evaluation.work.heartbeat import Heartbeat
+from evaluation.work.parent_death import end_with
 
 START_SECONDS = 300.0  # in which the web server must answer
 STOP_SECONDS = 10.0  # in which work may end before it is killed
@@ -181,7 +181,7 @@ class Command(BaseCommand):
                 if service is not web or web.process is None:
                     service.ensure()
             try:
-                with urllib.request.urlopen(f"{address}/-/health", timeout=2):
+                with urllib.request.urlopen(f"{address}/-/health", timeout=2):  # noqa: S310 - our own address
                     return
             except (urllib.error.URLError, OSError):
                 if web.process is not None and web.has_ended() and (web.end() or 0) >= 0:  # else it was killed and starts again

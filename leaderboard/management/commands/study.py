@@ -8,16 +8,16 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from leaderboard.judge.answers import runs_of, table
 from leaderboard.models import Study
 from leaderboard.stats import labels
-from leaderboard.stats import ratings as rating
+from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.votes import VotesError
 from leaderboard.studies.analysis import analyse_due
-from leaderboard.study_folder import CannotExport, write_study
-from submissions import storage
+from leaderboard.studies.folder import CannotExport, write_study
+from leaderboard.studies.judge.answers import runs_of, table
 from submissions.models import Phase
+from submissions.storage import stored_files
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -117,7 +117,7 @@ class Command(BaseCommand):
     def _export_folder(self, study: Study, folder: Path) -> None:
         try:
             written = write_study(study, folder)
-        except (CannotExport, storage.StorageError, OSError) as error:
+        except (CannotExport, stored_files.StorageError, OSError) as error:
             raise CommandError(str(error)) from None
         entries = f"{written.entries} {'entry' if written.entries == 1 else 'entries'}"
         self.stdout.write(f"{written.answers:,} answers on {written.samples} samples and {entries} with files are in {folder}.")

@@ -13,14 +13,14 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import close_old_connections
 
-from evaluation.heartbeat import Heartbeat
 from evaluation.models import Process
-from evaluation.sweeper import sweep
-from leaderboard.health import measure_storage_due
-from leaderboard.mail import send_due_mail
-from leaderboard.pruning import prune_due
+from evaluation.work.heartbeat import Heartbeat
+from evaluation.work.sweep import sweep
+from leaderboard.boards.prune import prune_due
+from leaderboard.service.health import measure_storage_due
+from leaderboard.service.mail import send_due_mail
+from leaderboard.service.texts import render_due
 from leaderboard.tasks import build_due_boards, request_analyses, wake_judges
-from leaderboard.texts import render_due
 from submissions.database import require_migrated
 
 log = structlog.get_logger(__name__)

@@ -1,7 +1,7 @@
 /* The page of a rater: shows a question, takes its answers, and has the next one ready.
 
    The server says which question is next; while an answer is on its way the question that was to follow is shown already.
-   Server's answers: see leaderboard/rating. Everything said to a rater about the state of the network comes from here. */
+   Server's answers: see leaderboard/studies/live. Everything said to a rater about the state of the network comes from here. */
 
 import { Ask } from "./ask.js";
 import { Scenes } from "./scenes.js";

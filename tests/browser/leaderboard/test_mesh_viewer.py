@@ -10,7 +10,7 @@ import pytest
 import trimesh
 from PIL import Image
 
-from leaderboard.surfaces import scene
+from leaderboard.viewer.mesh_scene import scene
 from submissions.formats.arrays import Mesh
 from tests.browser.leaderboard.test_viewer import HEAD, SPY, comes_to_rest, state
 from tests.support.factories import boxes

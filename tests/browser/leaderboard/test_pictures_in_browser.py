@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import PictureRun
-from evaluation.worker import drain
-from leaderboard.scorecard import current_evaluation
+from evaluation.work.worker import drain
+from leaderboard.boards.scorecard import current_evaluation
 from submissions.models import Submission
 from tests.browser.leaderboard.test_pages_in_browser import PHONE, fits, open_page  # noqa: F401
 from tests.support import pictures

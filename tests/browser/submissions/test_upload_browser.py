@@ -11,8 +11,8 @@ from django.conf import settings as configured
 from django.test import Client
 from playwright.sync_api import expect
 
-from submissions import storage
 from submissions.models import Status
+from submissions.storage import stored_files
 
 MIB = 1024 * 1024
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,7 +60,7 @@ def test_a_file_goes_in_parts_to_this_service(local_files, form, phase, big, set
     form.get_by_role("button", name="Upload").click()
     form.wait_for_url("**/entries/*/")
     assert [url.rsplit("/", 1)[-1] for url in sent] == ["1", "2", "3"]
-    assert storage.store().read(received(phase, big).file_key) == big.read_bytes()
+    assert stored_files.store().read(received(phase, big).file_key) == big.read_bytes()
     assert form.problems == []
 
 
@@ -110,7 +110,7 @@ def test_a_large_file_goes_straight_to_s3_across_origins(s3_files, form, phase, 
     form.get_by_role("button", name="Upload").click()
     form.wait_for_url("**/entries/*/")
     assert len(sent) == 2 and all(url.startswith(s3_server) for url in sent)
-    assert storage.store().read(received(phase, big).file_key) == big.read_bytes()
+    assert stored_files.store().read(received(phase, big).file_key) == big.read_bytes()
     assert form.problems == []
 
 

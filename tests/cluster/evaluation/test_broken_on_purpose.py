@@ -12,13 +12,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 from structlog.testing import capture_logs
 
-from evaluation import worker
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Score
-from evaluation.sandbox import JobFailed, sandbox
-from evaluation.sweeper import sweep
-from submissions import storage
+from evaluation.work import worker
+from evaluation.work.sandbox import JobFailed, sandbox
+from evaluation.work.sweep import sweep
 from submissions.errors import Refused
 from submissions.models import Phase, Status, Submission
+from submissions.storage import stored_files
 from tests.support.factories import archive, gables, perturbed, received
 from tests.support.processes import Worker, end_leases, wait_until
 
@@ -73,7 +73,8 @@ def test_a_worker_killed_while_it_checks_an_upload_loses_nothing(phase, people, 
 
 
 def test_a_reader_that_breaks_down_rejects_the_entry_once_and_is_logged_as_our_fault(phase, people, references, tmp_path, monkeypatch):
-    program = "from submissions.formats import wireframe; wireframe.read_obj = None; from evaluation.child import main; main()"
+    broken_reader = "from submissions.formats.wireframe import wireframe_files as files; files.read_obj = None"
+    program = f"{broken_reader}; from evaluation.work.child import main; main()"
     broken = tmp_path / "python"
     broken.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{program}"\n')
     broken.chmod(0o755)
@@ -203,7 +204,7 @@ def test_two_workers_that_finish_the_last_parts_together_close_once(phase, peopl
 
 
 def _result_of(part: Part) -> dict:
-    from evaluation.sandbox import job_folder
+    from evaluation.work.sandbox import job_folder
 
     evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference").get(pk=part.evaluation_id)
     with job_folder() as folder:
@@ -218,7 +219,7 @@ def test_work_that_never_ends_well_fails_with_a_reason_and_gives_the_quota_back(
     def broken(*_):
         raise JobFailed("crash", "Traceback: secret/path.py")
 
-    monkeypatch.setattr("evaluation.worker.sandbox.run", broken)
+    monkeypatch.setattr("evaluation.work.worker.sandbox.run", broken)
     for _ in range(10):
         Submission.objects.update(lease_until=None)
         worker.drain()
@@ -241,7 +242,7 @@ def test_a_part_that_fails_for_good_fails_the_entry_and_a_retry_scores_it(phase,
     def no_memory(*_):
         raise JobFailed("memory", "")
 
-    monkeypatch.setattr("evaluation.worker.sandbox.run", no_memory)
+    monkeypatch.setattr("evaluation.work.worker.sandbox.run", no_memory)
     worker.drain()
     entry.refresh_from_db()
     assert entry.status == Status.FAILED and "memory" in entry.failure
@@ -295,7 +296,7 @@ def test_a_failed_member_blocks_the_switch_until_it_is_excluded(phase, people, r
     def no_memory(*_):
         raise JobFailed("memory", "")
 
-    monkeypatch.setattr("evaluation.worker.sandbox.run", no_memory)
+    monkeypatch.setattr("evaluation.work.worker.sandbox.run", no_memory)
     worker.drain()
     new.refresh_from_db()
     entry.refresh_from_db()
@@ -360,15 +361,15 @@ def test_a_row_that_cannot_be_closed_does_not_keep_the_sweeper_from_the_others(p
     waiting = received(phase, people.other_team, archive(references))
     nudges = []
     monkeypatch.setattr("submissions.wake.send", lambda name, times=1: nudges.append(name))
-    monkeypatch.setattr("submissions.storage.clean_uploads", broken_storage)
-    with pytest.raises(storage.StorageError):
+    monkeypatch.setattr("submissions.storage.stored_files.clean_uploads", broken_storage)
+    with pytest.raises(stored_files.StorageError):
         sweep()
     assert nudges == ["work"], "the entry that waits is announced"
     assert {Submission.objects.get(pk=it.pk).status for it in (entry, waiting)} == {Status.SCORING, Status.RECEIVED}
 
 
 def broken_storage() -> int:
-    raise storage.StorageError("The file storage does not answer.")
+    raise stored_files.StorageError("The file storage does not answer.")
 
 
 def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monkeypatch):
@@ -376,11 +377,11 @@ def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monk
 
     class Away:
         def local_path(self, key: str):
-            raise storage.StorageError("The file storage does not answer.")
+            raise stored_files.StorageError("The file storage does not answer.")
 
-    there = storage.store
+    there = stored_files.store
     for status in (Status.RECEIVED, Status.SCORING):
-        monkeypatch.setattr("submissions.storage.store", Away)
+        monkeypatch.setattr("submissions.storage.stored_files.store", Away)
         for _ in range(6):
             Submission.objects.update(lease_until=None)
             Part.objects.update(lease_until=None)
@@ -388,7 +389,7 @@ def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monk
         entry.refresh_from_db()
         assert (entry.status, entry.attempts) == (status, 0)
         assert not Part.objects.exclude(attempts=0).exists()
-        monkeypatch.setattr("submissions.storage.store", there)
+        monkeypatch.setattr("submissions.storage.stored_files.store", there)
         Submission.objects.update(lease_until=None)
         if status == Status.RECEIVED:
             worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
@@ -400,7 +401,7 @@ def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monk
 def test_an_entry_that_the_storage_never_gives_back_fails_in_the_end(phase, people, references, monkeypatch):
     entry = received(phase, people.team, archive(references))
     Submission.objects.update(received_at=timezone.now() - timedelta(days=2))
-    monkeypatch.setattr(type(storage.store()), "local_path", lambda *_: broken_storage())
+    monkeypatch.setattr(type(stored_files.store()), "local_path", lambda *_: broken_storage())
     for _ in range(4):
         Submission.objects.update(lease_until=None)
         worker.drain()
@@ -418,7 +419,7 @@ def test_an_entry_left_out_of_a_batch_can_be_scored_under_it_later(phase, people
     def no_memory(*_):
         raise JobFailed("memory", "")
 
-    monkeypatch.setattr("evaluation.worker.sandbox.run", no_memory)
+    monkeypatch.setattr("evaluation.work.worker.sandbox.run", no_memory)
     worker.drain()
     acts.exclude_member(new.evaluations.get(), people.organizer)
     new.refresh_from_db()

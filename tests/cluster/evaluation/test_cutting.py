@@ -10,8 +10,8 @@ from evaluation.metrics import registry
 from evaluation.metrics.spec import Effort
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Reference, cutting
 from evaluation.models.cutting import pieces, seconds_allowed, slices
-from evaluation.sandbox import sandbox
-from evaluation.worker import check, drain
+from evaluation.work.sandbox import sandbox
+from evaluation.work.worker import check, drain
 from submissions.models import Phase, Status, Submission
 from tests.support.factories import ChallengeFactory, PhaseFactory, archive, boxes, gables, give_reference, received
 

@@ -7,10 +7,10 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.utils import timezone
 
-from evaluation import worker
-from evaluation.ladder import attempt
 from evaluation.models import Part
-from leaderboard.health import probe_disk
+from evaluation.work import worker
+from evaluation.work.ladder import attempt
+from leaderboard.service.health import probe_disk
 from submissions.models import Status, Submission
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
 from tests.support.small_disk import fill

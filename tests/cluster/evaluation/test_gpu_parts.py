@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation import weights, worker
 from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun, Score
 from evaluation.models.cutting import by_device
-from evaluation.sweeper import sweep
+from evaluation.networks import weights
+from evaluation.work import worker
+from evaluation.work.sweep import sweep
 from submissions.models import Phase, Status, Submission
 from tests.support import pictures
 from tests.support.evaluation.networks.own_weights import put
@@ -80,14 +81,14 @@ def test_each_worker_does_the_parts_of_its_queue_and_the_values_are_the_same(ent
 
 
 def test_pictures_take_what_was_prepared_for_their_maps(entry):
-    from evaluation import picturing, preparing
+    from evaluation.work import reference_cache, view_images
 
     worker.drain("cpu")
     worker.drain("gpu")
     evaluation = Evaluation.objects.get()
     gpu = Part.objects.get(device="gpu")
-    key = preparing.key_of(evaluation.batch, gpu.slugs, gpu.start, gpu.stop)
-    assert picturing._prepared(evaluation, "garden/view_1").endswith(key.rpartition("/")[2])
+    key = reference_cache.key_of(evaluation.batch, gpu.slugs, gpu.start, gpu.stop)
+    assert view_images._prepared(evaluation, "garden/view_1").endswith(key.rpartition("/")[2])
     run = PictureRun.request(evaluation, "garden", ["garden/view_1", "garden/view_2"])
     worker.drain("cpu")
     run.refresh_from_db()

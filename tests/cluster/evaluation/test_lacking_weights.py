@@ -12,10 +12,10 @@ import pytest
 import torch
 from django.utils import timezone
 
-from evaluation import lacking, weights, worker
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
-from evaluation.networks import yolox
+from evaluation.networks import weights, yolox
+from evaluation.work import missing_weights, worker
 from submissions.models import Status, Submission
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.warm_child import warm_child
@@ -35,8 +35,8 @@ def shelf(warm_child, monkeypatch, settings) -> Path:
     settings.WEIGHTS = random_weights.shelf(monkeypatch, warm_child / "weights")
     settings.WEIGHTS.mkdir(exist_ok=True)
     put()
-    monkeypatch.setattr(lacking, "_left", {})
-    monkeypatch.setattr(lacking, "SECONDS", 1e6)  # until a test says that it is over
+    monkeypatch.setattr(missing_weights, "_left", {})
+    monkeypatch.setattr(missing_weights, "SECONDS", 1e6)  # until a test says that it is over
     return settings.WEIGHTS
 
 
@@ -68,9 +68,9 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
     weights.published("yolox-nano").path.unlink()
     assert worker.drain() == 1, "asked once, then left to others for a while"
     part = Part.objects.get()
-    assert lacking.left_to_others(Part) == [part.pk] and worker.drain() == 0
-    lacking._left.clear()
-    since = timezone.now() - lacking.AT_MOST - timedelta(seconds=1)
+    assert missing_weights.left_to_others(Part) == [part.pk] and worker.drain() == 0
+    missing_weights._left.clear()
+    since = timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1)
     Part.objects.update(lacking_since=since, lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
@@ -80,7 +80,7 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
 
 def test_how_long_weights_were_lacking_is_counted_anew_once_a_worker_has_begun(entry, shelf, monkeypatch):
     """One had them and was killed; another that has not may not end at once what was lacking long before."""
-    Part.objects.update(lacking_since=timezone.now() - lacking.AT_MOST - timedelta(seconds=1))
+    Part.objects.update(lacking_since=timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1))
     with monkeypatch.context() as patch:
         patch.setattr(worker, "_scored_in", _killed)
         with pytest.raises(KeyboardInterrupt):
@@ -101,8 +101,8 @@ def test_a_batch_of_a_metric_that_is_no_more_is_left_to_newer_code_and_then_fail
     batch.save()
     worker.drain()
     assert state(entry) == Status.SCORING
-    lacking._left.clear()
-    Part.objects.update(lacking_since=timezone.now() - lacking.AT_MOST - timedelta(seconds=1), lease_until=None)
+    missing_weights._left.clear()
+    Part.objects.update(lacking_since=timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1), lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
     assert entry.failure.startswith("No worker could begin scoring items 1 to 2. Values of no_such_metric of a version that this service")
@@ -117,7 +117,7 @@ def test_other_weights_than_the_batch_began_with_score_nothing(entry, shelf):
     assert (part.state, part.attempts, part.result) == (Part.State.WAITING, 0, None)
     assert "“yolox-nano” of OSIM on this server are not those that the phase is scored with (their sha256 differs)" in part.failure
     put(seed=0)
-    lacking._left.clear()
+    missing_weights._left.clear()
     Part.objects.update(lease_until=None)
     worker.drain()
     assert state(entry) == Status.SCORED

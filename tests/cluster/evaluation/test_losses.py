@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from evaluation import worker
 from evaluation.models import EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
-from evaluation.queue import standing
-from evaluation.sandbox import JobFailed, sandbox
-from evaluation.sweeper import sweep
-from leaderboard.health import Unready, probe_lost
-from leaderboard.judge import planning
+from evaluation.work import worker
+from evaluation.work.progress import standing
+from evaluation.work.sandbox import JobFailed, sandbox
+from evaluation.work.sweep import sweep
 from leaderboard.models import JudgeRun, Study, StudyAnalysis
+from leaderboard.service.health import Unready, probe_lost
+from leaderboard.studies.judge import planning
 from submissions import leases
 from submissions.leases import Leased, on_two_machines, pause_after
 from submissions.models import Phase, Status, Submission
 from tests.support.factories import archive, gables, received
-from tests.support.leaderboard.judge.studies import study_of_objects
+from tests.support.leaderboard.studies.judge.studies import study_of_objects
 from tests.support.processes import Worker, end_leases, wait_until
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ from redis import Redis
 from redis.exceptions import ConnectionError
 
 from evaluation.celery import _redis_broker
-from leaderboard.cache import SteadyRedisCache
 from leaderboard.management.commands.doctor import Command
-from tests.cluster.leaderboard.test_cache import use
+from leaderboard.service.cache import SteadyRedisCache
+from tests.cluster.leaderboard.service.test_cache import use
 from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from evaluation import worker
 from evaluation.models import Evaluation, EvaluationBatch, Part
-from evaluation.queue import standings
+from evaluation.work import worker
+from evaluation.work.progress import standings
 from submissions.models import Status, Submission
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, received
 

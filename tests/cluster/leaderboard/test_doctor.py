@@ -6,10 +6,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from evaluation import weights
 from evaluation.models import Part, PhaseMetric, Process
-from leaderboard import health
+from evaluation.networks import weights
 from leaderboard.management.commands.doctor import Command
+from leaderboard.service import health
 from tests.support.evaluation.networks import random_weights
 
 

@@ -17,16 +17,16 @@ from django.utils import timezone
 from evaluation.__main__ import main as evaluation_command
 from evaluation.rendering import objects
 from evaluation.synthetic import meshes
-from evaluation.worker import drain
+from evaluation.work.worker import drain
 from leaderboard.bundle.apply import apply, plan_for
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from leaderboard.models import Snapshot
-from submissions.client import main as client_command
+from submissions.client.command import main as client_command
 from submissions.formats.arrays import Mesh
-from submissions.formats.mesh_obj import write_obj
+from submissions.formats.mesh.obj import write_obj
 from submissions.models import ApiToken, Challenge, Phase, Submission
 from tests.support.factories import TeamFactory, UserFactory, join
 

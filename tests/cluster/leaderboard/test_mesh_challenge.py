@@ -13,16 +13,17 @@ from django.utils import timezone
 from evaluation.__main__ import main as evaluation_command
 from evaluation.synthetic.distortions import add_noise, decimate
 from evaluation.synthetic.meshes import mesh
-from evaluation.worker import drain
+from evaluation.work.worker import drain
 from leaderboard.bundle.apply import apply, plan_for
+from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from leaderboard.models import Snapshot
-from submissions.client import main as client_command
+from submissions.client.command import main as client_command
 from submissions.formats.arrays import Mesh
-from submissions.formats.families import MESH, same
-from submissions.formats.mesh import write_obj, write_ply
+from submissions.formats.mesh.mesh_files import write_obj, write_ply
+from submissions.kinds import MESH, same
 from submissions.models import ApiToken, Challenge, Phase, Submission
 from tests.service.leaderboard.bundle.test_apply import same_folders
 from tests.support.factories import TeamFactory, UserFactory, join
@@ -122,7 +123,7 @@ def test_what_no_mesh_challenge_can_use_is_said_with_its_key(bundle, change, fau
         (bundle / name.partition(".")[0]).mkdir()
         (bundle / name.partition(".")[0] / name).write_bytes(data)
     (bundle / "challenge.yaml").write_text(BUNDLE.replace(*change))
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(BundleError) as caught:
         parse(bundle)
     assert fault in str(caught.value)
 

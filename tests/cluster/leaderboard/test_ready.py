@@ -1,5 +1,5 @@
 """`/-/ready` by the rows of processes. The promise: it is ready while somebody works, and says who is missing; with real
-processes it is tried at night, and that they write these rows in `tests/cluster/evaluation/test_heartbeat.py`."""
+processes it is tried at night, and that they write these rows in `tests/cluster/evaluation/work/test_heartbeat.py`."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from evaluation.__main__ import main as evaluation_command
 from evaluation.models import EvaluationBatch
-from evaluation.worker import drain
+from evaluation.work.worker import drain
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
 from leaderboard.models import Snapshot
-from submissions.client import main as client_command
-from submissions.formats.families import RENDER
+from submissions.client.command import main as client_command
+from submissions.kinds import RENDER
 from submissions.models import ApiToken, Challenge, Phase, Submission
 from tests.support.factories import TeamFactory, UserFactory, join
 from tests.support.scenes import file_of, noisy, pixels, views, write_folder

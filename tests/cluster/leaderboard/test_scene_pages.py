@@ -10,13 +10,13 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from evaluation import picturing
 from evaluation.metrics.render import osim
 from evaluation.models import Evaluation, PictureRun, Score
-from evaluation.sandbox import JobFailed
-from evaluation.worker import drain
-from submissions import storage
+from evaluation.work import view_images
+from evaluation.work.sandbox import JobFailed
+from evaluation.work.worker import drain
 from submissions.models import Phase, Submission
+from submissions.storage import stored_files
 from tests.support import pictures
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, UserFactory, give_reference, join
 from tests.support.leaderboard.scores import entry, with_files
@@ -178,7 +178,7 @@ def give_objects(it: Submission, weights: str = "yolox-x") -> None:
     """A column of objectness, as its worker would have left it: two objects in each view, one of them below the scene."""
     chair = osim.SeenObject("chair", 9.6, 16.0, 48.0, 48.0, 0.9, 0.123, 0.5, 0.75)
     table = osim.SeenObject("table", 48.0, 16.0, 96.0, 64.0, 0.9, 0.9, 0.2, 0.25)
-    from evaluation.runner import SampleScores
+    from evaluation.metrics.runner import SampleScores
     from tests.support.leaderboard.scores import summarise
 
     evaluation = Evaluation.objects.get(submission=it)
@@ -221,37 +221,37 @@ class TestRuns:
     def test_pictures_are_stored_under_what_they_depend_on(self, client, it):
         run = made(it, client)
         key = f"pictures/{it.pk}/{run.digest}/0-render.webp"
-        assert storage.store().read(key) == client.get(picture(it)).content
+        assert stored_files.store().read(key) == client.get(picture(it)).content
         with_files(it, pictures.renders(noise=0.3))
         again = made(it, client)
-        assert again.digest != run.digest and storage.store().read(run.key("garden/view_2", "render"))
-        assert client.get(picture(it)).content != storage.store().read(key)
+        assert again.digest != run.digest and stored_files.store().read(run.key("garden/view_2", "render"))
+        assert client.get(picture(it)).content != stored_files.store().read(key)
 
     def test_what_a_slice_made_stays_and_the_next_goes_on(self, client, it, monkeypatch):
-        monkeypatch.setattr(picturing, "MOST_VIEWS", 2)
+        monkeypatch.setattr(view_images, "MOST_VIEWS", 2)
         client.get(scene(it))
-        assert picturing.make_once("worker")
+        assert view_images.make_once("worker")
         run = PictureRun.objects.get()
         assert (run.n_made, run.state, run.left) == (2, "waiting", ["garden/view_1"])
         page = text(client.get(scene(it)))
         assert "2 of 3 views" in page and page.count("data-pair") == 2
-        assert picturing.make_once("worker") and not picturing.make_once("worker")
+        assert view_images.make_once("worker") and not view_images.make_once("worker")
         assert PictureRun.objects.get().state == "done"
 
     def test_a_late_slice_writes_nothing(self, client, it):
         client.get(scene(it))
         run = PictureRun.objects.waiting().claim("slow")
         PictureRun.objects.update(lease_token=None, lease_until=None)
-        picturing.make(run)
+        view_images.make(run)
         assert PictureRun.objects.get().n_made == 0
 
     def test_what_fails_each_time_is_given_up_with_a_sentence(self, client, it, monkeypatch, settings):
         def fails(*_):
             raise JobFailed("memory", "too much")
 
-        monkeypatch.setattr(picturing.sandbox, "run", fails)
+        monkeypatch.setattr(view_images.sandbox, "run", fails)
         client.get(scene(it))
-        assert picturing.make_once("worker")
+        assert view_images.make_once("worker")
         run = PictureRun.objects.get()
         assert run.state == "failed" and "needed more memory" in run.failure
         page = text(client.get(scene(it)))
@@ -259,7 +259,7 @@ class TestRuns:
         assert run.restart() and PictureRun.objects.get().state == "waiting"
 
     def test_uploads_and_scoring_come_first(self, client, it):
-        from evaluation import worker
+        from evaluation.work import worker
 
         client.get(scene(it))
         Submission.objects.filter(pk=it.pk).update(status="received")
@@ -268,7 +268,7 @@ class TestRuns:
 
     def test_a_picture_that_is_gone_from_the_storage_is_made_again(self, client, it):
         run = made(it, client)
-        storage.store().delete(run.key("garden/view_2", "render"))
+        stored_files.store().delete(run.key("garden/view_2", "render"))
         assert client.get(picture(it)).status_code == 404
         drain()
         assert client.get(picture(it)).status_code == 200

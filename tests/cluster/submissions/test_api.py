@@ -71,7 +71,7 @@ def path_of(phase: Phase) -> str:
 
 
 def test_a_program_uploads_follows_and_reads_scores(phase, people, references):
-    from evaluation.worker import drain
+    from evaluation.work.worker import drain
 
     program, data = Program(people.owner), archive(references)
     received = send(program, phase, data, description="ours", code_url="https://example.org/x")
@@ -458,7 +458,7 @@ class TestWhatNobodyForesaw:
         def broken(*_):
             raise KeyError("a fault of ours")
 
-        monkeypatch.setattr("leaderboard.agreement_api.viewer_audience", broken)
+        monkeypatch.setattr("leaderboard.api.agreement.viewer_audience", broken)
         told = program("GET", f"challenges/{phase.challenge.slug}/phases/{phase.slug}/agreement", status=500).json()
         assert told["code"] == "internal_error" and "fault of ours" not in told["detail"]
         logged = next(record for record in caplog.records if record.exc_info)

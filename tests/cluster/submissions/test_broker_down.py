@@ -10,10 +10,11 @@ import pytest
 from celery import current_app
 from kombu.exceptions import OperationalError
 
-from evaluation import worker
-from evaluation.sweeper import sweep
-from submissions import uploads, wake
+from evaluation.work import worker
+from evaluation.work.sweep import sweep
+from submissions import wake
 from submissions.models import Status, Submission
+from submissions.storage import uploads
 from tests import environment
 from tests.support.factories import archive
 

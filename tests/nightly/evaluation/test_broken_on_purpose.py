@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.sweeper import sweep
+from evaluation.work.sweep import sweep
 from submissions.models import Status, Submission
 from tests.cluster.evaluation.test_broken_on_purpose import one_set_of_scores
 from tests.support.factories import archive, received

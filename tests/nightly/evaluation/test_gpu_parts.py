@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation import worker
 from evaluation.models import Evaluation, Part, Score
-from evaluation.sweeper import sweep
+from evaluation.work import worker
+from evaluation.work.sweep import sweep
 from submissions.models import Status
 from tests.cluster.evaluation.test_gpu_parts import METRICS, entry, phase, state
 from tests.support.processes import Worker, wait_until

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import Evaluation, Part
-from evaluation.sweeper import sweep
+from evaluation.work.sweep import sweep
 from submissions.models import Status
 from tests.cluster.evaluation.test_lacking_weights import entry, shelf, state
 from tests.support.evaluation.warm_child import warm_child

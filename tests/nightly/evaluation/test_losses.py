@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import Evaluation, Part
-from evaluation.sweeper import sweep
+from evaluation.work.sweep import sweep
 from submissions.models import Status, Submission
 from tests.cluster.evaluation.test_losses import slow_phase
 from tests.support.factories import archive, perturbed, received

@@ -25,7 +25,7 @@ from django.db import connection
 
 from evaluation.models import Evaluation, EvaluationBatch, PhaseMetric, Score
 from leaderboard.management.commands.run import Service
-from submissions import client
+from submissions.client import command
 from submissions.models import ApiToken, Status, Submission
 from tests import environment
 from tests.nightly.__main__ import SAID
@@ -184,7 +184,7 @@ class Sender:
             package.comment = method.encode()  # bytes of its own, or it would be the other's upload that goes on
         place = ("--server", self.url, "--challenge", self.phase.challenge.slug, "--phase", self.phase.slug)
         self.entries[method] = which
-        code = client.main(["upload", str(path), *place, "--method", method, "--token", self.token, "--no-check", "--patience", "20"])
+        code = command.main(["upload", str(path), *place, "--method", method, "--token", self.token, "--no-check", "--patience", "20"])
         if code:
             self.given_up[method] = code
         return method

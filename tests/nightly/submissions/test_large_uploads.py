@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluation.sandbox import Sandbox
-from submissions.formats.families import MESH, RENDER, WIREFRAME, Family
+from evaluation.work.sandbox import Sandbox
+from submissions.kinds import MESH, RENDER, WIREFRAME, Family
 from submissions.manifest import Bounds, Item, Manifest
 from tests.fuzz import runner
 from tests.fuzz.formats import Format, upload

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from evaluation import local, weights
+from evaluation import local
 from evaluation.__main__ import main
+from evaluation.networks import weights
 from tests.support.scenes import archive, file_of, noisy, pixels, rich_views, view, views, write_folder
 
 

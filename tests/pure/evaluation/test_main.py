@@ -14,11 +14,11 @@ import pytest
 from evaluation import local
 from evaluation.__main__ import main
 from evaluation.metrics.registry import REGISTRY
-from evaluation.runner import MetricRequest, finish, score_items
+from evaluation.metrics.runner import MetricRequest, finish, score_items
 from evaluation.synthetic.meshes import mesh
-from submissions.formats.mesh import write_obj as write_mesh_obj
-from submissions.formats.mesh import write_ply
-from submissions.formats.wireframe import write_json, write_npz, write_obj
+from submissions.formats.mesh.mesh_files import write_obj as write_mesh_obj
+from submissions.formats.mesh.mesh_files import write_ply
+from submissions.formats.wireframe.wireframe_files import write_json, write_npz, write_obj
 from submissions.manifest import Item, Manifest, MetricEntry
 from tests.support.evaluation.shapes import SPLIT, SQ, TRI, moved, noisy, random_wireframe, shuffled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from submissions.errors import Refused
-from submissions.models.entered import checked_texts
+from submissions.models.entry_texts import checked_texts
 
 
 @pytest.mark.parametrize("name", ["\u200b", "ridge\u202eten", "ridge\nnet", "ridge\x07net", "ridge\ufeffnet"])

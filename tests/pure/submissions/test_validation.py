@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from submissions import validation
-from submissions.formats import wireframe
-from submissions.formats.families import WIREFRAME
-from submissions.formats.package import Package
-from submissions.formats.wireframe import Wireframe, load_folder, write_json, write_npz, write_obj
+from submissions.formats.archive import Package
+from submissions.formats.wireframe import wireframe_files
+from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder, write_json, write_npz, write_obj
+from submissions.kinds import WIREFRAME
 from submissions.manifest import Item, Manifest
 from submissions.validation import Verdict, validate
 from tests.support.submissions.verdicts import judged, said
@@ -181,7 +181,7 @@ def test_damaged_bytes_give_a_verdict_and_never_an_exception(tmp_path: Path, suf
 
 
 def test_a_reader_that_breaks_down_is_our_fault_and_does_not_hide_other_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wireframe, "read_obj", lambda *_: {}["a\0\ud800"])
+    monkeypatch.setattr(wireframe_files, "read_obj", lambda *_: {}["a\0\ud800"])
     verdict = judge(tmp_path, {**GOOD, "house_02.json": b"{"})
     assert not verdict.accepted and list(verdict.items) == ["house_03"]
     assert said(verdict)[0].startswith("house_01.obj: could not be read because of an error in Plumbline, which is not your fault; ")
@@ -206,7 +206,7 @@ def test_the_limits_of_the_machine_say_nothing_about_an_upload(tmp_path: Path, m
     def read(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(wireframe, "read_obj", read)
+    monkeypatch.setattr(wireframe_files, "read_obj", read)
     with pytest.raises(error):
         judge(tmp_path, GOOD)
 

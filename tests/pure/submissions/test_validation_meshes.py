@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from submissions.formats.arrays import Mesh
-from submissions.formats.mesh import write_obj, write_ply
+from submissions.formats.mesh.mesh_files import write_obj, write_ply
 from submissions.manifest import Bounds, Item, Manifest
 from submissions.validation import Verdict, validate
 from tests.support.submissions.verdicts import judged, said

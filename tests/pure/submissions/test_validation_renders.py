@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from submissions.formats.families import RENDER
+from submissions.formats.errors import FormatError
+from submissions.kinds import RENDER
 from submissions.manifest import Item, Manifest
 from submissions.validation import validate
 from tests.support.scenes import HEIGHT, WIDTH, file_of, pixels, rich_views, write_folder, zipped
@@ -83,7 +84,7 @@ def test_every_fault_is_named_with_its_file(tmp_path) -> None:
 
 @pytest.mark.parametrize(("size", "by"), [((80, 56), "area"), ((20, 14), "bicubic"), ((80, 14), "both")])
 def test_another_size_is_brought_to_the_references_where_the_phase_says_so(tmp_path, size, by) -> None:
-    from submissions.formats.resample import to_size
+    from submissions.formats.render.resample import to_size
 
     found = verdict_of(tmp_path, {"garden/a.png": file_of(pixels(5, *size))}, manifest("garden/a", resize="reference"))
     assert found.accepted and found.items["garden/a"].resized
@@ -157,13 +158,13 @@ def test_what_is_wrong_with_a_reference_is_said_with_its_file(tmp_path, name) ->
     data, words = FAULTS[name]
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(FormatError) as caught:
         RENDER.load_folder(tmp_path)
     assert any(words in str(fault) for fault in caught.value.all()), [str(fault) for fault in caught.value.all()]
 
 
 def test_what_an_organizer_may_not_have_meant_is_said(tmp_path) -> None:
-    from submissions.formats.render import CleanViews, encoded
+    from submissions.formats.render.views import CleanViews, encoded
 
     found = rich_views()
     assert RENDER.doubts(found) == []

@@ -18,7 +18,7 @@ def test_items_of_a_group_stand_together_whatever_their_names(phase):
 
 
 def test_a_unit_that_is_edited_during_scoring_does_not_mix_two_units(phase, people, references):
-    from evaluation import worker
+    from evaluation.work import worker
 
     entry = received(phase, people.team, archive(references))
     worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
@@ -82,13 +82,13 @@ def switch(part):
 @pytest.mark.parametrize("act", [finish, give_up, close, drop, fail, cancel_batch, switch], ids=act_names)
 def test_whatever_ends_a_scoring_locks_the_phase_before_it_writes(phase, people, references, monkeypatch, act):
     """In another order two of them, each with a row that the other needs, would wait for each other on PostgreSQL."""
-    from evaluation import worker
+    from evaluation.work import worker
 
     received(phase, people.team, archive(references))
     worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))
     part = Part.objects.waiting("cpu").claim("a")
     Part.objects.exclude(pk=part.pk).update(state=Part.State.DONE, result={})
-    monkeypatch.setattr("evaluation.runner.finish", lambda *_: {})
+    monkeypatch.setattr("evaluation.metrics.runner.finish", lambda *_: {})
     monkeypatch.setattr(Score, "write", lambda *_: None)
     seen, lock = [], Phase.lock
     monkeypatch.setattr(Phase, "lock", lambda self: (seen.append("lock"), lock(self)))
@@ -107,7 +107,7 @@ def test_whatever_ends_a_scoring_locks_the_phase_before_it_writes(phase, people,
 
 
 def test_a_result_for_an_evaluation_that_is_gone_is_dropped(phase, people, references):
-    from evaluation import worker
+    from evaluation.work import worker
 
     received(phase, people.team, archive(references))
     worker.check(Submission.objects.to_validate().claim("a", status=Status.CLAIMED))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation import background, lacking, preparing, worker
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PropertyRun, Score
-from evaluation.sandbox import JobFailed, job_folder, sandbox
-from evaluation.sweeper import sweep
+from evaluation.work import missing_weights, properties, reference_cache, worker
+from evaluation.work.sandbox import JobFailed, job_folder, sandbox
+from evaluation.work.sweep import sweep
 from submissions.models import Status, Submission
 from tests.support.factories import archive, perturbed, received
 from tests.support.versions import set_version
@@ -19,7 +19,7 @@ RAISED = "edge_f1"  # any metric of the phase would do
 @pytest.fixture(autouse=True)
 def nothing_is_left_to_others(monkeypatch):
     """What a worker leaves is remembered by the process; tests share one."""
-    monkeypatch.setattr(lacking, "_left", {})
+    monkeypatch.setattr(missing_weights, "_left", {})
 
 
 def slugs(entry: Submission) -> set[str]:
@@ -159,7 +159,7 @@ class TestABatchThatWasBeingBuilt:
         assert {(part.attempts, part.result) for part in Part.objects.filter(evaluation__batch=batch)} == {(0, None)}
         assert [column.version for column in batch.outdated()] == [None]
         set_version(monkeypatch, RAISED)
-        monkeypatch.setattr(lacking, "_left", {})
+        monkeypatch.setattr(missing_weights, "_left", {})
         Part.objects.update(lease_until=None)
         worker.drain()
         assert EvaluationBatch.current(phase) == batch
@@ -183,11 +183,11 @@ def test_the_scoring_process_itself_refuses_what_its_code_does_not_compute(phase
 def test_what_was_prepared_for_a_part_is_that_of_the_columns_it_scores(phase, people, references, monkeypatch):
     uploaded(phase, people, references)
     batch, part = EvaluationBatch.current(phase), Part.objects.first()
-    whole = preparing.key_of(batch, part.slugs, part.start, part.stop)
+    whole = reference_cache.key_of(batch, part.slugs, part.start, part.stop)
     set_version(monkeypatch, RAISED)
-    assert whole != preparing.key_of(batch, part.slugs, part.start, part.stop)
+    assert whole != reference_cache.key_of(batch, part.slugs, part.start, part.stop)
     rest = [slug for slug in part.slugs if slug != RAISED]
-    assert preparing.key_of(batch, part.slugs, part.start, part.stop) == preparing.key_of(batch, rest, part.start, part.stop)
+    assert reference_cache.key_of(batch, part.slugs, part.start, part.stop) == reference_cache.key_of(batch, rest, part.start, part.stop)
 
 
 def test_properties_are_not_measured_on_by_code_of_another_version(phase, monkeypatch):
@@ -197,7 +197,7 @@ def test_properties_are_not_measured_on_by_code_of_another_version(phase, monkey
     sweep()
     run = PropertyRun.objects.get()
     set_version(monkeypatch, "corner_f1")
-    background.measure_once("newer")
+    properties.measure_once("newer")
     run.refresh_from_db()
     assert (run.outcomes, run.attempts, run.state) == ([], 0, PropertyRun.State.WAITING) and "another version" in run.failure
     PropertyRun.objects.update(lease_until=None, lease_token=None)

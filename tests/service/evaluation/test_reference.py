@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 from tests.support.factories import PhaseFactory, gable, gables, give_reference
 
 pytestmark = pytest.mark.django_db

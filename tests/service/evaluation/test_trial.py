@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from evaluation import preparing, trying
-from evaluation.gate.design import CLEAN, PICTURE_DAMAGES, Row
-from evaluation.gate.trial import verdict
 from evaluation.models import Evaluation, EvaluationBatch, Reference, Score, Trial
-from evaluation.sandbox import sandbox
-from leaderboard import boards
+from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
+from evaluation.networks.gate.trial import verdict
+from evaluation.work import reference_cache, trials
+from evaluation.work.sandbox import sandbox
+from leaderboard.boards import build
 from leaderboard.models import Snapshot
-from submissions import storage
-from submissions.formats.render import CleanViews, View, render
+from submissions.formats.render.views import CleanViews, View, render
 from submissions.models import Phase, Submission
+from submissions.storage import stored_files
 from tests.support import pictures
 from tests.support.evaluation.retired import add_column
 from tests.support.evaluation.solids import SQUARE, box
@@ -77,7 +77,7 @@ def with_bands(phase: Phase, means: list[tuple[str, float | None]]) -> Submissio
 
 
 def column(phase: Phase, slug: str) -> dict:
-    return next(metric for metric in boards.build(phase, boards.PUBLIC)["metrics"] if metric["slug"] == slug)
+    return next(metric for metric in build.build(phase, build.PUBLIC)["metrics"] if metric["slug"] == slug)
 
 
 class TestRequests:
@@ -149,17 +149,17 @@ class TestBoards:
 
     def test_a_primary_metric_that_may_not_rank_leaves_the_board_without_an_order_and_says_why(self):
         phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False}, ranking="primary")
-        overall = boards.build(phase, boards.PUBLIC)["overall"]
+        overall = build.build(phase, build.PUBLIC)["overall"]
         assert set(overall["rank"]) == {None} and overall["problem"].startswith(
             "Piece distance, which decides the order here, is shown and"
         )
 
     def test_a_mean_rank_is_made_without_it(self):
         phase = phase_of(PSNR, DISTANCE, ranking="mean_rank")
-        assert boards.build(phase, boards.PUBLIC)["overall"]["metrics"] == ["psnr"]
+        assert build.build(phase, build.PUBLIC)["overall"]["metrics"] == ["psnr"]
         Trial.request_missing()
         judge(Trial.objects.get())
-        assert boards.build(phase, boards.PUBLIC)["overall"]["metrics"] == ["psnr", "distance"]
+        assert build.build(phase, build.PUBLIC)["overall"]["metrics"] == ["psnr", "distance"]
 
     def test_weights_whose_card_says_that_they_must_not_rank_are_not_even_tried(self):
         phase = PhaseFactory(challenge=ChallengeFactory(family="mesh"))
@@ -195,7 +195,7 @@ class TestOtherCleanViews:
         old, new = batches
         assert old.metrics[0]["fingerprint"] == new.metrics[0]["fingerprint"] and old.item_ids == new.item_ids
         assert old.pk != new.pk and old.reference.sha256 != new.reference.sha256
-        assert preparing.key_of(old, ["pieces"], 0, 2) != preparing.key_of(new, ["pieces"], 0, 2)
+        assert reference_cache.key_of(old, ["pieces"], 0, 2) != reference_cache.key_of(new, ["pieces"], 0, 2)
 
     def test_the_board_has_values_of_one_of_them_alone(self, batches):
         old, new = batches
@@ -248,7 +248,7 @@ class TestWorkers:
     def test_a_scene_with_too_few_clean_views_is_refused_and_its_page_says_why(self, client, warm_child):
         phase = phase_of(PSNR, PIECES, scenes=("garden",))
         Trial.request_missing()
-        while trying.try_once("somebody"):
+        while trials.try_once("somebody"):
             continue
         trial = Trial.objects.get()
         assert trial.state == Trial.State.DONE and trial.judged_at and trial.attempts == 0
@@ -260,18 +260,18 @@ class TestWorkers:
     def test_a_trial_with_a_reference_goes_slice_by_slice_to_its_verdict_and_pictures(
         self, client, warm_child, monkeypatch, jobs, local_files
     ):
-        monkeypatch.setattr(trying, "SLICE_SECONDS", 0.0)
+        monkeypatch.setattr(trials, "SLICE_SECONDS", 0.0)
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"), reference_access="public")
         views = pictures.views(2, "garden", clean=False)
         give_reference(phase, {name: larger(view) for name, view in views.items()}, metrics=(PSNR, DISTANCE))
         Trial.request_missing()
-        assert trying.try_once("somebody")
+        assert trials.try_once("somebody")
         half = Trial.objects.get()
         assert half.at == [0, 1] and half.done == 34 == len(half.rows) and half.total == 68 and half.judged_at is None
-        (kept,) = storage.store().keys(f"prepared/{phase.pk}")
-        assert trying.try_once("somebody") and Trial.objects.get().judged_at
-        assert jobs[-1]["prepared"].endswith(kept[0].rpartition("/")[2]) and list(storage.store().keys(f"prepared/{phase.pk}")) == []
-        while trying.try_once("somebody"):
+        (kept,) = stored_files.store().keys(f"prepared/{phase.pk}")
+        assert trials.try_once("somebody") and Trial.objects.get().judged_at
+        assert jobs[-1]["prepared"].endswith(kept[0].rpartition("/")[2]) and list(stored_files.store().keys(f"prepared/{phase.pk}")) == []
+        while trials.try_once("somebody"):
             continue
         trial = Trial.objects.get()
         assert trial.state == Trial.State.DONE and trial.done == 68 and len(trial.pictures["garden"]) == 34

@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.models import Snapshot
 from submissions.errors import Refused
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 from submissions.models import Phase
 from tests.support.factories import perturbed
 

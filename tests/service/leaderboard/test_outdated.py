@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
-from evaluation.worker import drain, score
-from leaderboard.mail import send_due_mail
+from evaluation.work.worker import drain, score
+from leaderboard.boards.rows import WAITING
 from leaderboard.management.commands.doctor import Command as Doctor
 from leaderboard.models import Snapshot
-from leaderboard.rows import WAITING
+from leaderboard.service.mail import send_due_mail
 from leaderboard.studies.analysis import analyse_due
 from submissions.models import AuditEntry, Submission
 from tests.service.leaderboard.studies.test_analysis import imported, votes_for

@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
 
-from evaluation.worker import drain
+from evaluation.work.worker import drain
 from submissions.models import ApiToken
 from tests.support.factories import ChallengeFactory, PhaseFactory, give_reference
 from tests.support.leaderboard import routes_console as console

@@ -16,10 +16,10 @@ import pytest
 from django.urls import reverse
 
 from evaluation import local
-from submissions import storage
 from submissions.formats.arrays import Mesh
 from submissions.manifest import Manifest
 from submissions.models import ChallengeFile
+from submissions.storage import stored_files
 from submissions.validation import validate
 from tests import ROOT
 from tests.support.factories import PhaseFactory, give_reference
@@ -99,7 +99,7 @@ def test_a_kit_of_renders_checks_and_scores_as_written(client, challenge, people
 
 
 def test_the_upload_command_is_one_the_client_understands(client, phase, people, tmp_path):
-    from submissions.client import _parser
+    from submissions.client.command import _parser
 
     folder = unpacked(kit_of(client, phase, people.owner), phase, tmp_path)
     options = _parser().parse_args(commands((folder / "README.md").read_text())[2][3:])
@@ -107,7 +107,7 @@ def test_the_upload_command_is_one_the_client_understands(client, phase, people,
 
 
 def test_the_organizers_example_is_taken_as_it_is(client, phase, people, tmp_path):
-    storage.store().save_bytes("files/example", b"the organizers' own")
+    stored_files.store().save_bytes("files/example", b"the organizers' own")
     ChallengeFile.objects.create(
         challenge=phase.challenge, phase=phase, kind="example", name="../mine.zip", key="files/example", size=19, sha256="0" * 64
     )
@@ -120,7 +120,7 @@ def test_the_organizers_example_is_taken_as_it_is(client, phase, people, tmp_pat
 
 
 def test_the_kit_is_in_the_units_of_the_phase(client, phase, people, tmp_path, references):
-    from submissions.formats.wireframe import load_folder
+    from submissions.formats.wireframe.wireframe_files import load_folder
 
     metres = load_folder(unpacked(kit_of(client, phase, people.owner), phase, tmp_path / "m") / "example-reference")
     phase.manifest_data["unit_scale"] = 0.01

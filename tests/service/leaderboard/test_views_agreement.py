@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard import agreement
+from leaderboard.boards import ranking_variants
 from leaderboard.models import Snapshot
 from leaderboard.tasks import build_due_boards
-from leaderboard.views.agreement import letter
+from leaderboard.views.choosing_metrics import letter
 from submissions.models import Phase, Submission
 from tests.service.leaderboard.test_views_board import address, signed_in, text
 from tests.support.leaderboard.scores import entry, spread
@@ -83,7 +83,7 @@ class TestPage:
         assert "<script>alert" not in page and "&lt;script&gt;" in page
 
     def test_it_asks_the_database_no_more_for_more_entries(self, client, board, people):
-        agreement._kept.cache_clear()
+        ranking_variants._kept.cache_clear()
         with CaptureQueriesContext(connection) as few:
             client.get(address(board, NAME))
         for number in range(6):
@@ -120,13 +120,13 @@ class TestLittleToCompare:
     def test_a_board_without_an_overall_rank_still_shows_agreement(self, client, board):
         content = Snapshot.current(board, "public").content
         without = content | {"overall": content["overall"] | {"problem": "weights must be finite", "metrics": []}}
-        found = agreement.of(without)
+        found = ranking_variants.of(without)
         assert found.problem == "weights must be finite" and not found.ways and found.matrix.tau[0, 1] == pytest.approx(1 / 3)
 
     def test_a_metric_without_any_value_is_left_out(self, board):
         content = Snapshot.current(board, "public").content
         metrics = [m if m["slug"] != "hss" else m | {"value": [None] * len(m["value"])} for m in content["metrics"]]
-        found = agreement.of(content | {"metrics": metrics})
+        found = ranking_variants.of(content | {"metrics": metrics})
         assert [metric["slug"] for metric in found.metrics] == ["corner_f1", "edge_f1"]
         assert found.n == 4 and found.problem == "a metric of the board's rule has no values yet"
 

@@ -14,7 +14,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 
-from leaderboard.api import api
+from leaderboard.api.service import api
 from leaderboard.models import Snapshot
 from submissions.models import ApiToken, Status
 from tests.support.examples import examples
@@ -31,7 +31,7 @@ FEW = examples(6, derandomize=True, database=None, suppress_health_check=list(He
 @pytest.fixture
 def world(phase, people, references, settings):
     """A phase with a ranked entry and one upload in progress, and the token of their team's leader."""
-    from evaluation.worker import drain
+    from evaluation.work.worker import drain
 
     settings.API_RATE = settings.UPLOAD_RATE = "1000000/h"
     entry = received(phase, people.team, archive(references), user=people.owner)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from submissions.formats.mesh import Mesh, write_ply
-from submissions.formats.mesh import write_obj as write_mesh_obj
-from submissions.formats.wireframe import Wireframe, write_json, write_npz, write_obj
+from submissions.formats.mesh.mesh_files import Mesh, write_ply
+from submissions.formats.mesh.mesh_files import write_obj as write_mesh_obj
+from submissions.formats.wireframe.wireframe_files import Wireframe, write_json, write_npz, write_obj
 from submissions.manifest import Item, Manifest
 from tests import ROOT
 from tests.support.submissions.hostile import archives, meshes, npz, renders, tables, texts

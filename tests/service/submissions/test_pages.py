@@ -10,8 +10,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from submissions import storage
 from submissions.models import Challenge, ChallengeFile, Participation, Phase, Team
+from submissions.storage import stored_files
 from tests.support.factories import PhaseFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def act(client, user, view: str, *arguments, follow: bool = True, **data):
 
 def add_file(challenge: Challenge, phase: Phase | None, name: str = "points.zip", data: bytes = b"points") -> ChallengeFile:
     digest = hashlib.sha256(data).hexdigest()
-    storage.store().save_bytes(f"files/{digest}", data)
+    stored_files.store().save_bytes(f"files/{digest}", data)
     return ChallengeFile.objects.create(challenge=challenge, phase=phase, name=name, key=f"files/{digest}", size=len(data), sha256=digest)
 
 
@@ -195,7 +195,7 @@ def test_downloads_are_attachments_whatever_the_file_is_called(client, phase, pe
 
 def test_a_file_that_is_gone_from_storage_is_not_found(client, phase, people):
     file = add_file(phase.challenge, phase)
-    storage.store().delete(file.key)
+    stored_files.store().delete(file.key)
     client.force_login(people.owner)
     assert fetch(client, file)[0] in (403, 404)  # an S3 server may keep to itself that there is nothing
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from submissions import limits
+from submissions import throttling
 from submissions.errors import Refused
 from submissions.models import Admission, Invitation, Membership, Participation, Phase, Submission, Team, TeamInvite
 from tests.support.factories import TeamFactory, UserFactory, join
@@ -291,7 +291,7 @@ def test_members_of_a_full_team_can_be_replaced(challenge, people):
 
 def test_a_new_team_does_not_bring_new_invitations_to_send(client, challenge, monkeypatch):
     """An empty team goes with its invitations when its only member founds another, and so does what it had used up."""
-    monkeypatch.setattr("submissions.limits.INVITE_RATE", limits.Rate(2, 86_400))
+    monkeypatch.setattr("submissions.throttling.INVITE_RATE", throttling.Rate(2, 86_400))
     user = participant(challenge, "busy")
     client.force_login(user)
     for n in range(2):

@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from submissions import storage, uploads
 from submissions.models import ApiToken, Participation, Phase, Status
+from submissions.storage import stored_files, uploads
 from tests.support.factories import archive, received
 
 pytestmark = pytest.mark.usefixtures("local_files")
@@ -94,7 +94,7 @@ def test_a_plain_form_uploads_in_one_request(people, phase, page, references):
     submission = phase.submissions.get()
     assert answer.status_code == 302 and answer["Location"] == f"/entries/{submission.pk}/"
     assert (submission.status, submission.method_name, submission.description) == (Status.RECEIVED, "PC2WF", "Ours.")
-    assert storage.store().read(submission.file_key) == data
+    assert stored_files.store().read(submission.file_key) == data
 
 
 def test_a_form_without_the_csrf_token_is_refused(people, phase, page):
@@ -146,7 +146,7 @@ def test_a_full_disk_is_a_sentence_on_the_page(people, phase, page, monkeypatch)
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(storage.os, "replace", full)
+    monkeypatch.setattr(stored_files.os, "replace", full)
     answer = browser(people.owner).post(page, form())
     assert answer.status_code == 409 and "disk is full" in answer.content.decode()
     assert not phase.submissions.counted().exists()

@@ -173,7 +173,7 @@ def _board(phase: Any) -> dict[str, Any]:
     """The ranking that the page shows, all that are kept (exports, digests as stored and as computed), and one made again of the rows."""
     from django.test import Client
 
-    from leaderboard import boards
+    from leaderboard.boards import build
     from leaderboard.models import Snapshot
 
     anybody, address = Client(HTTP_HOST="127.0.0.1"), f"/challenges/{_name(phase)}/"
@@ -186,7 +186,7 @@ def _board(phase: Any) -> dict[str, Any]:
             exports = {kind: anybody.get(f"{address}snapshots/{snapshot.digest}.{kind}").content.decode() for kind in ("csv", "json")}
             kept[snapshot.digest] |= {"csv": list(csv.DictReader(exports["csv"].splitlines())), "json": json.loads(exports["json"])}
             shown += [snapshot.digest] if snapshot.digest in page else []
-    again = {audience: json.loads(json.dumps(boards.build(phase, audience))) for audience in ("public", "organizers")}
+    again = {audience: json.loads(json.dumps(build.build(phase, audience))) for audience in ("public", "organizers")}
     return {"shown": shown, "kept": kept, "again": again}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.metrics.wireframe.pair import Pair
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 
 
 def wireframe(vertices, edges=()) -> Wireframe:

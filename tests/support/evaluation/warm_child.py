@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.sandbox import sandbox
+from evaluation.work.sandbox import sandbox
 
 
 @pytest.fixture(scope="module")

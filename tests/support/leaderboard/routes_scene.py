@@ -8,19 +8,19 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from evaluation.gate.design import SceneVerdict
 from evaluation.models import PictureRun, Process, Reference, Score, Trial
-from leaderboard.judge import planning
-from leaderboard.judge.planning import Wish
+from evaluation.networks.gate.design import SceneVerdict
+from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.models import Snapshot, Study
-from leaderboard.rating import campaign
-from leaderboard.rating.access import join as join_study
-from leaderboard.rating.ask import standing
-from leaderboard.scorecard import current_evaluation
 from leaderboard.studies.analysis import analyse_due
+from leaderboard.studies.judge import planning
+from leaderboard.studies.judge.planning import Wish
+from leaderboard.studies.live import campaign
+from leaderboard.studies.live.access import join as join_study
+from leaderboard.studies.live.ask import standing
 from leaderboard.tasks import build_due_boards
-from submissions import storage, uploads
 from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, User
+from submissions.storage import stored_files, uploads
 from tests.support import pictures
 from tests.support.factories import (
     MESH_METRICS,
@@ -36,8 +36,8 @@ from tests.support.factories import (
     received,
 )
 from tests.support.leaderboard import scores
-from tests.support.leaderboard.rating import making
 from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.studies.live import making
 from tests.support.people import People
 
 KEY = "the-key-of-the-private-one"
@@ -104,9 +104,9 @@ def _phase(challenge: Challenge, **values: object) -> Phase:
 
 
 def _received(phase: Phase, team: Team, method: str, user: User | None, seed: int, items: dict | None = None) -> Submission:
-    from submissions.formats.wireframe import unpack
+    from submissions.formats.wireframe.wireframe_files import unpack
 
-    truth = unpack(storage.store().read(phase.references.get().key))
+    truth = unpack(stored_files.store().read(phase.references.get().key))
     return received(phase, team, archive(items or perturbed(truth, 0.2, seed)), method_name=method, user=user)
 
 
@@ -190,7 +190,7 @@ def _trial(phase: Phase) -> int:
         {scene: [["clean", 2, 2]]},
     )
     trial.save(update_fields=["scenes", "pictures"])
-    storage.store().save_bytes(trial.picture_key(scene, "clean"), b"a picture of the reference")
+    stored_files.store().save_bytes(trial.picture_key(scene, "clean"), b"a picture of the reference")
     return trial.pk
 
 
@@ -212,7 +212,7 @@ def _plan_judge(phase: Phase, entries: dict[str, Submission]) -> int:
 
 
 def _file(challenge: Challenge, phase: Phase, name: str) -> ChallengeFile:
-    storage.store().save_bytes(f"files/{name}", name.encode())
+    stored_files.store().save_bytes(f"files/{name}", name.encode())
     digest = hashlib.sha256(name.encode()).hexdigest()
     return ChallengeFile.objects.create(challenge=challenge, phase=phase, name=name, key=f"files/{name}", size=len(name), sha256=digest)
 

@@ -12,12 +12,12 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import summarise
+from evaluation.metrics.runner import SampleScores
 from evaluation.models import Evaluation, EvaluationBatch, Score
-from evaluation.runner import SampleScores
-from submissions import storage
 from submissions.formats.arrays import Mesh, Wireframe
-from submissions.formats.families import FAMILIES
+from submissions.kinds import FAMILIES
 from submissions.models import Phase, Status, Submission, Team
+from submissions.storage import stored_files
 
 
 def entry(phase: Phase, team: Team, values: Mapping[str, Sequence[float | None]], *, at: datetime | None = None, **fields) -> Submission:
@@ -53,7 +53,7 @@ def spread(mean: float, n: int = 4, width: float = 0.02) -> list[float]:
 def with_files(submission: Submission, items: Mapping[str, Wireframe | Mesh]) -> Submission:
     """Give an entry its parsed items, as validation would have stored them."""
     key = f"artifacts/{submission.pk}-{secrets.token_hex(8)}.npz"  # what lies under a key never changes
-    storage.store().save_bytes(key, FAMILIES[submission.phase.challenge.family].pack(dict(items)))
+    stored_files.store().save_bytes(key, FAMILIES[submission.phase.challenge.family].pack(dict(items)))
     Submission.objects.filter(pk=submission.pk).update(artifact_key=key)
     submission.refresh_from_db()
     return submission

@@ -63,8 +63,8 @@ def run(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> None:
     import torch
 
-    from evaluation import weights
     from evaluation.metrics.mesh.locase.training import Training
+    from evaluation.networks import weights
 
     torch.set_num_threads(options.threads)
     plan = _plan(options)
@@ -108,7 +108,7 @@ def _subjects(options: argparse.Namespace) -> AbstractContextManager[Sequence[Su
 
 
 def _read(path: Path) -> Mesh:
-    from submissions.formats.mesh import read_mesh
+    from submissions.formats.mesh.mesh_files import read_mesh
 
     return read_mesh(path.read_bytes(), path.name)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation import weights as stored
 from evaluation.metrics.mesh.locase.alignment import shape
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     from evaluation.metrics.mesh.locase.network import LoCaSE

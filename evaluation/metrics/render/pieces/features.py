@@ -16,7 +16,7 @@ from evaluation.metrics.seeds import generator
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
-    from submissions.formats.render import Render
+    from submissions.formats.render.views import Render
 
 DICTIONARY = "dictionary"
 SEED = "puzzlesim_pieces"  # of the places where patches are drawn

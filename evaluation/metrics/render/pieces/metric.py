@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation import weights as stored
 from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.masks import EMPTY_MASK, inside
@@ -19,10 +18,11 @@ from evaluation.metrics.render.pieces.features import DICTIONARY, SMALLEST, Feat
 from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import SharedWork, remember
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
-    from submissions.formats.render import CleanViews, Render
+    from submissions.formats.render.views import CleanViews, Render
 
 KEY, NETWORK = "puzzlesim_pieces", "pieces"
 FEWEST_VIEWS = 4

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation import weights as stored
 from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.masks import inside
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import remember
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     import torch
 
     from evaluation.metrics.render.puzzlesim.similarity import Scene
     from evaluation.metrics.shared import Arrays
-    from submissions.formats.render import CleanViews
+    from submissions.formats.render.views import CleanViews
 
 LOW = 0.6  # pixels below are counted
 _scenes: dict[tuple[Any, ...], Scene] = {}

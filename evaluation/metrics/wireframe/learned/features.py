@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evaluation import weights as stored
+from evaluation.networks import weights as stored
 from evaluation.networks.inference import in_batches
 from evaluation.networks.load import load
 from evaluation.networks.normalise import to_tensor

@@ -8,7 +8,7 @@ from safetensors.torch import load
 from torch import Tensor, nn
 from torch.nn import functional
 
-from evaluation.weights import WeightsError
+from evaluation.networks.weights import WeightsError
 
 HIDDEN, DROPOUT = 256, 0.2
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation import weights as stored
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.wireframe.canon import segments
 from evaluation.metrics.wireframe.learned.view import canonical_view, sight
 from evaluation.metrics.wireframe.pair import Pair
+from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
     from evaluation.metrics.wireframe.learned.head import Head

@@ -1,4 +1,4 @@
-/* The file of meshes the server sends (leaderboard/surfaces.py says what is in it), as typed arrays. No drawing here. */
+/* The file of meshes the server sends (leaderboard/viewer/mesh_scene.py says what is in it), as typed arrays. No drawing here. */
 
 const TYPES = { float32: Float32Array, uint32: Uint32Array, uint8: Uint8Array };
 const MAGIC = "PLM1";

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import EvaluationBatch
-from evaluation.worker import drain
-from submissions import storage
-from submissions.formats.wireframe import unpack
+from evaluation.work.worker import drain
+from submissions.formats.wireframe.wireframe_files import unpack
+from submissions.storage import stored_files
 from tests.service.leaderboard.console.test_pages import OF_RENDERS, addresses
 from tests.support.factories import archive, perturbed, received
 from tests.support.leaderboard import scores
@@ -31,7 +31,7 @@ def test_every_page_fits_a_phone(tab, phase, people):
 
 
 def test_a_parameter_is_changed_confirmed_and_the_scoring_followed(tab, phase, people):
-    items = unpack(storage.store().read(phase.references.get().key))
+    items = unpack(stored_files.store().read(phase.references.get().key))
     received(phase, people.team, archive(perturbed(items, 0.1)))
     drain()
     root = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from submissions.formats.render import Roi
+from submissions.formats.render.views import Roi
 from submissions.models import Phase
 from tests.support.factories import give_reference
 from tests.support.pictures import HEIGHT, WIDTH, views

@@ -11,15 +11,15 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.models import EvaluationBatch
-from evaluation.worker import drain
+from evaluation.work.worker import drain
 from leaderboard.bundle.parse import parse
 from leaderboard.demo import interiors, load, rooflines, solids
 from leaderboard.demo.story import PEOPLE, Entry
 from leaderboard.models import Study
-from submissions.formats.families import same
+from submissions.kinds import same
 from submissions.models import AuditEntry, Challenge, Phase, Submission, Team, User
 from submissions.validation import validate
-from tests.support.leaderboard.rating import making
+from tests.support.leaderboard.studies.live import making
 
 
 @pytest.mark.parametrize("demo", load.DEMOS, ids=lambda demo: demo.slug)

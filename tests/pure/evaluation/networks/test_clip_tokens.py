@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.networks.clip_tokens import LETTERS, MERGES, PLACES, VOCABULARY, Tokenizer
-from evaluation.weights import WeightsError
+from evaluation.networks.weights import WeightsError
 from tests.support.evaluation import official
 from tests.support.examples import examples
 

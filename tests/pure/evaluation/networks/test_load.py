@@ -6,8 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from evaluation import weights
-from evaluation.networks import files, load
+from evaluation.networks import files, load, weights
 from evaluation.networks.clip_vit import ClipImageTower
 from evaluation.networks.inception import resize
 from evaluation.networks.normalise import imagenet

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
-from submissions.formats.wireframe import load_folder, write_json, write_obj
+from submissions.formats.wireframe.wireframe_files import load_folder, write_json, write_obj
 from tests.support.evaluation.shapes import EMPTY, random_wireframe
 
 FRAMES = {name: random_wireframe(seed, 8, 9) for seed, name in enumerate(("a", "b", "c"))}

@@ -8,7 +8,7 @@ from evaluation.metrics import registry
 from evaluation.models.properties import is_measurable
 from evaluation.properties import measure, render_trials, suite
 from evaluation.properties.suite import Dataset
-from submissions.formats.render import encoded
+from submissions.formats.render.views import encoded
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from evaluation.metrics import registry
 from evaluation.properties import suite
 from evaluation.properties.suite import Dataset, Table
 from evaluation.synthetic.houses import houses
-from submissions.formats.wireframe import write_obj
+from submissions.formats.wireframe.wireframe_files import write_obj
 from tests.support.evaluation.shapes import EMPTY, SQ, TRI
 
 FAST = ("--metric", "corner_f1", "--metric", "wed_mnn")

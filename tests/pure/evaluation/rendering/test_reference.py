@@ -11,7 +11,7 @@ from evaluation.rendering.cameras import View, turntable
 from evaluation.rendering.reference import mesh_views
 from evaluation.synthetic import meshes
 from submissions.formats.arrays import Mesh
-from submissions.formats.mesh_obj import write_obj
+from submissions.formats.mesh.obj import write_obj
 
 SQUARE = Mesh(np.array([[-1.0, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]]), np.array([[0, 1, 2], [0, 2, 3]]), np.uint8([[255, 0, 0]] * 2))
 

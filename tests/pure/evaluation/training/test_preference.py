@@ -9,12 +9,12 @@ import pytest
 import torch
 from safetensors.torch import load
 
-from evaluation import weights
 from evaluation.__main__ import main
 from evaluation.metrics.wireframe.learned import features as kinds
 from evaluation.metrics.wireframe.learned.head import Head
 from evaluation.metrics.wireframe.learned.metric import wf_learned
 from evaluation.metrics.wireframe.pair import Pair
+from evaluation.networks import weights
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from evaluation.synthetic.houses import houses
 from evaluation.training.errors import DataError, TrainingError
@@ -23,7 +23,7 @@ from evaluation.training.preference.folds import folds
 from evaluation.training.preference.material import Seen, seen, study
 from evaluation.training.preference.training import Plan, Training, digest, over_folds, phases, usable
 from evaluation.training.preference.votes import Decisions, read
-from submissions.formats.families import WIREFRAME
+from submissions.kinds import WIREFRAME
 from tests.support.evaluation.networks import random_weights
 
 HEAD = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from evaluation import weights as stored
+from evaluation.networks import weights as stored
 from evaluation.networks.load import load
 from evaluation.synthetic.objects import KINDS
 from evaluation.training.backbone import accuracy, crops
 from evaluation.training.detector import figures
 from evaluation.training.scenes import scenes
 
-FOLDER = Path(stored.__file__).parent / "networks" / "weights"
+FOLDER = Path(stored.__file__).parent / "shipped"
 CARDS = sorted(FOLDER.glob("*/plumbline-small.json"))
 
 

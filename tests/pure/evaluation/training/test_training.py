@@ -8,9 +8,9 @@ import pytest
 import torch
 from safetensors.torch import load
 
-from evaluation import weights as stored
 from evaluation.__main__ import main
 from evaluation.networks import load as loading
+from evaluation.networks import weights as stored
 from evaluation.networks.squeezenet import SqueezeNet
 from evaluation.synthetic.objects import KINDS
 from evaluation.training import backbone, command, detector

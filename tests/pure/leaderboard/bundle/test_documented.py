@@ -9,7 +9,7 @@ import yaml
 from leaderboard.bundle.definition import CHALLENGE_FIELDS, IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.parse import parse
 from leaderboard.views.docs import FOLDER, TITLES
-from submissions.formats.wireframe import write_json
+from submissions.formats.wireframe.wireframe_files import write_json
 from tests.support.factories import gable
 
 PAGE = (FOLDER / "bundle.md").read_text()

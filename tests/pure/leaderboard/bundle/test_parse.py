@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from evaluation import weights
+from evaluation.networks import weights
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
 from tests.support.factories import gables

@@ -1,212 +1,251 @@
-import math
+"""A metric against people's answers: the worked example, peers, and what must hold of every metric and every guard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import mannwhitneyu
 
 from leaderboard.stats import agreement
-from leaderboard.stats.agreement import centre, clusters, complete, flips, kendall, matrix, ways
-from leaderboard.stats.ranking import Column, overall
+from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.mos_table import canonical as canonical_ratings
+from leaderboard.stats.votes import Vote, canonical
+from tests.benchmarks.bench_coverage import cell
 from tests.support.examples import examples
 
-quick = examples(60)
-levels = st.lists(st.lists(st.integers(-3, 3).map(float), min_size=7, max_size=7), min_size=2, max_size=5)
+SAID = {-1: "left", 0: "tie", 1: "right"}
+EXAMPLE = [
+    (0, 0, "AB", -1),
+    (1, 0, "AB", -1),
+    (2, 0, "AB", 0),
+    (0, 1, "AB", 1),
+    (0, 0, "AC", -1),
+    (1, 1, "AC", 1),
+    (1, 0, "BC", -1),
+    (2, 1, "BC", 0),
+]
+X = np.array([[3, 2, 2], [1, 2, 0]], dtype=float)
 
 
-def columns_of(**values):
-    return [Column(slug, list(row), True, 1.0, index == 0) for index, (slug, row) in enumerate(values.items())]
+def made(rows, **more) -> Answers:
+    return answers(canonical([Vote(f"r{r:03}", pair[0], pair[1], SAID[v], f"s{s:03}", **more) for r, s, pair, v in rows]))
 
 
-def all_of(columns):
-    return np.ones(len(columns[0].values), bool)
-
-
-# --- worked by hand
-
-
-def test_tau_and_rho_of_four_entries_with_one_pair_turned_round():
-    found = matrix(columns_of(a=[4, 3, 2, 1], b=[4, 3, 1, 2]), np.ones(4, bool))
-    assert found.tau[0, 1] == pytest.approx((5 - 1) / 6)
-    assert found.rho[0, 1] == pytest.approx(1 - 6 * 2 / (4 * 15))
-    assert found.tau[0, 0] == found.rho[1, 1] == 1
-
-
-def test_tau_b_of_ties_divides_by_the_untied_pairs_of_each_side():
-    # a ties the first two, b ties none: five pairs are untied in a, six in b, and all five agree.
-    found = matrix(columns_of(a=[2, 2, 1, 0], b=[4, 3, 2, 1]), np.ones(4, bool))
-    assert found.tau[0, 1] == pytest.approx(5 / math.sqrt(5 * 6))
-
-
-def test_direction_is_a_matter_of_better_not_of_larger():
-    lower = Column("error", [0.1, 0.2, 0.3], False)
-    assert matrix([Column("score", [3, 2, 1], True), lower], np.ones(3, bool)).tau[0, 1] == 1
-
-
-def test_values_that_differ_by_rounding_are_ties_as_on_the_board():
-    found = matrix(columns_of(a=[1.0, 1.0 + 1e-15, 0], b=[2, 1, 0]), np.ones(3, bool))
-    assert found.tau[0, 1] == pytest.approx(2 / math.sqrt(2 * 3))
-
-
-def test_a_metric_that_ties_all_entries_agrees_with_nothing():
-    found = matrix(columns_of(a=[1, 1, 1], b=[3, 2, 1], c=[3, 2, 1]), np.ones(3, bool))
-    assert np.isnan(found.tau[0]).all() and found.tau[1, 2] == 1
-    assert found.groups == ((0,), (1, 2))
-
-
-@pytest.mark.parametrize(("k", "n"), [(0, 0), (0, 3), (2, 0)])
-def test_without_columns_or_without_entries_there_is_nothing_to_agree_on(k, n):
-    found = matrix([Column(f"metric{number}", [1.0] * n, True) for number in range(k)], np.ones(n, bool))
-    assert found.tau.shape == found.rho.shape == (k, k) and np.isnan(found.tau).all()
-    assert sorted(index for group in found.groups for index in group) == list(range(k))
-
-
-def test_entries_that_lack_a_value_or_do_not_count_are_not_compared():
-    columns = columns_of(a=[1, None, 3, 4], b=[1, 2, math.nan, 4])
-    assert complete(columns, [True, True, True, True]).tolist() == [True, False, False, True]
-    assert complete(columns, [True, True, True, False]).tolist() == [True, False, False, False]
-
-
-def test_groups_stand_side_by_side_with_those_they_agree_with_most():
-    tau = np.array([
-        [1.0, 0.1, 0.9, 0.5],
-        [0.1, 1.0, 0.2, 0.3],
-        [0.9, 0.2, 1.0, 0.5],
-        [0.5, 0.3, 0.5, 1.0],
-    ])  # fmt: skip
-    assert clusters(tau) == ((0, 2), (3,), (1,))
-    assert clusters(tau, together=0.5) == ((0, 2, 3), (1,))
-    assert clusters(tau, together=-1) == ((0, 2, 3, 1),)
-    assert clusters(np.ones((1, 1))) == ((0,),) and clusters(np.ones((0, 0))) == ()
-
-
-def test_a_group_is_called_by_the_metric_nearest_to_the_others():
-    tau = np.array([[1.0, 0.8, 0.7], [0.8, 1.0, 0.9], [0.7, 0.9, 1.0]])
-    assert centre(tau, (0, 1, 2)) == 1 and centre(tau, (0, 2)) == 0
-
-
-# --- ways to rank
-
-THREE = {"a": [3, 2, 1], "b": [3, 1, 2], "c": [1, 2, 3]}
-# ranks: a 1 2 3, b 1 3 2, c 3 2 1; means 5/3, 7/3, 2 -> 1, 3, 2
-
-
-def test_other_rules_single_metrics_and_leaving_one_out():
-    columns = columns_of(**THREE)
-    found = {(way.kind, way.title): way for way in ways("mean_rank", columns, ["a", "b", "c"], all_of(columns), ["A", "B", "C"])}
-    assert list(found) == [
-        ("board", "The board"), ("rule", "Median rank"), ("rule", "Borda count"),
-        ("metric", "A"), ("metric", "B"), ("metric", "C"), ("without", "A"), ("without", "B"), ("without", "C"),
-    ]  # fmt: skip
-    ranks = {key: way.ranks for key, way in found.items()}
-    assert ranks["board", "The board"] == (1, 3, 2) == ranks["rule", "Borda count"]
-    assert ranks["rule", "Median rank"] == (1, 2, 2)
-    assert ranks["metric", "C"] == (3, 2, 1)
-    assert ranks["without", "C"] == (1, 2, 2) and ranks["without", "A"] == (2, 3, 1) and ranks["without", "B"] == (1, 1, 1)
-    only_c = found["metric", "C"]
-    assert (only_c.moved, only_c.flipped, only_c.tau) == (3, 2, pytest.approx(-1 / 3))
-    # All in one place: nothing is turned round, and there is no order to agree with.
-    level = found["without", "B"]
-    assert (level.moved, level.flipped) == (2, 0) and math.isnan(level.tau)
-
-
-def test_where_one_metric_ranks_the_others_are_held_against_it():
-    columns = columns_of(**THREE)
-    found = ways("primary", columns, ["a"], all_of(columns), ["A", "B", "C"])
-    assert [(way.kind, way.title) for way in found][:4] == [
-        ("board", "The board"), ("rule", "Mean rank"), ("rule", "Median rank"), ("rule", "Borda count"),
-    ]  # fmt: skip
-    assert ("metric", "A") not in [(way.kind, way.title) for way in found]
-    assert found[0].ranks == (1, 2, 3) and found[1].ranks == (1, 3, 2)
-
-
-def test_weights_are_a_way_of_their_own_only_where_they_differ():
-    even = columns_of(**THREE)
-    uneven = [Column(c.slug, c.values, True, weight, c.primary) for c, weight in zip(even, (5, 1, 0), strict=True)]
-    titles = [way.title for way in ways("mean_rank", uneven, ["a", "b", "c"], all_of(even), ["A", "B", "C"])]
-    assert "Weighted mean rank" in titles
-    assert "Weighted mean rank" not in [way.title for way in ways("mean_rank", even, ["a", "b", "c"], all_of(even), ["A", "B", "C"])]
-
-
-def test_a_board_of_one_metric_has_no_other_way_and_one_of_two_leaves_none_out():
-    one = columns_of(a=[1, 2, 3])
-    assert [way.kind for way in ways("mean_rank", one, ["a"], all_of(one), ["A"])] == ["board", "metric"]
-    two = columns_of(a=[1, 2, 3], b=[3, 2, 1])
-    assert "without" not in [way.kind for way in ways("mean_rank", two, ["a", "b"], all_of(two), ["A", "B"])]
-
-
-def test_pairs_that_turn_round_name_their_ways_highest_first():
-    columns = columns_of(**THREE)
-    found = ways("mean_rank", columns, ["a", "b", "c"], all_of(columns), ["A", "B", "C"])
-    pairs, n = flips(found, 10)
-    # The board: 0, 2, 1. Entry 2 stands above 0 by C alone and without A; entry 1 above 2 by A alone; above 0 by C alone.
-    assert [(pair.above, pair.below, [found[way].title for way in pair.ways]) for pair in pairs] == [
-        (0, 2, ["C", "A"]), (0, 1, ["C"]), (2, 1, ["A"]),
-    ]  # fmt: skip
-    assert n == 3 and flips(found, 1)[0] == pairs[:1] and flips(found, 1)[1] == 3
-
-
-def test_entries_that_are_not_compared_have_no_rank_and_turn_nothing():
-    columns = columns_of(a=[9, 3, 2, None], b=[9, 2, 3, 1])
-    used = np.array([False, True, True, False])
-    found = ways("mean_rank", columns, ["a", "b"], used, ["A", "B"])
-    assert all(way.ranks[0] is None and way.ranks[3] is None for way in found)
-    assert [way.ranks[1:3] for way in found if way.kind == "metric"] == [(1, 2), (2, 1)]
-    assert flips(found, 10) == ([], 0)  # the board ties the two
-
-
-# --- against scipy, and what always holds
-
-
-@given(levels)
-@quick
-def test_coefficients_are_scipys(rows):
-    columns = [Column(str(index), row, True) for index, row in enumerate(rows)]
-    found = matrix(columns, np.ones(7, bool))
-    for i, a in enumerate(rows):
-        for j, b in enumerate(rows):
-            if len(set(a)) > 1 and len(set(b)) > 1:
-                assert found.tau[i, j] == pytest.approx(kendalltau(a, b).statistic)
-                assert found.rho[i, j] == pytest.approx(spearmanr(a, b).statistic)
-            else:
-                assert math.isnan(found.tau[i, j]) and math.isnan(found.rho[i, j])
-
-
-def test_many_entries_are_compared_in_pieces(monkeypatch):
-    ranks = np.random.default_rng(1).normal(size=(4, 90))
-    whole = kendall(ranks)
-    monkeypatch.setattr(agreement, "MOST_PAIRS", 1000)
-    assert kendall(ranks) == pytest.approx(whole, abs=1e-12)
-    assert whole[0, 1] == pytest.approx(kendalltau(ranks[0], ranks[1]).statistic)
-
-
-@given(st.integers(0, 10_000), st.integers(2, 9), st.sampled_from([0.2, 0.5, 0.7]))
-@quick
-def test_groups_are_scipys_average_linkage(seed, k, together):
+def simulated(
+    seed: int, raters: int = 12, samples: int = 12, entries: int = 6, each: int = 40, ties: float = 0.3
+) -> tuple[Answers, np.ndarray]:
+    """Answers of people with tastes of their own, on samples with their own; and what people in general think of each entry."""
     rng = np.random.default_rng(seed)
-    tau = kendall(rng.normal(size=(k, 12)) + 2 * np.random.default_rng(seed + 1).normal(size=12))
-    # Taus over twelve entries are multiples of 1/66, and of equal ones either may be joined first: here none are equal.
-    shake = np.triu(rng.uniform(-1e-6, 0, (k, k)), 1)
-    tau = tau + shake + shake.T
-    tree = linkage(squareform(1 - tau, checks=False), "average")
-    labels = fcluster(tree, 1 - together, "distance")
-    expected = {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(labels)}
-    found = clusters(tau, together)
-    assert {frozenset(group) for group in found} == expected
-    assert sorted(index for group in found for index in group) == list(range(k))
+    worth = np.linspace(-0.75, 0.75, entries)
+    tastes, scenes = rng.normal(0, 0.35, (raters, entries)), rng.normal(0, 0.35, (samples, entries))
+    rows = []
+    for rater in range(raters):
+        asked = set()
+        while len(asked) < each:
+            a, b = sorted(rng.choice(entries, 2, replace=False).tolist())
+            asked.add((int(rng.integers(samples)), a, b))
+        for sample, a, b in sorted(asked):
+            eta = float((worth + tastes[rater] + scenes[sample])[[a, b]] @ [1, -1])
+            said = 0 if rng.random() < ties else -1 if rng.random() < 1 / (1 + np.exp(-eta)) else 1
+            rows.append((rater, sample, chr(65 + a) + chr(65 + b), said))
+    return made(rows), worth
 
 
-@given(levels)
-@quick
-def test_the_boards_own_order_is_that_of_the_board_and_turns_nothing(rows):
-    columns = [Column(str(index), row, index % 2 == 0) for index, row in enumerate(rows)]
-    slugs = [column.slug for column in columns]
-    found = ways("mean_rank", columns, slugs, all_of(columns), slugs)
-    assert list(found[0].ranks) == [place.rank for place in overall("mean_rank", columns)]
-    assert (found[0].moved, found[0].flipped) == (0, 0)
-    pairs, n = flips(found, 10**6)
-    assert n == len(pairs) <= 21
-    assert sum(len(pair.ways) for pair in pairs) == sum(way.flipped for way in found)
+def test_the_worked_example():
+    found = agreement.differences(made(EXAMPLE), X)
+    assert sorted(found.answers.weight.tolist()) == [0.25] * 4 + [0.5] * 4
+    headline = agreement.decided(found)
+    assert headline.value == pytest.approx(0.6666667, abs=1e-6) and (headline.n, headline.n_eff) == (6, pytest.approx(5.4))
+    assert agreement.better_worse(found).value == pytest.approx(0.7037037, abs=1e-6)
+    assert agreement.different_similar(found).value == pytest.approx(0.1296296, abs=1e-6)
+    assert agreement.three_way_at(found, 0) == pytest.approx(0.4166667, abs=1e-6)
+    assert agreement.three_way_at(found, 1) == pytest.approx(0.0833333, abs=1e-6)
+
+
+@pytest.mark.parametrize("ties", [0.0, 0.3, 0.7])
+def test_guards_stand_at_chance_whatever_the_share_of_ties(ties):
+    said, _ = simulated(5, ties=ties)
+    shape = len(said.samples), len(said.entries)
+    constant = agreement.decided(agreement.differences(said, agreement.constant(*shape)))
+    assert (constant.value, constant.low, constant.why) == (0.5, None, "All answers are alike.")
+    inside = 0
+    for seed in range(20):
+        coin = agreement.decided(agreement.differences(said, agreement.coin(seed, *shape)))
+        inside += coin.low <= 0.5 <= coin.high
+    assert inside >= 17
+
+
+@pytest.mark.parametrize("d", [0.6, 0.7, 0.75, 0.8, 0.9])
+def test_the_best_possible_of_how_often_two_people_agree(d):
+    likely = {0.6: 0.6875, 0.7: 0.7782089, 0.75: 0.8183099, 0.8: 0.8565871, 0.9: 0.9297037}[d]
+    high = {0.6: 0.7236068, 0.7: 0.8162278, 0.75: 0.8535534, 0.8: 0.8872983, 0.9: 0.9472136}[d]
+    assert agreement.band(d) == pytest.approx((d, likely, high), abs=1e-6)
+
+
+def test_the_band_at_its_ends():
+    assert agreement.band(0.5) == (0.5, 0.5, 0.5) and agreement.band(0.2) == (0.2, 0.5, 0.5) and agreement.band(1.0) == (1.0, 1.0, 1.0)
+    low, likely, high = agreement.band(0.6, 0.9)
+    assert low == likely == high  # never above what is possible
+    near = [agreement.band(0.5 + step)[1] for step in (0.9e-3, 1.1e-3)]  # two formulas meet
+    assert near[0] < near[1] < near[0] + 0.005
+
+
+def test_the_best_possible_needs_sixty_answers_on_questions_that_two_decided():
+    fifty_nine = [(r, q, "AB", -1) for q in range(29) for r in range(2)] + [(0, 29, "AB", 1)]
+    assert agreement.ceiling(made(fifty_nine)) is None
+    sixty = [(r, q, "AB", 1 if (q + r) % 3 else -1) for q in range(30) for r in range(2)]
+    found = agreement.ceiling(made(sixty))
+    assert found.n == 60 and found.two_people.value == pytest.approx(1 / 3) and found.two_people.why.startswith("Too few raters")
+
+
+def test_the_share_of_the_way_to_the_best_possible_needs_as_many_people_as_any_figure():
+    def best(raters: int) -> agreement.Ceiling:
+        return agreement.ceiling(made([(r, q, "AB", -1 if (q + r) % 5 else 1) for q in range(40) for r in range(raters)]))
+
+    headline = Figure(0.55, 0.52, 0.58)
+    few, enough = best(4), best(5)
+    assert few.two_people.low is None and agreement.share_of_the_way(headline, few) is None
+    assert enough.two_people.value == pytest.approx(0.6)  # four of five say the same: 1 − 2 · ⅘ · ¼
+    assert agreement.share_of_the_way(headline, enough) == pytest.approx(0.05 / 0.2236068)  # (1 + √.2) / 2 is the most
+
+
+def test_areas_are_those_of_mann_and_whitney():
+    said, worth = simulated(2)
+    rng = np.random.default_rng(0)
+    x = np.round(worth + rng.normal(0, 0.7, (len(said.samples), len(worth))), 1)
+    found = agreement.differences(said, x)
+    ones = replace(found, answers=replace(found.answers, weight=np.ones(len(found.answers))))
+    split = found.answers.verdict != 0
+    d = np.round(np.abs(found.d), 6)
+    theirs = mannwhitneyu(d[split], d[~split]).statistic / (split.sum() * (~split).sum())
+    assert agreement.different_similar(ones).value == pytest.approx(theirs)
+    sided = np.round(found.d[split] * found.answers.verdict[split], 6)
+    assert agreement.better_worse(ones).value == pytest.approx(mannwhitneyu(sided, -sided).statistic / len(sided) ** 2)
+
+
+@given(st.integers(0, 200))
+@examples(30)
+def test_nothing_changes_with_names_sides_or_a_metric_turned_with_its_direction(seed):
+    rng = np.random.default_rng(seed)
+    pairs = rng.choice(["AB", "AC", "BC"], 80).tolist()
+    rows = list(zip(rng.integers(0, 6, 80).tolist(), rng.integers(0, 7, 80).tolist(), pairs, rng.integers(-1, 2, 80).tolist(), strict=True))
+    x = rng.normal(size=(7, 3)).round(1)
+    x = x[np.unique([row[1] for row in rows])]
+
+    def figures(rows, x, turn=lambda name: name):
+        found = agreement.differences(made([(r, s, turn(pair), v) for r, s, pair, v in rows]), x)
+        return [agreement.decided(found), agreement.better_worse(found), agreement.three_way(found).figure]
+
+    plain = figures(rows, x)
+    swapped = figures([(r, s, pair[::-1], -v) for r, s, pair, v in rows], x)
+    renamed = figures([(5 - r, s, pair, v) for r, s, pair, v in rows], x)
+    names = str.maketrans("ABC", "CBA")
+    mirrored = figures([(r, s, pair.translate(names), v) for r, s, pair, v in rows], x[:, ::-1])
+    for other in (swapped, renamed, mirrored):
+        for ours, theirs in zip(plain, other, strict=True):
+            assert (theirs.value, theirs.low, theirs.high) == pytest.approx((ours.value, ours.low, ours.high), abs=1e-9)
+
+
+def test_repeats_and_gold_questions_count_in_no_figure():
+    plain = made(EXAMPLE)
+    rows = [Vote(f"r{r:03}", pair[0], pair[1], SAID[v], f"s{s:03}") for r, s, pair, v in EXAMPLE]
+    rows += [Vote("r000", "A", "B", "right", "s000", repeat_of="1")] * 5 + [Vote("r009", "A", "C", "right", "s001", gold="1")] * 3
+    more = answers(canonical(rows))
+    assert len(more) == len(plain) and more.weight.tolist() == plain.weight.tolist()
+
+
+def test_a_pair_that_is_asked_ten_times_as_often_moves_the_headline_no_further_than_its_interval():
+    said, worth = simulated(8)
+    x = np.tile(worth, (len(said.samples), 1)) * np.where(np.arange(len(worth)) == 2, -1, 1)
+    before = agreement.decided(agreement.differences(said, x))
+    often = np.flatnonzero((said.a == 0) & (said.b == 1))
+    rows = [
+        (int(said.rater[n]), int(said.sample[n]), chr(65 + said.a[n]) + chr(65 + said.b[n]), int(said.verdict[n])) for n in range(len(said))
+    ]
+    rows += [(100 + k, int(said.sample[n]), "AB", int(said.verdict[n])) for k in range(9) for n in often]
+    after = agreement.decided(agreement.differences(made(rows), x))
+    assert before.low <= after.value <= before.high
+
+
+def test_one_metric_against_another():
+    said, worth = simulated(4, raters=20, each=60)
+    rng = np.random.default_rng(1)
+    shape = len(said.samples), len(worth)
+    good = np.tile(worth, (shape[0], 1))
+    metrics = {"good": good, "noise": rng.normal(size=shape), "bad": -good}
+    found = [(key, agreement.differences(said, x)) for key, x in metrics.items()]
+    pairs = agreement.pairs(found)
+    assert [(pair.first, pair.second) for pair in pairs] == [("good", "noise"), ("good", "bad"), ("noise", "bad")]
+    assert pairs[1].p_holm < 0.05 and pairs[1].value == pytest.approx(agreement.decided(found[0][1]).value * 2 - 1)
+    same = agreement.compared(found[0][1], found[0][1], ("good", "good"))
+    assert (same.value, same.p) == (0.0, 1.0)
+    values = {key: agreement.decided(one).value for key, one in found}
+    p = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs}
+    assert agreement.tiers(values, p)["good"] == 1 < agreement.tiers(values, p)["bad"]
+
+
+def test_tiers_run_on_while_the_next_is_not_worse_than_the_first():
+    p = {frozenset(pair): 0.01 if pair in ("ac", "ad", "bd") else 0.5 for pair in ("ab", "ac", "ad", "bc", "bd", "cd")}
+    assert agreement.tiers({"a": 0.8, "b": 0.7, "c": 0.6, "d": 0.5}, p) == {"a": 1, "b": 1, "c": 2, "d": 2}
+    assert agreement.tiers({"b": 0.5, "a": 0.5}, {}) == {"a": 1, "b": 1}
+
+
+def test_certainty_by_sign_flips_and_by_t():
+    assert agreement.one_sided(np.array([1, 2, -1, 3.0])) == 0.125
+    assert agreement.one_sided(np.zeros(4)) == 0.5 and np.isnan(agreement.one_sided(np.zeros(0)))
+    rng = np.random.default_rng(0)
+    d = rng.normal(0.3, 1, 16)
+    assert agreement.one_sided(d) == pytest.approx(agreement.one_sided(np.concatenate([d, [d.mean()]])), abs=0.02)
+    assert agreement.one_sided(d) + agreement.one_sided(-d) == pytest.approx(1)
+
+
+def test_correlations_have_intervals_that_speak_of_other_entries():
+    found = agreement.correlations(np.arange(1.0, 9), np.array([2, 1, 4, 3, 6, 5, 8, 7.0]))
+    expected = {"rho": (0.9047619, 0.4278916, 0.9875982), "tau": (0.7142857, 0.2430877, 0.9127411), "r": (0.9047619, 0.5520628, 0.9828242)}
+    for name, values in expected.items():
+        assert (found[name].value, found[name].low, found[name].high) == pytest.approx(values, abs=1e-6)
+    seven = agreement.correlations(np.arange(7.0), np.array([1, 0, 2, 3, 4, 6, 5.0]))["rho"]
+    assert seven.low is None and seven.why == "Fewer than 8 entries: no interval."
+    assert agreement.correlations(np.ones(9), np.arange(9.0))["tau"].value is None
+
+
+def test_opinion_scores_are_answers_on_each_two_entries_of_one_sample():
+    rows = [
+        Rating("r", "A", 5, "s"),
+        Rating("r", "B", 3, "s"),
+        Rating("r", "C", 3, "s"),
+        Rating("q", "A", 2, "s"),
+        Rating("q", "B", 4, "t"),
+    ]
+    said = of_opinions(canonical_ratings(rows))
+    found = {(said.entries[a], said.entries[b]): int(v) for a, b, v in zip(said.a, said.b, said.verdict, strict=True)}
+    assert found == {("A", "B"): -1, ("A", "C"): -1, ("B", "C"): 0} and said.weight.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_missing_value_is_left_out_and_counted():
+    x = X.copy()
+    x[1, 2] = np.nan
+    found = agreement.differences(made(EXAMPLE), x)
+    assert found.coverage == 6 / 8 and agreement.decided(found).n == 5
+    nothing = agreement.differences(made(EXAMPLE), np.full((2, 3), np.nan))
+    assert agreement.decided(nothing).value is None and agreement.three_way(nothing).figure.value is None
+
+
+def test_intervals_hold_the_truth_and_equal_metrics_are_seldom_told_apart():
+    """Forty studies in a cell; tests/benchmarks/bench_coverage.py has the grid."""
+    found = cell(12, 24, 0.5, studies=40)
+    assert min(found["decided"], found["implied"], found["coin"]) >= 0.85  # of 95 %, less three simulation errors
+    assert found["apart"] <= 0.15
+
+
+def test_two_entries_are_always_in_one_line_and_have_no_correlation():
+    two, three = (agreement.correlations(np.arange(n, dtype=float), np.arange(n, dtype=float) ** 2) for n in (2, 3))
+    assert {name: (one.value, one.n) for name, one in two.items()} == {"rho": (None, 2), "tau": (None, 2), "r": (None, 2)}
+    assert two["rho"].why.endswith("two are always in one line.")
+    assert three["rho"].value == pytest.approx(1.0) and three["rho"].why == "Fewer than 8 entries: no interval."

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from leaderboard.stats import ratings, votes
+from leaderboard.stats import mos_table, votes
 from leaderboard.stats.__main__ import main
-from leaderboard.stats.ratings import Rating
+from leaderboard.stats.mos_table import Rating
 from tests.pure.leaderboard.stats.test_invariance import ENTRIES, RATERS, SAMPLES, study, values
 
 ENDS = {"value", "low", "high"}
@@ -89,7 +89,7 @@ def test_names_of_a_study_of_opinion_scores(tmp_path, scores, found):
         Rating(rater, entry, float(min(5, 1 + n + (k * k + h + n) % 3)), sample)
         for k, rater in enumerate(RATERS) for h, sample in enumerate(SAMPLES) for n, entry in enumerate(ENTRIES)
     ]  # fmt: skip
-    only = found(written(tmp_path, "opinions.csv", ratings.write(rows)), "--scores", scores)
+    only = found(written(tmp_path, "opinions.csv", mos_table.write(rows)), "--scores", scores)
     check_metrics(only["metrics"])
     for row in only["scales"]:
         has(row, {"method", "mos", "mos_mle", "why"})

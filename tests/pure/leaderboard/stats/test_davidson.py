@@ -12,7 +12,7 @@ import pytest
 from leaderboard.stats import crossed, davidson
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.votes import Vote, canonical
-from tests.pure.leaderboard.stats.test_with_people import made, simulated
+from tests.pure.leaderboard.stats.test_agreement import made, simulated
 
 BEATS = {"AB": (6, 2, 4)}
 THREE = {"AB": (4, 2, 3), "AC": (5, 1, 0), "BC": (3, 2, 2)}

@@ -158,7 +158,7 @@ def test_a_pair_asked_ten_times_as_often_moves_no_headline_beyond_its_interval()
         assert after[key]["n"] > 1.5 * before[key]["n"]
 
 
-@pytest.mark.parametrize("ties", (0.0, 0.3, 0.7))
+@pytest.mark.parametrize("ties", [0.0, 0.3, 0.7])
 def test_guards_stand_at_chance_whatever_the_share_of_ties(ties):
     held = 0
     for seed in range(10):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from leaderboard.stats import judges, preference, raters
+from leaderboard.stats import judges, preference, reliability
 from leaderboard.stats.judges import Judge, Judged
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import canonical
@@ -143,19 +143,19 @@ def test_published_agreement_has_the_resolution_of_13_methods(data_folder):
 
 
 def test_probability_of_agreement_and_distance_as_worked_by_hand():
-    found = raters.probability(np.array([1, 0.5, 0, 0.75, np.nan]), np.array([1, 1 / 3, 0.5, 0, 1]))
+    found = reliability.probability(np.array([1, 0.5, 0, 0.75, np.nan]), np.array([1, 1 / 3, 0.5, 0, 1]))
     assert found.agreement == pytest.approx(0.5625) and found.l1 == pytest.approx(0.7083333) and found.n == 4
-    assert raters.probability(np.array([np.nan]), np.array([1.0])).agreement is None
+    assert reliability.probability(np.array([np.nan]), np.array([1.0])).agreement is None
 
 
 def test_what_people_prefer_is_a_share():
     people = np.array([[-1.0, 1, np.nan], [0, 1, np.nan], [-1, -1, np.nan]])
-    assert raters.people_prefer(people)[:2] == pytest.approx([5 / 6, 1 / 3]) and math.isnan(raters.people_prefer(people)[2])
+    assert reliability.people_prefer(people)[:2] == pytest.approx([5 / 6, 1 / 3]) and math.isnan(reliability.people_prefer(people)[2])
 
 
 def test_a_judges_verdict_on_a_question_is_what_most_of_its_answers_say():
     votes = canonical([vote("x", "y", "left", sample="p"), vote("x", "y", "left", sample="q"), vote("x", "z", "tie", sample="p")])
-    asked = raters.questions(votes)
+    asked = reliability.questions(votes)
     said = [Judged("p", "y", "x", (1, 1, -1)), Judged("p", "x", "y", (0,)), Judged("p", "z", "x", (1, -1))]
     preferred = judges.preferred(asked, votes.samples, votes.methods, said)
     places = zip(asked.sample, asked.a, asked.b, strict=True)

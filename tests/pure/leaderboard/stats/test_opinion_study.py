@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from leaderboard.stats.__main__ import main
+from leaderboard.stats.correlation import by_scene, correlation
 from leaderboard.stats.judges import Judge, Judged
 from leaderboard.stats.judges import elo as elo_of
+from leaderboard.stats.mos_table import Rating, canonical, write
 from leaderboard.stats.opinion_study import Means, analyse, analyse_means
-from leaderboard.stats.opinions import by_scene, correlation
-from leaderboard.stats.ratings import Rating, canonical, write
 from leaderboard.stats.study import MetricScores
 
 TRUTH = {"a": 4.5, "b": 3.5, "c": 2.5, "d": 1.5}

@@ -1,109 +1,84 @@
-import csv
+"""Opinion scores: the worked example, the reference implementation of the standard, and screening."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
+from sureal.dataset_reader import RawDatasetReader
+from sureal.subjective_model import SubjectMLEModelProjectionSolver2, SubjrejMosModel
 
-from leaderboard.stats.opinions import (
-    Correlation,
-    agreement_probability,
-    averaged,
-    by_scene,
-    correlation,
-    l1_distance,
-    mean_opinion,
-    screened,
-    tau_a,
-)
-from tests.support.examples import examples
+from leaderboard.stats import opinions
+from leaderboard.stats.mos_table import Rating, Ratings, canonical
 
-X, Y = (1, 2, 3, 4, 5), (2, 1, 4, 3, 3)
+TABLE = np.array([[5, 4, 4, 3, 5], [4, 4, 3, 3, 4], [5, 5, 4, 4, 5], [3, 4, 3, 2, 4], [4, 5, 4, 3, 4], [4, 4, 5, 3, 5]], dtype=float)
 
 
-def test_worked_mean_opinion_score():
-    found = mean_opinion([5, 4, 4, 3, 5, 4])
-    assert (found.mean, found.sd) == pytest.approx((4.1666667, 0.7527727), abs=1e-7)
-    assert (found.low, found.high) == pytest.approx((3.3766802, 4.9566531), abs=1e-7)
-    one = mean_opinion([3])
-    assert (one.mean, one.sd, one.low, one.n) == (3.0, None, None, 1)
+def scores(table: np.ndarray, entries: int = 1) -> Ratings:
+    """Raters × stimuli; a stimulus is an entry on a sample."""
+    cells = [(r, j, float(v)) for r, row in enumerate(table) for j, v in enumerate(row)]
+    return canonical([Rating(f"r{r:02}", f"e{j % entries}", v, f"s{j // entries:02}") for r, j, v in cells])
 
 
-@pytest.mark.parametrize("ratings", [[], [0.5], [6], [3, float("nan")]])
-def test_ratings_outside_one_to_five_are_refused(ratings):
-    with pytest.raises(ValueError, match="from 1 to 5"):
-        mean_opinion(ratings)
+def test_the_worked_example():
+    found = opinions.mean_opinion(scores(TABLE), 0)
+    assert (found.value, found.low, found.high) == pytest.approx((3.9666667, 3.1983916, 4.7349417), abs=1e-6)
+    assert sorted(opinions.likelihood(scores(TABLE)).inconsistency)[:2] == pytest.approx([1e-8, 1e-8])
+    assert opinions.unshown(scores(TABLE), opinions.likelihood(scores(TABLE))) == opinions.FEW_FOR_LIKELIHOOD
 
 
-def test_worked_correlations():
-    found = correlation(X, Y)
-    assert (found.plcc, found.srocc, found.krocc) == pytest.approx((0.5547002, 0.5642881, 0.3162278), abs=1e-7)
-    assert tau_a(X, Y) == pytest.approx(0.3)
+def test_scores_that_are_all_alike_have_no_interval_of_width_zero():
+    found = opinions.mean_opinion(scores(np.full((6, 6), 4.0)), 0)
+    assert (found.value, found.low, found.why) == (4.0, None, "All 36 scores are 4.")
 
 
-@examples(40)
-@given(st.integers(0, 10_000))
-def test_correlations_are_scipys_and_turn_with_the_direction(seed):
-    rng = np.random.default_rng(seed)
-    x, y = rng.integers(0, 6, 12).astype(float), rng.normal(size=12)
-    found = correlation(x, y)
-    expected = [stats.pearsonr(x, y)[0], stats.spearmanr(x, y)[0], stats.kendalltau(x, y)[0]]
-    assert [found.plcc, found.srocc, found.krocc] == pytest.approx(expected, abs=1e-12)
-    turned = correlation(x, y, higher_is_better=False)
-    assert [turned.plcc, turned.srocc, turned.krocc] == pytest.approx([-value for value in expected], abs=1e-12)
+def dataset(table: np.ndarray) -> SimpleNamespace:
+    """Scores as sureal takes them."""
+    stimuli = [{"content_id": 0, "asset_id": j, "os": column.tolist(), "path": f"p{j}"} for j, column in enumerate(table.T)]
+    return SimpleNamespace(dataset_name="made up", ref_videos=[{"content_id": 0, "content_name": "c", "path": "p"}], dis_videos=stimuli)
 
 
-def test_what_does_not_vary_has_no_correlation_and_gaps_are_left_out():
-    assert correlation([1, 1, 1], [1, 2, 3]).plcc is None and correlation([1], [2]).srocc is None
-    assert correlation([1, 2, np.nan, 4], [2, 4, 5, 8]).n == 3 and correlation([1, 2, np.nan, 4], [2, 4, 5, 8]).plcc == pytest.approx(1)
+def test_the_likelihood_is_that_of_the_reference_implementation(capsys):
+    rng = np.random.default_rng(1)
+    psi, bias, spread = rng.uniform(2, 4, 24), rng.normal(0, 0.3, 14), rng.uniform(0.3, 0.9, 14)
+    table = np.clip(np.round(psi[None] + bias[:, None] + spread[:, None] * rng.standard_normal((14, 24))), 1, 5)
+    theirs = SubjectMLEModelProjectionSolver2(RawDatasetReader(dataset(table))).run_modeling()
+    ours = opinions.likelihood(scores(table, entries=4))
+    # It stops at a step of 1e-8, where each step is 0.7 of the one before.
+    assert ours.psi == pytest.approx(np.array(theirs["quality_scores"]), abs=2e-7)
+    assert ours.bias == pytest.approx(np.array(theirs["observer_bias"]), abs=2e-7)
+    assert ours.inconsistency == pytest.approx(np.array(theirs["observer_inconsistency"]), abs=2e-7)
 
 
-def test_scenes_are_averaged_and_those_without_a_figure_left_out():
-    each, mean = by_scene({"a": (X, Y), "b": (X, X), "c": ([1, 1], [1, 2])})
-    assert each["c"].plcc is None and mean.n == 2
-    assert mean.srocc == pytest.approx((0.5642881 + 1) / 2, abs=1e-7)
+def test_a_rater_who_answers_at_random_is_screened_by_each_rule():
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(1.5, 4.5, 40)
+    table = np.clip(np.round(truth[None] + rng.normal(0, 0.3, (12, 40))), 1, 5)
+    table[5] = rng.integers(0, 2, 40) * 4 + 1
+    found = scores(table, entries=4)
+    assert opinions.screened_by_spread(found.by_rater()) == [5]
+    assert opinions.screened_by_inconsistency(opinions.likelihood(found)) == [5]
+    assert opinions.screened_by_spread(np.delete(table, 5, axis=0)) == []
+    theirs = SubjrejMosModel(RawDatasetReader(dataset(table))).run_modeling()["quality_scores"]
+    assert np.delete(table, 5, axis=0).mean(axis=0) == pytest.approx(np.array(theirs))
 
 
-def test_worked_agreement_probability():
-    p, q = (1, 0.5, 0, 0.75), (1, 1 / 3, 0.5, 0)
-    assert agreement_probability(p, q) == pytest.approx(0.5625)
-    assert l1_distance(p, q) == pytest.approx(0.7083333, abs=1e-7)
+def test_biases_are_found_and_sum_to_nothing():
+    rng = np.random.default_rng(3)
+    bias = np.linspace(-0.5, 0.5, 14)
+    table = rng.uniform(2, 4, 30)[None] + bias[:, None] + rng.normal(0, 0.2, (14, 30))
+    found = opinions.likelihood(scores(np.clip(table, 1, 5), entries=5))
+    assert found.bias == pytest.approx(bias, abs=0.15) and found.bias.sum() == pytest.approx(0, abs=1e-9)
+    figure = opinions.likelihood_of(scores(np.clip(table, 1, 5), entries=5), found, 0)
+    assert figure.low < figure.value < figure.high
 
 
-def test_a_rater_who_says_the_opposite_is_screened():
-    ratings = np.array([[1, 2, 3, 4, 5], [1, 2, 3, 5, 5], [2, 2, 3, 4, 4], [5, 4, 3, 2, 1]], dtype=float)
-    assert screened(ratings) == [3]
-
-
-def test_published_metrics_correlate_with_opinions_as_published(data_folder):
-    with (data_folder.parent / "published" / "osim_table4_reevaluation.csv").open(newline="") as stream:
-        rows = [row for row in csv.DictReader(stream) if row["method"] != "COLMAP"]
-    mos = [float(row["mos"]) for row in rows]
-    expected = {
-        "psnr": (0.6575, True),
-        "osim": (0.797, True),
-        "ssim": (0.497, True),
-        "lpips_alex": (0.662, False),
-        "clip_sim": (0.739, True),
-    }
-    for key, (rho, higher) in expected.items():
-        assert correlation([float(row[key]) for row in rows], mos, higher).srocc == pytest.approx(rho, abs=1e-3), key
-
-
-def test_published_means_over_data_sets_are_the_means_of_the_published_correlations(data_folder):
-    """Table 4 of the paper on PuzzleSim from its table 3, to the rounding of both."""
-    folder = data_folder.parent / "published"
-    with (folder / "puzzlesim_table3_per_dataset.csv").open(newline="") as stream:
-        rows = {(row.pop("correlation"), row.pop("metric")): [float(value) for value in row.values()] for row in csv.DictReader(stream)}
-    compared = 0
-    with (folder / "puzzlesim_table4_aggregate.csv").open(newline="") as stream:
-        for printed in csv.DictReader(stream):
-            pearson, spearman = rows.get(("pearson", printed["metric"])), rows.get(("spearman", printed["metric"]))
-            if pearson is None or spearman is None:
-                continue
-            found = averaged(Correlation(r, rho, 0.0, 10) for r, rho in zip(pearson, spearman, strict=True))
-            assert found.plcc == pytest.approx(float(printed["pearson_mean"]), abs=0.0015), printed["metric"]
-            assert found.srocc == pytest.approx(float(printed["spearman_mean"]), abs=0.0015), printed["metric"]
-            compared += 1
-    assert compared >= 8
+def test_a_metric_that_bends_is_fitted_by_a_logistic_and_a_flat_one_is_not():
+    x = np.linspace(0, 1, 40)
+    y = 1 + 4 / (1 + np.exp(-12 * (x - 0.5)))
+    found = opinions.fitted(x, y)
+    assert found.r == pytest.approx(1, abs=1e-6) and found.rmse < 1e-3 and found.raw < 0.99
+    assert opinions.fitted(np.ones(40), y) is None and opinions.fitted(x[:20], y[:20]) is None
+    turned = opinions.fitted(-x, y)
+    assert turned.raw < -0.9, "a metric that is turned round has its raw correlation beside the fitted one"

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.stats import mos, opinion_study, summaries
+from leaderboard.stats import opinion_study, opinions, summaries
 from leaderboard.stats.answers import answers
 from leaderboard.stats.judges import Judge, Judged
+from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.mos_table import canonical as canonical_ratings
 from leaderboard.stats.people import Scored, people
-from leaderboard.stats.ratings import Rating
-from leaderboard.stats.ratings import canonical as canonical_ratings
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.summary import Summary
@@ -130,10 +130,10 @@ def test_scores_are_compared_by_the_difference_of_their_means():
     asked = [(f"r{k}", sample, name, base) for k in range(9) for sample in SAMPLES for name, base in (("a", 4), ("b", 2))]
     rows = [Rating(rater, name, float(np.clip(round(base + rng.normal(0, 0.7)), 1, 5)), sample) for rater, sample, name, base in asked]
     scores = canonical_ratings(rows)
-    apart = mos.apart(scores, 0, 1)
+    apart = opinions.apart(scores, 0, 1)
     a, b = ([row.score for row in rows if row.entry == name] for name in "ab")
     assert apart.value == pytest.approx(np.mean(a) - np.mean(b)) and apart.low < apart.value < apart.high
-    turned = mos.apart(scores, 1, 0)
+    turned = opinions.apart(scores, 1, 0)
     assert (turned.value, turned.low, turned.high) == pytest.approx((-apart.value, -apart.high, -apart.low))
     metric = MetricScores("m", table(a=0, b=1))
     found = summaries.of_scores(opinion_study.analyse(scores, [metric]), scores, [metric])

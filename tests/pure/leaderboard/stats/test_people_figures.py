@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from leaderboard.stats import alternative, planning, pooled, with_people
+from leaderboard.stats import agreement, alternative, planning, pooled
 from leaderboard.stats.crossed import Variance
-from leaderboard.stats.seen import Seen, seen
+from leaderboard.stats.differences import Seen, seen
 from leaderboard.studies import summary
-from tests.pure.leaderboard.stats.test_with_people import simulated
+from tests.pure.leaderboard.stats.test_agreement import simulated
 
 # --- what a difference means
 
@@ -28,10 +28,10 @@ def test_noise_tells_nothing_of_differences_and_what_people_go_by_does():
     said, worth = simulated(1, raters=20, each=60)
     rng = np.random.default_rng(0)
     shape = len(said.samples), len(worth)
-    assert seen(with_people.differences(said, rng.normal(size=shape))) is None
-    found = seen(with_people.differences(said, np.tile(worth, (shape[0], 1))))
+    assert seen(agreement.differences(said, rng.normal(size=shape))) is None
+    found = seen(agreement.differences(said, np.tile(worth, (shape[0], 1))))
     assert found is not None and found.share(0.3)[0] < found.share(0.6)[0] < found.share(1.2)[0]
-    doubled = seen(with_people.differences(said, np.tile(2 * worth, (shape[0], 1))))
+    doubled = seen(agreement.differences(said, np.tile(2 * worth, (shape[0], 1))))
     assert doubled.unit == pytest.approx(2 * found.unit) and doubled.share(1.2) == pytest.approx(found.share(0.6))
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard.stats import crossed, davidson, planning, votes, with_people
+from leaderboard.stats import agreement, crossed, davidson, planning, votes
 from leaderboard.stats.answers import Answers, answers
-from leaderboard.stats.seen import seen
+from leaderboard.stats.differences import seen
 from leaderboard.stats.votes import Floats
 
 
@@ -42,18 +42,18 @@ def test_there_are_as_many_as_are_known(said):
 
 
 def test_peoples_order_on_other_samples_agrees_with_them_beyond_chance_and_less_than_fitted_to_the_very_answers(said, ability):
-    found = with_people.differences(said, ability)
-    figure = with_people.decided(found)
-    assert rounded(figure.value, with_people.better_worse(found).value, with_people.three_way(found).figure.value) == (0.650, 0.718, 0.429)
+    found = agreement.differences(said, ability)
+    figure = agreement.decided(found)
+    assert rounded(figure.value, agreement.better_worse(found).value, agreement.three_way(found).figure.value) == (0.650, 0.718, 0.429)
     assert 0.5 < figure.low < figure.value < figure.high and found.coverage == 1
     (model,) = davidson.models(said)
     assert model.entries.tolist() == list(range(59)) and not model.prior
-    fitted = with_people.decided(with_people.differences(said, np.tile(model.theta, (len(said.samples), 1))))
+    fitted = agreement.decided(agreement.differences(said, np.tile(model.theta, (len(said.samples), 1))))
     assert rounded(fitted.value) == (0.715,)
 
 
 def test_two_people_and_the_best_possible(said):
-    best = with_people.ceiling(said)
+    best = agreement.ceiling(said)
     assert rounded(best.two_people.value, best.two_people.low, best.two_people.high) == (0.684, 0.626, 0.736)
     assert rounded(best.leave_one_out, best.low, best.likely, best.high) == (0.707, 0.707, 0.765, 0.803)
 
@@ -61,10 +61,10 @@ def test_two_people_and_the_best_possible(said):
 def test_what_knows_nothing_stands_at_chance(said, ability):
     """A constant exactly, without an interval; coins and noise within theirs."""
     shape = len(said.samples), len(said.entries)
-    constant = with_people.decided(with_people.differences(said, with_people.constant(*shape)))
+    constant = agreement.decided(agreement.differences(said, agreement.constant(*shape)))
     assert (constant.value, constant.low, constant.high, constant.why) == (0.5, None, None, "All answers are alike.")
-    for table in (with_people.coin(0, *shape), *(noise(said, seed) for seed in range(4))):
-        figure = with_people.decided(with_people.differences(said, table))
+    for table in (agreement.coin(0, *shape), *(noise(said, seed) for seed in range(4))):
+        figure = agreement.decided(agreement.differences(said, table))
         assert figure.low < 0.5 < figure.high
 
 
@@ -75,23 +75,23 @@ def test_first_place_hangs_on_few_answers(said):
 
 def test_peoples_order_is_told_from_noise_and_not_from_itself_blurred(said, ability):
     """The draws are ours, so that the digits are not those that were printed (.124 [.058, .189], p .001; .033, p .17)."""
-    ours = with_people.differences(said, ability)
+    ours = agreement.differences(said, ability)
     for seed in range(4):
-        pair = with_people.compared(ours, with_people.differences(said, noise(said, seed)), ("ability", "noise"))
+        pair = agreement.compared(ours, agreement.differences(said, noise(said, seed)), ("ability", "noise"))
         assert pair.value == pytest.approx(0.15, abs=0.05) and pair.low > 0 and pair.p < 0.05
-        blurred = with_people.differences(said, ability + 0.5 * noise(said, seed))
-        assert with_people.compared(ours, blurred, ("ability", "blurred")).p > 0.05
+        blurred = agreement.differences(said, ability + 0.5 * noise(said, seed))
+        assert agreement.compared(ours, blurred, ("ability", "blurred")).p > 0.05
 
 
 def test_how_many_see_a_difference_of_ability(said, ability):
-    found = seen(with_people.differences(said, ability))
+    found = seen(agreement.differences(said, ability))
     assert found.gamma == 1 and rounded(*found.slope, found.unit) == (0.389, 0.261, 0.517, 0.907)
     assert tuple(round(value, 2) for value in found.delta75) == (2.56, 1.93, 3.82)
 
 
 def test_more_samples_would_help_most(said, ability):
-    found = with_people.differences(said, ability)
-    chosen, credits = with_people.credit(found)
+    found = agreement.differences(said, ability)
+    chosen, credits = agreement.credit(found)
     _, u = crossed.ratio(chosen.weight * credits, chosen.weight)
     variance = chosen.clusters.variance(u)
     assert [f"{float(part):.1e}" for part in (variance.rater, variance.sample, variance.cell)] == ["2.6e-04", "6.6e-04", "1.4e-04"]

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from submissions.formats import mesh, wireframe
 from submissions.formats.artifact import Stored, counts, id_bytes, rows
 from submissions.formats.errors import FormatError
+from submissions.formats.mesh import mesh_files
 from submissions.formats.npz import write_npz
+from submissions.formats.wireframe import wireframe_files
 
 TWO = [np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0, 6.0]])]
 
@@ -33,6 +34,11 @@ def test_nothing_is_stored_and_read_back_as_nothing() -> None:
     assert found.ids == [] and found.split("points", found.arrays["n"]) == [] and found.arrays["points"].shape == (0, 2)
 
 
+def _read_and_split(data: bytes) -> None:
+    found = read(data)
+    found.split("points", found.arrays["n"])
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -48,11 +54,10 @@ def test_nothing_is_stored_and_read_back_as_nothing() -> None:
 )
 def test_what_does_not_fit_together_is_refused(changes, words) -> None:
     with pytest.raises(FormatError, match=words):
-        found = read(stored(**changes))
-        found.split("points", found.arrays["n"])
+        _read_and_split(stored(**changes))
 
 
-@pytest.mark.parametrize(("family", "what"), [(mesh, "meshes"), (wireframe, "wireframes")])
+@pytest.mark.parametrize(("family", "what"), [(mesh_files, "meshes"), (wireframe_files, "wireframes")])
 def test_each_family_names_what_it_wanted(family, what) -> None:
     with pytest.raises(FormatError, match=f"not a stored set of {what}"):
         family.unpack(stored())
@@ -62,4 +67,4 @@ def test_marks_of_another_length_than_the_items_are_refused() -> None:
     empty = {"vertices": np.zeros((0, 3)), "faces": np.zeros((0, 3), np.int32), "face_colours": np.zeros((0, 3), np.uint8)}
     per_item = {"ids": id_bytes(["a", "b"]), "vertex_counts": np.zeros(2, int), "face_counts": np.zeros(2, int)}
     with pytest.raises(FormatError, match="lists of different lengths"):
-        mesh.unpack(write_npz({**per_item, **empty, "coloured": np.zeros(3, np.uint8)}))
+        mesh_files.unpack(write_npz({**per_item, **empty, "coloured": np.zeros(3, np.uint8)}))

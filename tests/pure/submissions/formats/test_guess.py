@@ -1,8 +1,8 @@
 import pytest
 
 from submissions.formats.errors import FormatError
-from submissions.formats.families import MESH, WIREFRAME
 from submissions.formats.guess import family_of
+from submissions.kinds import MESH, WIREFRAME
 
 LINES, FACES = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nl 1 2 3\n", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 

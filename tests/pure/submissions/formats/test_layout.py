@@ -1,7 +1,7 @@
 import pytest
 
-from submissions.formats.families import MESH, RENDER, WIREFRAME
 from submissions.formats.layout import is_companion, is_silent, item_of, normals_of
+from submissions.kinds import MESH, RENDER, WIREFRAME
 
 TWO = {"garden/0001", "garden/0002", "kitchen/0001"}
 ONE = {"garden/0001", "garden/0002"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from submissions.formats.mesh import Mesh, load_folder, pack, read_mesh, unpack, write_obj, write_ply
+from submissions.formats.mesh.mesh_files import Mesh, load_folder, pack, read_mesh, unpack, write_obj, write_ply
 
 FLOAT32 = 6e-8  # of a coordinate, where a format or the peer keeps 32 bits
 

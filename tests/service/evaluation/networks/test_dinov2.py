@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from evaluation import weights
-from evaluation.networks import load
+from evaluation.networks import load, weights
 from evaluation.networks.dinov2 import BASE, Dinov2, Size
 from tests.support.evaluation import official
 from tests.support.evaluation.networks import random_weights

@@ -16,9 +16,9 @@ from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
-from submissions import storage
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, ChallengeFile, Phase
+from submissions.storage import stored_files
 from tests.support.factories import UserFactory, archive, gables, perturbed, received
 from tests.support.leaderboard.bundle.folders import SMALL, WHOLE, write_bundle
 
@@ -64,7 +64,7 @@ def test_applying_makes_everything_the_bundle_says(organizers, tmp_path):
     assert final.manifest.item_ids == ("house_03", "house_01", "house_02"), "by group, then id"
     assert (final.manifest.missing, final.manifest.unit_scale) == ("worst", 0.01)
     stored = ChallengeFile.objects.get(name="final points.zip")
-    assert storage.store().read(stored.key) == b"points"
+    assert stored_files.store().read(stored.key) == b"points"
 
 
 def test_a_second_apply_has_nothing_to_do(organizers, tmp_path):
@@ -203,7 +203,7 @@ def test_a_phase_without_entries_goes_with_all_that_was_made_for_it(small, djang
         plan = apply(parse(small).definition)
     assert plan.needs_confirmation
     assert not Phase.objects.exists() and not EvaluationBatch.objects.exists()
-    assert not storage.store().exists(key)
+    assert not stored_files.store().exists(key)
 
 
 def test_a_replaced_file_gets_new_bytes_and_the_old_ones_go(organizers, tmp_path, django_capture_on_commit_callbacks):
@@ -214,8 +214,8 @@ def test_a_replaced_file_gets_new_bytes_and_the_old_ones_go(organizers, tmp_path
     with django_capture_on_commit_callbacks(execute=True):
         apply(with_accounts(parse(folder)))
     row = ChallengeFile.objects.get(name="points.zip")
-    assert storage.store().read(row.key) == b"more points"
-    assert (row.size, storage.store().exists(old)) == (11, False)
+    assert stored_files.store().read(row.key) == b"more points"
+    assert (row.size, stored_files.store().exists(old)) == (11, False)
 
 
 def test_how_a_closed_phase_ranks_stays_as_it_is(small, people):

@@ -12,7 +12,7 @@ from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.plan import make_plan
 from leaderboard.bundle.state import read
-from submissions.formats.families import same
+from submissions.kinds import same
 from submissions.models import Challenge, Phase
 from tests.support.scenes import file_of, pixels, rich_views, views, write_folder
 
@@ -145,7 +145,7 @@ def write_plain(folder):
 
 
 def test_a_single_scenes_own_folder_is_that_scene(tmp_path):
-    from submissions.formats.families import RENDER
+    from submissions.kinds import RENDER
 
     write_folder(views({"garden": 2}), tmp_path)
     assert list(RENDER.load_folder(tmp_path / "garden")) == ["garden/000", "garden/001"]

@@ -18,7 +18,7 @@ from leaderboard.bundle.definition import ChallengeDef, MetricDef, NewsDef, Phas
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
-from submissions.formats.wireframe import Wireframe, load_folder
+from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
 from submissions.models import Challenge
 from tests.service.leaderboard.bundle.test_apply import same_folders
 from tests.support.examples import examples

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evaluation.sandbox import sandbox
+from evaluation.work.sandbox import sandbox
 from leaderboard.console import acts
 
 

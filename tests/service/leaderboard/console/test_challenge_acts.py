@@ -7,10 +7,10 @@ import zipfile
 
 import numpy as np
 
-from submissions import storage
 from submissions.formats.arrays import Mesh
-from submissions.formats.mesh import write_ply
+from submissions.formats.mesh.mesh_files import write_ply
 from submissions.models import Challenge, Phase
+from submissions.storage import stored_files
 from tests.support.factories import archive, gables, received
 from tests.support.leaderboard.console.acts import confirm, latest, upload
 
@@ -146,7 +146,7 @@ def test_an_empty_draft_is_deleted_once_its_address_is_typed(desk, phase, people
     with django_capture_on_commit_callbacks(execute=True):
         assert desk.post(at("delete/"), {"slug": challenge.slug}).url == "/console/"
     assert not Challenge.objects.filter(pk=challenge.pk).exists()
-    assert not storage.store().exists(key)
+    assert not stored_files.store().exists(key)
 
 
 def test_a_draft_with_entries_is_not_deleted(desk, phase, people, at):

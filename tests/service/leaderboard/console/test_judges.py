@@ -11,13 +11,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from leaderboard.judge import instructions, planning
-from leaderboard.judge.planning import Wish
-from leaderboard.judge.run import ask_due
 from leaderboard.models import JudgeRun, Rater, StudyVote
 from leaderboard.studies.analysis import analyse_due
-from tests.support.leaderboard.judge.endpoint import KEY, fault, says, serving
-from tests.support.leaderboard.judge.studies import QUALITY, brighter, study_of_objects
+from leaderboard.studies.judge import instructions, planning
+from leaderboard.studies.judge.planning import Wish
+from leaderboard.studies.judge.run import ask_due
+from tests.support.leaderboard.studies.judge.endpoint import KEY, fault, says, serving
+from tests.support.leaderboard.studies.judge.studies import QUALITY, brighter, study_of_objects
 
 pytestmark = pytest.mark.django_db
 S = 32
@@ -25,8 +25,8 @@ S = 32
 
 @pytest.fixture
 def server(settings, monkeypatch):
-    monkeypatch.setattr("leaderboard.judge.run.PATIENCE", 0.3)
-    monkeypatch.setattr("leaderboard.judge.images.SIDE", S)
+    monkeypatch.setattr("leaderboard.studies.judge.run.PATIENCE", 0.3)
+    monkeypatch.setattr("leaderboard.studies.judge.images.SIDE", S)
     with serving(brighter) as found:
         settings.JUDGE_URL, settings.JUDGE_KEY, settings.JUDGE_MODEL = found.url, KEY, "seer-1"
         settings.JUDGE_RATE, settings.JUDGE_PRICE_IN, settings.JUDGE_PRICE_OUT = 0, 2.0, 10.0

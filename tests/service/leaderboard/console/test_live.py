@@ -10,16 +10,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.worker import drain
+from evaluation.work.worker import drain
 from leaderboard.models import Snapshot, Study, StudyEntry, StudyVote
-from leaderboard.rating import artifacts
-from leaderboard.rating.answer import answer
-from leaderboard.rating.artifacts import CORRUPTIONS
 from leaderboard.stats.alternative import TOLERATED
 from leaderboard.studies.analysis import analyse_due, recount
+from leaderboard.studies.live import artifacts
+from leaderboard.studies.live.answer import answer
+from leaderboard.studies.live.artifacts import CORRUPTIONS
 from submissions.models import AuditEntry, Status, Submission
 from tests.support.factories import PhaseFactory, gables, give_reference
-from tests.support.leaderboard.rating import making
+from tests.support.leaderboard.studies.live import making
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_no_invitation_is_made_that_is_over_already(place, phase, client, rows, 
 
 
 def test_a_study_has_only_so_many_questions(phase, people, rows, monkeypatch):
-    monkeypatch.setattr("leaderboard.rating.campaign.MOST_QUESTIONS", 11)
+    monkeypatch.setattr("leaderboard.studies.live.campaign.MOST_QUESTIONS", 11)
     with pytest.raises(making.campaign.Refused, match="4 entries on 2 samples make 12 questions, and a study has at most 11"):
         making.live(phase, people.organizer, rows)
     assert making.live(phase, people.organizer, rows, kind="opinions", opened=False).samples.count() == 2  # 8 questions

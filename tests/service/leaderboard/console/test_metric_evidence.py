@@ -6,17 +6,17 @@ import re
 
 import pytest
 
-from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, Reference
+from evaluation.networks import weights
 from leaderboard.bundle.definition import MetricDef
+from leaderboard.console.forms.metrics import MetricForm
 from leaderboard.console.metric_evidence import MetricEvidence
-from leaderboard.console.metric_form import MetricForm
-from leaderboard.rating import campaign
+from leaderboard.studies.live import campaign
 from submissions.models import Phase
 from tests.support.evaluation.networks import random_weights
 from tests.support.leaderboard.property_tables import measured, table
-from tests.support.leaderboard.rating import making
+from tests.support.leaderboard.studies.live import making
 
 pytestmark = pytest.mark.django_db
 

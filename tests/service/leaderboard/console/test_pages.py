@@ -6,12 +6,12 @@ import pytest
 from django.urls import reverse
 
 from leaderboard.console.urls import urlpatterns
-from leaderboard.judge import planning
-from leaderboard.judge.planning import Wish
+from leaderboard.studies.judge import planning
+from leaderboard.studies.judge.planning import Wish
 from submissions.models import Announcement, Submission
 from tests.support.factories import archive, gables, received
-from tests.support.leaderboard.judge.studies import entry as stored
-from tests.support.leaderboard.judge.studies import study_of
+from tests.support.leaderboard.studies.judge.studies import entry as stored
+from tests.support.leaderboard.studies.judge.studies import study_of
 
 OF_NOBODY = ("console", "console_new", "console_prompts")
 OF_RENDERS = ("console_regions", "console_scene_regions", "console_reference_picture")  # not there for other families
@@ -78,7 +78,7 @@ def test_an_act_that_a_page_does_not_have_is_not_found(desk, phase, people):
 
 
 def test_a_phase_is_not_offered_what_comes_after_it_as_what_comes_before(phase):
-    from leaderboard.console.forms import PhaseForm
+    from leaderboard.console.forms.challenge import PhaseForm
     from tests.support.factories import PhaseFactory
 
     child = PhaseFactory(challenge=phase.challenge, parent=phase)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from leaderboard.bundle.moments import moment_text
-from leaderboard.console.forms import MOMENTS
+from leaderboard.console.forms.challenge import MOMENTS
 from submissions.models import AuditEntry, Phase
 from tests.support.factories import archive, gables, received
 from tests.support.leaderboard.console.acts import confirm, latest, phase_form

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, PropertyRun, Reference
 from evaluation.models.properties import is_measurable
+from evaluation.networks import weights
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read
 from leaderboard.console.edits import with_phase
 from leaderboard.console.metric_evidence import MetricEvidence
 from submissions.errors import Refused
-from submissions.formats.families import RENDER
+from submissions.kinds import RENDER
 from submissions.models import Phase
 from tests.support.factories import give_reference
 from tests.support.leaderboard.console.acts import metric_values, upload

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
-from leaderboard.console.regions_form import MAX_REGIONS
-from submissions import limits
-from submissions.formats.families import RENDER, same
-from submissions.formats.render import Roi
+from leaderboard.console.forms.regions import MAX_REGIONS
+from submissions import throttling
+from submissions.formats.render.views import Roi
+from submissions.kinds import RENDER, same
 from submissions.models import Phase
 from tests.support.factories import give_reference
 from tests.support.leaderboard.console.acts import latest, upload
@@ -170,7 +170,7 @@ def test_a_form_over_a_reference_that_was_replaced_by_other_views_stays_filled_a
 
 
 def test_saving_too_often_is_refused_with_the_form_filled(desk, phase, path, monkeypatch):
-    monkeypatch.setattr(limits, "REGIONS_RATE", limits.Rate(1, 3600))
+    monkeypatch.setattr(throttling, "REGIONS_RATE", throttling.Rate(1, 3600))
     desk.post(path, sent([(1, 2, 3, 4, "lamp")], []))
     text = desk.post(path, sent([(5, 6, 7, 8, "mine")], [], version=2)).content.decode()
     assert "more than 1 requests of this kind" in text and 'value="mine"' in text and phase.references.count() == 2

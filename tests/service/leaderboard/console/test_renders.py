@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.metrics.registry import REGISTRY
 from evaluation.models import EvaluationBatch
-from submissions.formats.families import RENDER, same
+from submissions.kinds import RENDER, same
 from submissions.models import Phase
 from tests.support.leaderboard.console.acts import metric_values, phase_form, upload
 from tests.support.scenes import file_of, rich_views, zipped

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
-from evaluation.worker import drain
+from evaluation.work.worker import drain
 from leaderboard.console.views.scoring import _seconds_left
 from submissions.models import Admission, AuditEntry, ExtraTries, Participation, Submission
 from tests.support.factories import UserFactory, archive, gables, received

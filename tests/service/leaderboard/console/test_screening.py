@@ -9,7 +9,7 @@ from leaderboard.models import Opinion, Rater, Study, StudyEntry
 from leaderboard.studies.analysis import analyse_due
 from submissions.errors import Refused
 from submissions.models import AuditEntry
-from tests.support.leaderboard.rating import making
+from tests.support.leaderboard.studies.live import making
 
 
 @pytest.fixture

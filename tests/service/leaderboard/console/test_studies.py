@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from leaderboard.models import Study
-from leaderboard.rating import artifacts
+from leaderboard.studies.live import artifacts
 from submissions.models import AuditEntry
 
 pytestmark = pytest.mark.django_db

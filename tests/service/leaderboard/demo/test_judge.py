@@ -9,7 +9,7 @@ from leaderboard.demo.judge import made_up_judge
 from leaderboard.models import StudyVote
 from leaderboard.studies.analysis import analyse_due
 from tests.support.factories import gables, perturbed
-from tests.support.leaderboard.judge.studies import entry, study_of
+from tests.support.leaderboard.studies.judge.studies import entry, study_of
 
 pytestmark = pytest.mark.django_db
 SCALES = {f"n{n}": 0.01 + 0.3 * n for n in range(5)}

@@ -11,25 +11,25 @@ from types import SimpleNamespace
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.worker import drain
-from leaderboard import people
+from evaluation.work.worker import drain
+from leaderboard.boards import human_agreement
 from leaderboard.models import Snapshot, Study, StudyAnalysis
-from leaderboard.rating import artifacts, campaign
-from leaderboard.rating.answer import answer
 from leaderboard.stats import summaries
 from leaderboard.stats import votes as voting
 from leaderboard.stats.labels import read as read_labels
-from leaderboard.stats.ratings import Rating
+from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.analysis import analyse_due, compute, metric_scores
+from leaderboard.studies.live import artifacts, campaign
+from leaderboard.studies.live.answer import answer
 from leaderboard.studies.summary import Matrix
 from leaderboard.tasks import request_analyses
 from leaderboard.views.studies import _map
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
-from tests.support.leaderboard.rating import making
 from tests.support.leaderboard.stats.ballots import made_up, vote
+from tests.support.leaderboard.studies.live import making
 from tests.support.processes import end_leases
 
 pytestmark = pytest.mark.django_db
@@ -158,8 +158,8 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
     Snapshot.make_all(phase)
     content = Snapshot.current(phase, "public").content
-    found = people.of_content(content)
-    assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).state is people.AGAINST
+    found = human_agreement.of_content(content)
+    assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).state is human_agreement.AGAINST
     assert [one["preferred"] for one in content["people"]["marks"][slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
     claim = found.claim(content)
     assert (claim.metrics[0], claim.people[0]) == ("near", "far off") and claim.ends[1] > 0.5

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.worker import drain
+from evaluation.work.worker import drain
 from leaderboard.models import Study
-from leaderboard.stats import ratings, votes
+from leaderboard.stats import mos_table, votes
 from leaderboard.stats.__main__ import main
-from leaderboard.stats.ratings import Rating
+from leaderboard.stats.mos_table import Rating
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
 from tests.support.leaderboard.stats.ballots import vote
@@ -134,7 +134,7 @@ def test_a_study_of_opinion_scores(scored, client, tmp_path, capsys):
     ]  # fmt: skip
     study = Study.import_ratings(scored, None, rows, **ABOUT)
     page, told = in_the_service(client, scored)
-    command = by_the_command(tmp_path, ratings.write(study.ratings()), study, capsys)
+    command = by_the_command(tmp_path, mos_table.write(study.ratings()), study, capsys)
     assert command["scales"][0]["mos"][1] is not None
     for service in (page, told):
         check(command, service)

@@ -10,17 +10,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.models import Snapshot, Study
-from leaderboard.stats.ratings import Rating
+from leaderboard.stats.mos_table import Rating
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.sizes import covariates_of, sizes_of
-from submissions import storage
 from submissions.formats.arrays import Mesh, Wireframe
-from submissions.formats.families import WIREFRAME
+from submissions.kinds import WIREFRAME
 from submissions.models import Submission
+from submissions.storage import stored_files
 from tests.support.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, gables, give_reference
-from tests.support.leaderboard.rating import making
 from tests.support.leaderboard.scores import entry, with_files
 from tests.support.leaderboard.stats.ballots import vote
+from tests.support.leaderboard.studies.live import making
 
 pytestmark = pytest.mark.django_db
 HOUSES = [f"house_{k:02d}" for k in range(1, 9)]
@@ -98,9 +98,9 @@ def test_what_is_not_stored_has_no_size(phase, rows):
     Submission.objects.filter(pk=rows["middle"].pk).update(withdrawn_at=timezone.now())
     assert np.isnan(sizes_of(study, batch, HOUSES, methods).entries).all(axis=0).tolist() == [False, True, False]
     key = with_files(rows["small"], cut(3)).artifact_key
-    storage.store().save_bytes(key, b"something else")
+    stored_files.store().save_bytes(key, b"something else")
     assert sizes_of(study, batch, HOUSES, methods) is None
-    storage.store().delete(key)
+    stored_files.store().delete(key)
     assert sizes_of(study, batch, HOUSES, methods) is None
     analyse_due()
     assert [line.key for line in study.analyses.get().summary.metrics if line.guard] == ["constant", "coin"]
@@ -126,10 +126,10 @@ def test_an_analysis_waits_for_the_storage(phase, rows, monkeypatch):
     study = study_of(phase)
 
     def away() -> None:
-        raise storage.StorageError("The storage does not answer.")
+        raise stored_files.StorageError("The storage does not answer.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage, "store", away)
+        patch.setattr(stored_files, "store", away)
         analyse_due()
     row = study.analyses.get()
     assert (row.state, row.attempts, row.failure) == ("waiting", 0, "")

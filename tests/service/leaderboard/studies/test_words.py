@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from leaderboard.people import lines_of
+from leaderboard.boards.human_agreement import lines_of
+from leaderboard.stats import mos_table as rating
 from leaderboard.stats import opinion_study, summaries
-from leaderboard.stats import ratings as rating
-from leaderboard.stats.ratings import Rating
+from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies import words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
-from evaluation import weights
+from evaluation.networks import weights
 
 
 def put(network: str, name: str = "own", like: str = "plumbline-small") -> None:

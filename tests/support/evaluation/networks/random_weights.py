@@ -10,9 +10,9 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from evaluation import weights
 from evaluation.metrics.wireframe.learned.features import KNOWN
 from evaluation.metrics.wireframe.learned.head import Head
+from evaluation.networks import weights
 from evaluation.networks.alexnet import AlexNet
 from evaluation.networks.inception import FidInception
 from evaluation.networks.squeezenet import SqueezeNet

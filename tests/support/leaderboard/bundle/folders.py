@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from submissions.formats.wireframe import write_json, write_obj
+from submissions.formats.wireframe.wireframe_files import write_json, write_obj
 from tests.support.factories import gables
 
 SMALL = """\

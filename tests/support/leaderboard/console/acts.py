@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from leaderboard.console.forms import PhaseForm
+from leaderboard.console.forms.challenge import PhaseForm
 from submissions.models import AuditEntry
 
 

@@ -1,6 +1,6 @@
 """The score of a roof on every real roof there is."""
 
-from submissions.formats.wireframe import load_folder
+from submissions.formats.wireframe.wireframe_files import load_folder
 from tests.pure.evaluation.metrics.wireframe.test_hss import compare_with_official
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.mesh import alignment
 from evaluation.metrics.registry import REGISTRY
-from evaluation.runner import MetricRequest, score_items
+from evaluation.metrics.runner import MetricRequest, score_items
 from tests.support.evaluation.solids import (
     EMPTY,
     FAR,
@@ -65,7 +65,8 @@ def usable(reference) -> bool:
     try:
         pair(None, reference)
     except ValueError as error:
-        assert "degenerate_gt" in str(error)
+        if "degenerate_gt" not in str(error):
+            raise
         return False
     return True
 

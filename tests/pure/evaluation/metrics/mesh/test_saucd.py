@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
-from evaluation import weights as stored
 from evaluation.metrics.mesh import saucd as module
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.saucd import bins, laplacian, saucd, saucd_w, spectrum
 from evaluation.metrics.mesh.surface import surface
+from evaluation.networks import weights as stored
 from evaluation.synthetic import meshes
 from tests.support.evaluation.solids import (
     FAR,

@@ -10,18 +10,17 @@ import pytest
 import torch
 from PIL import Image
 
-from evaluation import runner, weights
-from evaluation.metrics import registry
+from evaluation.metrics import registry, runner
 from evaluation.metrics.render import clip_sim
 from evaluation.metrics.render import clip_sim_text as module
 from evaluation.metrics.render.clip_sim_text import CUT, clip_sim_text, embedding
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
-from evaluation.networks import clip_vit, load
+from evaluation.networks import clip_vit, load, weights
 from evaluation.networks.clip_text import ClipTextTower
 from evaluation.networks.inference import in_batches
-from submissions.formats.render import View, render
+from submissions.formats.render.views import View, render
 from tests.support.evaluation import official
 from tests.support.evaluation.metrics.render.examples import blurred, noisy
 from tests.support.evaluation.metrics.render.pictures import blobs

@@ -5,9 +5,9 @@ import torch
 from evaluation.metrics.render import fid as module
 from evaluation.metrics.render.fid import distance, frechet, packed, unpacked
 from evaluation.metrics.result import Status
+from evaluation.metrics.runner import MetricRequest, finish, score_items
 from evaluation.networks import load
-from evaluation.runner import MetricRequest, finish, score_items
-from submissions.formats.render import View, render
+from submissions.formats.render.views import View, render
 from tests.support.evaluation import official
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair
 from tests.support.evaluation.metrics.render.pictures import blobs

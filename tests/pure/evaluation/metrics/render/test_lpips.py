@@ -7,11 +7,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from evaluation import weights
 from evaluation.metrics.registry import REGISTRY
 from evaluation.metrics.render import lpips
 from evaluation.metrics.result import Status
-from evaluation.networks import load
+from evaluation.networks import load, weights
 from evaluation.networks.squeezenet import SqueezeNet
 from tests.support.evaluation import official
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair

@@ -10,8 +10,8 @@ from evaluation.metrics.render.letterbox import Letterbox
 from evaluation.metrics.render.psnr import psnr_bbox, ratio
 from evaluation.metrics.render.ssim import similarity, ssim_bbox
 from evaluation.metrics.result import ItemPartial, Status
-from evaluation.runner import MetricRequest, finish, score_items
-from submissions.formats.render import View, render
+from evaluation.metrics.runner import MetricRequest, finish, score_items
+from submissions.formats.render.views import View, render
 from tests.support.evaluation.metrics.render.examples import noisy, pair
 from tests.support.evaluation.metrics.render.pictures import blobs
 

@@ -10,14 +10,13 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from evaluation import weights
 from evaluation.metrics.render import detections, osim
 from evaluation.metrics.render.letterbox import letterboxed
 from evaluation.metrics.render.osim import SeenObject
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
-from evaluation.networks import load, small_detector
-from submissions.formats.render import CleanViews, Roi, View, render
+from evaluation.networks import load, small_detector, weights
+from submissions.formats.render.views import CleanViews, Roi, View, render
 from tests.pure.evaluation.networks.test_yolox import official_network, scramble
 from tests.support.evaluation.metrics.render import pictures
 from tests.support.evaluation.networks import random_weights

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from evaluation import runner
+from evaluation.metrics import runner
 from evaluation.metrics.render import osim
 from evaluation.metrics.render.osim_rois import inside, osim_rois
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.features import Features, Views
 from evaluation.metrics.result import Status
-from evaluation.runner import MetricRequest
-from submissions.formats.render import Roi, View, render, with_scenes
+from evaluation.metrics.runner import MetricRequest
+from submissions.formats.render.views import Roi, View, render, with_scenes
 from tests.support.evaluation.metrics.render.pieces import rooms
 
 SIZE = (rooms.WIDTH, rooms.HEIGHT)

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from evaluation import prepared, runner
+from evaluation.metrics import prepared, runner
 from evaluation.metrics.render import osim
-from evaluation.runner import MetricRequest, SampleScores
-from evaluation.weights import refusal
-from submissions.formats.render import Roi, View, render
+from evaluation.metrics.runner import MetricRequest, SampleScores
+from evaluation.networks.weights import refusal
+from submissions.formats.render.views import Roi, View, render
 from tests.pure.evaluation.metrics.render.test_osim import PARAMS, detector, worsened
 from tests.support.evaluation.metrics.render import pictures
 

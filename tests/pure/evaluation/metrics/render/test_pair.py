@@ -3,7 +3,7 @@ import pytest
 
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import Status
-from submissions.formats.render import CleanViews, Roi, View, encoded, render
+from submissions.formats.render.views import CleanViews, Roi, View, encoded, render
 
 Y, X = np.mgrid[0:16, 0:20]
 PIXELS = np.stack([X * 12, Y * 15, (X + Y) * 7], axis=-1).astype(np.uint8)

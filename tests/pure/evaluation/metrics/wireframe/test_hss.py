@@ -11,7 +11,7 @@ from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import prisms, solids
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from evaluation.synthetic.houses import houses
-from submissions.formats.wireframe import Wireframe, load_folder
+from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
 from tests.support.evaluation.official import metric_helper
 from tests.support.evaluation.shapes import (
     EMPTY,

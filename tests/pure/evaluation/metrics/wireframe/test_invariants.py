@@ -12,7 +12,7 @@ from evaluation.metrics.registry import REGISTRY, resolve_params
 from evaluation.metrics.wireframe.canon import canon
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.wed import DegenerateReference
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 from tests.support.evaluation.shapes import EMPTY, degenerate_wireframe, moved, noisy, random_wireframe, wireframe
 from tests.support.examples import examples
 

@@ -8,19 +8,19 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from evaluation import weights
 from evaluation.metrics import registry
 from evaluation.metrics.result import Status
+from evaluation.metrics.runner import MetricRequest, score_items
 from evaluation.metrics.wireframe.learned import features, metric
 from evaluation.metrics.wireframe.learned.head import Head, accuracy, pair_loss, ready
 from evaluation.metrics.wireframe.learned.metric import wf_learned
 from evaluation.metrics.wireframe.learned.view import canonical_view
 from evaluation.metrics.wireframe.pair import Pair
+from evaluation.networks import weights
 from evaluation.properties import measure
 from evaluation.properties.corruptions import corrupt
-from evaluation.runner import MetricRequest, score_items
 from evaluation.synthetic.houses import house
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.shapes import EMPTY, moved, wireframe
 

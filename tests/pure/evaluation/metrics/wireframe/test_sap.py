@@ -7,7 +7,7 @@ from evaluation.metrics.result import Status
 from evaluation.metrics.wireframe import sap
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.sap import sap3d
-from submissions.formats.wireframe import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe
 from tests.support.evaluation.shapes import EMPTY, SQ, moved, noisy, random_wireframe, value, wireframe
 from tests.support.examples import examples
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from evaluation.metrics.render.pair import RenderPair
-from submissions.formats.render import Roi, View, encoded, render
+from submissions.formats.render.views import Roi, View, encoded, render
 
 _Y, _X = np.mgrid[0:16, 0:16].astype(np.float64)
 A = np.stack([(_X + _Y) / 30, _X / 15, _Y / 15], axis=-1)

@@ -99,7 +99,7 @@ def test_the_defaults_are_those_of_the_plan():
 
 @pytest.mark.skipif("locase" not in REGISTRY, reason="locase is not registered")
 def test_weights_are_part_of_the_fingerprint():
-    from evaluation import weights
+    from evaluation.networks import weights
 
     shipped = weights.get("locase", "stage1")
     assert fingerprint("locase", {}) == fingerprint("locase", {"weights": "stage1"}, shipped.sha256)

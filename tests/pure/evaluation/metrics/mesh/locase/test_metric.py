@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from safetensors.torch import load, save
 from scipy.spatial.transform import Rotation
 
-from evaluation import weights
 from evaluation.metrics.mesh.locase import metric
 from evaluation.metrics.mesh.locase.metric import locase
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.result import Status
+from evaluation.networks import weights
 from evaluation.synthetic.distortions import add_noise as noise
 from evaluation.synthetic.distortions import distort, soup
 from evaluation.synthetic.meshes import mesh

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from evaluation import weights
 from evaluation.metrics.mesh.locase.metric import locase
 from evaluation.metrics.mesh.locase.training import agreement
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.registry import REGISTRY
+from evaluation.networks import weights
 from evaluation.synthetic.distortions import KINDS, add_noise, distort
 from evaluation.synthetic.meshes import mesh
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from evaluation import prepared, runner
+from evaluation.metrics import prepared, runner
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces import distance
 from evaluation.metrics.render.pieces.features import Features, Views
 from evaluation.metrics.result import Status
-from evaluation.runner import MetricRequest
+from evaluation.metrics.runner import MetricRequest
 from evaluation.synthetic.pictures import blurred, noisy
-from submissions.formats import render_files
-from submissions.formats.render import View, render, with_scenes
+from submissions.formats.render import render_files
+from submissions.formats.render.views import View, render, with_scenes
 from tests.support.evaluation.metrics.render.pieces import rooms
 
 REQUEST = MetricRequest("distance", "piece_distance", {})

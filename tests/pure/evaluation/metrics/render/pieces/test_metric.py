@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from evaluation import prepared, weights
-from evaluation.metrics import registry
+from evaluation.metrics import prepared, registry
 from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces import metric
 from evaluation.metrics.render.pieces.features import cells_of
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
-from evaluation.weights import WeightsError
-from submissions.formats.render import View, encoded, render
+from evaluation.networks import weights
+from evaluation.networks.weights import WeightsError
+from submissions.formats.render.views import View, encoded, render
 from tests.support.evaluation.metrics.render.pieces import rooms
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import put_weights
 from tests.support.evaluation.networks import random_weights

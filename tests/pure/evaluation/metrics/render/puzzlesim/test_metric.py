@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation import prepared
+from evaluation.metrics import prepared
 from evaluation.metrics.catalogue.render_puzzlesim import SPECS
 from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.puzzlesim import metric, similarity
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
-from evaluation.weights import WeightsError
+from evaluation.networks.weights import WeightsError
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import clean, picture, put_weights, sent, view
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import CARD, full_card

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import torch
 
-from evaluation import weights
 from evaluation.metrics.mesh.locase.dataset import Subject, subject
 from evaluation.metrics.mesh.locase.network import LoCaSE
 from evaluation.metrics.mesh.locase.training import exported
+from evaluation.networks import weights
 from evaluation.synthetic.distortions import add_noise, generator
 from evaluation.synthetic.surfaces import box
 from submissions.formats.arrays import Mesh

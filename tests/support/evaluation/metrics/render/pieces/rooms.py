@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from submissions.formats.render import CleanViews, render
+from submissions.formats.render.views import CleanViews, render
 
 WIDTH, HEIGHT = 160, 128
 

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from submissions.formats.render import CleanViews, Render, View, render
+from submissions.formats.render.views import CleanViews, Render, View, render
 from tests.support.evaluation import official
 from tests.support.evaluation.networks import random_weights
 
@@ -32,7 +32,7 @@ def clean(seeds, **size) -> CleanViews:
 
 
 def view(views: CleanViews | None, width: int = 96, height: int = 72, mask: np.ndarray | None = None) -> View:
-    from submissions.formats.render import encoded
+    from submissions.formats.render.views import encoded
 
     return View(None, width, height, None if mask is None else encoded(mask.astype(np.uint8) * 255), clean=views)
 

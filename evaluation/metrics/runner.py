@@ -1,0 +1,293 @@
+"""Predictions, references and metric requests in; values out. No database, no queue.
+
+A worker scores slices of the items with `score_items` and the closing step joins them with
+`finish`; one pass over all items gives bit for bit the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from evaluation.metrics import registry
+from evaluation.metrics.aggregation import Summary, summarise
+from evaluation.metrics.registry import MetricSpec
+from evaluation.metrics.result import ItemPartial, MetricResult, Status
+
+if TYPE_CHECKING:
+    from evaluation.metrics.shared import Arrays
+
+# What a metric of a family takes: one item's prediction and reference, with their shared work.
+PAIRS = {
+    "wireframe": "evaluation.metrics.wireframe.pair.Pair",
+    "mesh": "evaluation.metrics.mesh.pair.MeshPair",
+    "render": "evaluation.metrics.render.pair.RenderPair",
+}
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class MetricRequest:
+    """One column to compute: a metric under a slug of its own, with the parameters given."""
+
+    slug: str
+    key: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SampleScores:
+    """One metric's values over some items, in their order.
+
+    `values` are for ranking: never worse than what a missing item gets. Where that changed a
+    value, the item's flags say "capped" and its parts hold the metric's own value as "uncapped".
+    `partials` are what a metric of groups or of the set needs to be finished; nothing else has any,
+    and once it is finished they are gone.
+    """
+
+    slug: str
+    item_ids: tuple[str, ...]
+    values: tuple[float | None, ...]
+    statuses: tuple[str, ...]
+    parts: tuple[Mapping[str, float], ...]
+    flags: tuple[tuple[str, ...], ...]
+    partials: tuple[Mapping[str, Any] | None, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; floats survive exactly."""
+        partials = {"partials": [None if partial is None else dict(partial) for partial in self.partials]} if self.partials else {}
+        return {
+            "slug": self.slug,
+            "item_ids": list(self.item_ids),
+            "values": list(self.values),
+            "statuses": list(self.statuses),
+            "parts": [dict(parts) for parts in self.parts],
+            "flags": [list(flags) for flags in self.flags],
+            **partials,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SampleScores:
+        """The inverse of to_dict."""
+        return cls(
+            slug=data["slug"],
+            item_ids=tuple(data["item_ids"]),
+            values=tuple(data["values"]),
+            statuses=tuple(data["statuses"]),
+            parts=tuple(dict(parts) for parts in data["parts"]),
+            flags=tuple(tuple(flags) for flags in data["flags"]),
+            partials=tuple(data.get("partials", ())),
+        )
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A request made ready: its spec, its full parameters and its function."""
+
+    slug: str
+    spec: MetricSpec
+    params: dict[str, Any]
+    function: Callable[..., MetricResult]
+
+
+def score_items(
+    predictions: Mapping[str, Any],
+    references: Mapping[str, Any],
+    requests: Sequence[MetricRequest],
+    unit_scale: float = 1.0,
+    item_ids: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    clock: dict[str, float] | None = None,
+    prepared: Mapping[str, MutableMapping[str, Arrays]] | None = None,
+) -> dict[str, SampleScores]:
+    """Score `item_ids` (default: all references, in order) and return the scores by slug.
+
+    A prediction that is absent or None is a missing item. `unit_scale` is in metres per unit of
+    the files; lengths come out in metres. `progress` is called with (done, total) after each item.
+
+    `clock` gains the seconds that each slug took. Metrics of an item share work (matchings,
+    samples, solids), and the one that asks for a piece of it first is charged for it, so what a
+    column costs depends on those before it; the sum does not. `prepared` gives what is known of a
+    reference item already, and gains what is not; see `evaluation.metrics.prepared`.
+    """
+    columns = [_column(request) for request in requests]
+    if len({column.slug for column in columns}) != len(columns):
+        raise ValueError("two requests share a slug; every column needs its own")
+    ids = tuple(references) if item_ids is None else tuple(item_ids)
+    rows: dict[str, list[MetricResult]] = {column.slug: [] for column in columns}
+    for done, item_id in enumerate(ids, start=1):
+        known = prepared.get(item_id) if prepared else None
+        results = _score_item(predictions.get(item_id), references[item_id], columns, unit_scale, clock, known)
+        for column, result in zip(columns, results, strict=True):
+            rows[column.slug].append(result)
+        if progress is not None:
+            progress(done, len(ids))
+    return {slug: _scores(slug, ids, results) for slug, results in rows.items()}
+
+
+def finish(
+    requests: Sequence[MetricRequest],
+    slices: Sequence[Mapping[str, SampleScores]],
+    item_ids: Sequence[str],
+    groups: Sequence[str],
+) -> dict[str, tuple[SampleScores, Summary]]:
+    """Join slices, whatever their order, into the order of `item_ids`, finish what is a group's or the set's, and summarise.
+
+    `groups` has one entry per item id. Every item of a group gets its group's value, and every item the set's, so that
+    the mean over groups is the score. ValueError if an item is absent, doubled or unknown.
+    """
+    finished = {}
+    for request in requests:
+        scores = _joined(request.slug, [part[request.slug] for part in slices if request.slug in part], item_ids)
+        spec = registry.get(request.key)
+        if spec.level != "item":
+            scores = _finished(spec, registry.resolve_params(request.key, request.params), scores, groups)
+        finished[request.slug] = (
+            scores,
+            summarise(spec, scores.values, scores.statuses, scores.parts, groups),
+        )
+    return finished
+
+
+def themselves(references: Mapping[str, Any], requests: Sequence[MetricRequest]) -> dict[str, Any]:
+    """The best entry there can be: each reference item as the prediction of itself."""
+    families = {registry.get(request.key).family for request in requests}
+    if families == {"render"}:
+        return {name: _pair_type("render").itself(item) for name, item in references.items()}
+    return dict(references)
+
+
+def _column(request: MetricRequest) -> _Column:
+    spec = registry.get(request.key)
+    params = registry.resolve_params(request.key, request.params)
+    return _Column(request.slug, spec, params, spec.load())
+
+
+def _pair_type(family: str) -> Any:
+    module, name = PAIRS[family].rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)
+
+
+def _score_item(
+    prediction: Any,
+    reference: Any,
+    columns: Sequence[_Column],
+    unit_scale: float,
+    clock: dict[str, float] | None,
+    prepared: MutableMapping[str, Arrays] | None,
+) -> list[MetricResult]:
+    pairs: dict[str, Any] = {}
+    results, mark = [], time.perf_counter()
+    for column in columns:
+        family = column.spec.family
+        if family not in pairs:
+            pairs[family] = _pair_type(family).of(prediction, reference, unit_scale, prepared=prepared)
+        results.append(_score(column, pairs[family], prediction is None))
+        if clock is not None:
+            mark, before = time.perf_counter(), mark
+            clock[column.slug] = clock.get(column.slug, 0.0) + mark - before
+    return results
+
+
+def _score(column: _Column, pair: Any, missing: bool) -> MetricResult:
+    """One metric on one item, with the rules for missing items and for ranking applied."""
+    result = column.function(pair, **column.params)
+    if noted := getattr(pair, "flags", ()):
+        result = replace(result, flags=(*result.flags, *noted))
+    if column.spec.level != "item":
+        return replace(result, status=Status.MISSING_PRED) if missing else result
+    if result.value is None:
+        return result
+    worst = _worst(column, pair)
+    if missing or result.status == Status.SIZE_MISMATCH:
+        status = Status.MISSING_PRED if missing else result.status
+        return MetricResult(worst, status, parts=result.parts)
+    return _capped(column.spec, result, worst)
+
+
+def _capped(spec: MetricSpec, result: MetricResult, worst: float | None) -> MetricResult:
+    """The result, its value no worse than `worst`; None caps nothing."""
+    if result.value is None or worst is None:
+        return result
+    capped = max(result.value, worst) if spec.higher_is_better else min(result.value, worst)
+    if capped == result.value:
+        return result
+    return replace(result, value=capped, flags=(*result.flags, "capped"), parts={**result.parts, "uncapped": result.value})
+
+
+def _worst(column: _Column, pair: Any) -> float | None:
+    """The value of a missing item: the spec's worst, for this item's reference."""
+    rule = column.spec.worst
+    if rule == "null":
+        return None
+    if rule == "tau":
+        return float(column.params["tau"])
+    if rule in ("gt_diagonal", "gt_diagonal_squared"):
+        normalize = column.params.get("normalize")
+        diagonal = float(pair.reference_diagonal if normalize is None else pair.diagonal(normalize))
+        return diagonal if rule == "gt_diagonal" else diagonal**2
+    if rule == "empty_prediction":
+        value: float | None = column.function(pair.without_prediction(), **column.params).value
+        return value
+    return float(rule)
+
+
+def _scores(slug: str, ids: tuple[str, ...], results: Sequence[MetricResult]) -> SampleScores:
+    partials = tuple(result.partial for result in results)
+    return SampleScores(
+        slug=slug,
+        item_ids=ids,
+        values=tuple(result.value for result in results),
+        statuses=tuple(str(result.status) for result in results),
+        parts=tuple(dict(result.parts) for result in results),
+        flags=tuple(result.flags for result in results),
+        partials=partials if any(partial is not None for partial in partials) else (),
+    )
+
+
+def _finished(spec: MetricSpec, params: Mapping[str, Any], scores: SampleScores, groups: Sequence[str]) -> SampleScores:
+    """The scores of a group or set metric: each item with the value of its group, or of all, and nothing partial left."""
+    columns = zip(scores.values, scores.statuses, scores.flags, scores.parts, scores.partials or [None] * len(groups), strict=True)
+    items = [
+        ItemPartial(item_id, group, MetricResult(value, Status(status), flags, parts, partial))
+        for item_id, group, (value, status, flags, parts, partial) in zip(scores.item_ids, groups, columns, strict=True)
+    ]
+    together: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        together.setdefault(item.group if spec.level == "group" else "", []).append(place)
+    done: dict[int, MetricResult] = {}
+    for places in together.values():
+        results = spec.load_finish()([items[place] for place in places], params)
+        if len(results) != len(places) or len({result.value for result in results}) > 1:
+            raise ValueError(f"{spec.key} must be finished with one and the same value for each item of a group")
+        done |= {place: _settled(spec, items[place].result, result) for place, result in zip(places, results, strict=True)}
+    return _scores(scores.slug, scores.item_ids, [done[place] for place in range(len(items))])
+
+
+def _settled(spec: MetricSpec, item: MetricResult, result: MetricResult) -> MetricResult:
+    """A finished result of an item: capped, without the partial, and still missing where the item was."""
+    gone = item.status in (Status.MISSING_PRED, Status.SIZE_MISMATCH)
+    capped = _capped(spec, result, None if spec.worst == "null" else float(spec.worst))
+    return replace(capped, status=item.status if gone else result.status, partial=None)
+
+
+def _joined(slug: str, slices: Sequence[SampleScores], item_ids: Sequence[str]) -> SampleScores:
+    """One SampleScores over `item_ids` from slices that together hold each of them once."""
+    rows: dict[str, tuple[Any, ...]] = {}
+    for part in slices:
+        partials = part.partials or (None,) * len(part.item_ids)
+        columns = zip(part.item_ids, part.values, part.statuses, part.parts, part.flags, partials, strict=True)
+        for item_id, *row in columns:
+            if item_id in rows:
+                raise ValueError(f"item {item_id!r} of {slug!r} is in two slices")
+            rows[item_id] = tuple(row)
+    if set(rows) != set(item_ids):
+        odd = min(set(rows) ^ set(item_ids))
+        raise ValueError(f"the slices of {slug!r} do not cover the items exactly: see {odd!r}")
+    values, statuses, parts, flags, partials = zip(*(rows[item_id] for item_id in item_ids), strict=True)
+    kept = partials if any(partial is not None for partial in partials) else ()
+    return SampleScores(slug, tuple(item_ids), values, statuses, parts, flags, kept)

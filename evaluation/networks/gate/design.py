@@ -1,0 +1,210 @@
+"""How a metric with a network, or with clean views, is tried before its column may rank: on what, by which damages, and what is asked.
+
+Nothing heavy is imported here; `evaluation.networks.gate.trial` does it. What is asked depends on what the metric takes: one that needs no
+aligned reference is tried on clean views against the scene's other clean views; a full-reference one on its references; one of
+a whole set on the set damaged alike; meshes and wireframes by the damages of the property tests. The conditions are: a clean view
+first (A, not of full references), nothing wins by emptiness (B), stronger is worse (C), the map points at the damage (D).
+The thresholds are our own choice, made on three scenes. PURE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evaluation.metrics.spec import MetricSpec
+from evaluation.properties.suite import tests_of
+from submissions.kinds import FAMILIES
+
+VERSION = "gate/1"
+MAX_VIEWS = 6
+MIN_CLEAN_VIEWS = 4
+MAX_SET = 24  # pictures of a set that is damaged alike
+CLEAN_FIRST, EMPTY_LAST, FOREIGN_LAST, STEPS = 0.97, 0.98, 0.80, 0.95
+MILD_FIRST, UNRELATED_LAST = 0.95, 0.98  # of meshes and wireframes
+MAP_MEAN, MAP_LEAST = 0.75, 0.60
+CELL = 16  # px
+NOT_NETWORKS = ("saucd_w",)  # sets of weights that are numbers in a formula
+
+CROSS, FULL, SET, MODEL = "cross", "full", "set", "model"  # what a metric is tried on
+
+WEAK, STRONG, UNRELATED, EMPTY_MODEL = "weak", "strong", "unrelated", "empty"
+MILD, STRONGER, LOCAL, EMPTY, FOREIGN = "mild", "stronger", "local", "empty", "foreign"
+CLEAN = "clean"
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One way to spoil a picture: its name in code, its group, its words for people, and whether it is local and so has a mask."""
+
+    name: str
+    group: str
+    words: str
+    has_mask: bool = False
+
+
+PICTURE_DAMAGES: tuple[Damage, ...] = (
+    Damage("blur1", MILD, "a slight blur (σ 1 px)"),
+    Damage("jpeg30", MILD, "JPEG of quality 30"),
+    Damage("noise8", MILD, "noise of 8 levels"),
+    Damage("floaters1", MILD, "floaters on 5 %", has_mask=True),
+    Damage("holes1", MILD, "black holes on 4 %", has_mask=True),
+    Damage("smear1", MILD, "smears on 12 %", has_mask=True),
+    Damage("colour1", MILD, "a colour cast of 12.5 %"),
+    Damage("gamma1", MILD, "a gamma of 1.35"),
+    Damage("blur2", STRONGER, "a blur of 2 px"),
+    Damage("blur4", STRONGER, "a blur of 4 px"),
+    Damage("jpeg10", STRONGER, "JPEG of quality 10"),
+    Damage("noise25", STRONGER, "noise of 25 levels"),
+    Damage("floaters2", STRONGER, "floaters on 20 %", has_mask=True),
+    Damage("holes2", STRONGER, "black holes on 15 %", has_mask=True),
+    Damage("smear2", STRONGER, "smears on 40 %", has_mask=True),
+    Damage("colour2", STRONGER, "a colour cast of 25 %"),
+    Damage("gamma2", STRONGER, "a gamma of 2"),
+    Damage("gamma_half", STRONGER, "a gamma of 0.5"),
+    Damage("crop70", STRONGER, "its upper left 70 % enlarged"),
+    Damage("crop40", STRONGER, "its upper left 40 % enlarged"),
+    Damage("halfblack", STRONGER, "its right half black"),
+    Damage("blur_blobs", LOCAL, "a blur of 2.5 px on 15 %", has_mask=True),
+    Damage("noise_blobs", LOCAL, "noise of 20 levels on 15 %", has_mask=True),
+    Damage("colour_blobs", LOCAL, "a colour cast of 20 % on 15 %", has_mask=True),
+    Damage("grey", EMPTY, "flat grey"),
+    Damage("meancolour", EMPTY, "its mean colour alone"),
+    Damage("black", EMPTY, "black"),
+    Damage("white", EMPTY, "white"),
+    Damage("blur16", FOREIGN, "a blur of 16 px"),
+    Damage("uniform", FOREIGN, "uniform noise"),
+    Damage("tile", FOREIGN, "a piece of another view, tiled"),
+    Damage("other1", FOREIGN, "a view of another scene"),
+    Damage("other2", FOREIGN, "a view of a second other scene"),
+)
+BY_NAME = {damage.name: damage for damage in PICTURE_DAMAGES}
+
+# The steps of condition C, each worse than the one before it; the first is worse than clean.
+LADDERS: tuple[tuple[str, ...], ...] = (
+    ("blur1", "blur2", "blur4", "blur16"),
+    ("jpeg30", "jpeg10"),
+    ("noise8", "noise25"),
+    ("floaters1", "floaters2"),
+    ("holes1", "holes2", "halfblack", "black"),
+    ("smear1", "smear2"),
+    ("colour1", "colour2"),
+    ("gamma1", "gamma2"),
+    ("crop70", "crop40"),
+)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One thing that is damaged: view `number` of a scene's clean views, a reference item, or the whole set."""
+
+    scene: str
+    number: int
+    item: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One score of a trial: `value` None where the metric has none; `area` under the curve of its map, where there is one."""
+
+    scene: str
+    number: int
+    damage: str
+    value: float | None
+    area: float | None = None
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition: how many of how many held, and the share that must; `fails` counts the failures by what they were of."""
+
+    key: str
+    held: bool
+    right: int
+    of: int
+    least: float
+    fails: tuple[tuple[str, int, int], ...] = ()  # name of a damage, failures, trials
+
+
+@dataclass(frozen=True)
+class SceneVerdict:
+    """What a trial says of one scene (of meshes and wireframes of all references). `reason` says why it could not be tried."""
+
+    scene: str
+    passed: bool
+    views: int
+    conditions: tuple[Condition, ...] = ()
+    means: tuple[tuple[str, float], ...] = ()  # of each damage over the views, clean first
+    band: tuple[float, float, float] | None = None  # mean, least and greatest score of the clean views
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SceneVerdict:
+        """The inverse of to_dict."""
+        conditions = tuple(Condition(**{**one, "fails": tuple(map(tuple, one["fails"]))}) for one in data["conditions"])
+        band = None if data["band"] is None else tuple(data["band"])
+        return cls(**{**data, "conditions": conditions, "means": tuple(map(tuple, data["means"])), "band": band})
+
+
+def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
+    """What the metric is tried on: "cross", "full", "set" or "model"; empty where it needs no trial."""
+    if spec.family != "render":
+        networks = [network for network, _ in spec.networks if network not in NOT_NETWORKS]
+        return MODEL if networks else ""
+    if "clean views" in spec.needs:
+        return CROSS
+    if not (spec.networks or spec.learnt):
+        return ""
+    return SET if spec.level == "set" else FULL
+
+
+def items_of(spec: MetricSpec, params: Mapping[str, Any], scene: str, item_ids: Sequence[str]) -> list[str]:
+    """Which items of a reference are looked at for the trial of one of `scenes_of`: its own, and what stands beside it."""
+    kind = kind_of(spec, params)
+    if kind == SET:
+        return [item_ids[place * len(item_ids) // min(len(item_ids), MAX_SET)] for place in range(min(len(item_ids), MAX_SET))]
+    if kind == MODEL:
+        ordered = sorted(item_ids)
+        return [ordered[place] for place in spread(len(ordered))]
+    scene_of = FAMILIES[spec.family].group_of
+    own = sorted(item for item in item_ids if scene_of(item) == scene)
+    firsts = {scene_of(item): item for item in sorted(item_ids, reverse=True) if scene_of(item) != scene}
+    return (own[:1] if kind == CROSS else own) + [firsts[other] for other in sorted(firsts)[:2]]
+
+
+def scenes_of(spec: MetricSpec, params: Mapping[str, Any], item_ids: Sequence[str]) -> list[str]:
+    """What gets a verdict of its own: each scene; of sets, meshes and wireframes all references together, as ""."""
+    scene_of = FAMILIES[spec.family].group_of
+    return sorted(set(map(scene_of, item_ids))) if kind_of(spec, params) in (CROSS, FULL) else [""]
+
+
+def unfit(spec: MetricSpec, params: Mapping[str, Any], scene: str) -> SceneVerdict:
+    """The verdict of a scene without subjects."""
+    reasons = {
+        CROSS: f"It has fewer than {MIN_CLEAN_VIEWS} clean views.",
+        FULL: "It has no reference picture with what the metric needs.",
+        SET: "A set needs at least two reference pictures.",
+    }
+    return SceneVerdict(scene, False, 0, reason=reasons[kind_of(spec, params)])
+
+
+def spread(count: int) -> list[int]:
+    """Which MAX_VIEWS of `count` views are tried: evenly over them; all where there are no more."""
+    if count <= MAX_VIEWS:
+        return list(range(count))
+    return [round((place + 0.5) * count / MAX_VIEWS - 0.5) for place in range(MAX_VIEWS)]
+
+
+def scores_per_subject(spec: MetricSpec, params: Mapping[str, Any]) -> int:
+    """How many scores one subject takes: for showing progress."""
+    return 2 + 2 * len(monotone_names(spec.family)) if kind_of(spec, params) == MODEL else 1 + len(PICTURE_DAMAGES)
+
+
+def monotone_names(family: str) -> list[str]:
+    """The damages of meshes or wireframes, by the names of the property tests."""
+    return [test.id for test in tests_of(family) if test.id.startswith("mono_")]

@@ -1,0 +1,350 @@
+"""The limited process in which hostile bytes are parsed and scored.
+
+`python -m evaluation.work.child [FOLDER OF FETCHED WEIGHTS]` loads the libraries once, then forks one process per job: a job starts
+in milliseconds, lives under its own memory, time and file limits, and leaves nothing behind in
+the next one. It has no Django, no database and no credentials: its parent gives it an empty
+environment and a folder that holds copies of what the job needs.
+
+Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall", "networks"}`: bytes, seconds of
+the processor, and on the wall, and whether the job needs what networks run on, which is loaded before the first such job
+and stays for those that follow. Out:
+`{"end": "ok" | "error" | "memory" | "time" | "crash" | "killed" | "room" | "weights" | "definition"}`; the answer is in the folder
+(`result.json`, or `error.txt` with the traceback; where weights are not here, or not as they
+should be, or the code here computes a column otherwise than its batch has it, with the sentence that says so).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluation.metrics import registry
+from evaluation.metrics.registry import OtherDefinition
+from evaluation.networks import cards
+from evaluation.networks.weights import WeightsError
+from evaluation.work.parent_death import end_with
+
+if TYPE_CHECKING:
+    from evaluation.metrics.runner import MetricRequest
+
+NOT_NETWORKS = ("saucd_w",)  # sets of weights that numpy reads and applies
+SCORED = "scored"  # the file in a scoring job's folder with how many items are done
+LARGEST_FILE = 4 << 30  # bytes a job may write in one file
+
+
+def validate(folder: Path, job: dict) -> dict:
+    """Read and check an upload; leaves the parsed items in `artifact` if it is acceptable."""
+    from submissions.manifest import Manifest
+    from submissions.validation import validate as check
+
+    manifest = Manifest.from_dict(job["manifest"])
+    verdict = check(folder / job["archive"], manifest)
+    if verdict.accepted:
+        manifest.kind.save(verdict.items, folder / "artifact")
+    return {
+        "accepted": verdict.accepted,
+        "problems": [str(problem) for problem in verdict.problems],
+        "n_problems": verdict.n_problems,
+        "missing": list(verdict.missing),
+        "warnings": list(verdict.warnings),
+        "faults": [dataclasses.asdict(fault) for fault in verdict.faults],
+    }
+
+
+def score(folder: Path, job: dict) -> dict:
+    """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON), `seconds` by slug, and
+    whether the reference's side, where it was prepared, was `unreadable`. Meanwhile the folder has how many are done."""
+    from evaluation.metrics import prepared, runner
+    from submissions.kinds import FAMILIES
+
+    wanted, family = job["item_ids"], FAMILIES[job["family"]]
+    references = family.load(Path(job["reference"]), wanted)
+    predictions = family.load(Path(job["artifact"]), wanted)
+    requests = _requests(job)
+    seconds: dict[str, float] = {}
+
+    def progress(done: int, _: int) -> None:
+        (folder / SCORED).write_text(str(done))
+
+    known, unreadable = prepared.read(Path(job["prepared"])) if job.get("prepared") else ({}, False)
+    scored = runner.score_items(
+        predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted, progress=progress, clock=seconds,
+        prepared=known,
+    )  # fmt: skip
+    return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds, "unreadable": unreadable}
+
+
+def _requests(job: dict) -> list[MetricRequest]:
+    """The job's columns. This process may have been started later than its parent, from other code, so it asks itself whether
+    it computes what the batch has: a value must never stand under the fingerprint of another definition."""
+    from evaluation.metrics.runner import MetricRequest
+
+    registry.require_current(job["requests"])
+    return [MetricRequest(column["slug"], column["key"], column["params"]) for column in job["requests"]]
+
+
+def prepare(folder: Path, job: dict) -> dict:
+    """Compute the reference's side of some items, with nothing of an entry; leaves it in `prepared`."""
+    from evaluation.metrics import prepared
+    from submissions.kinds import FAMILIES
+
+    references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
+    requests = _requests(job)
+    found = prepared.prepare(references, requests, job["unit_scale"], job["item_ids"])
+    (folder / "prepared").write_bytes(prepared.pack(found))
+    return {"items": len(found)}
+
+
+def reference(folder: Path, job: dict) -> dict:
+    """Read an organizer's reference, or draw it of meshes; leaves its items in `artifact`, or gives the faults."""
+    from evaluation import reference_warnings
+    from evaluation.rendering import objects
+    from submissions.formats.errors import FormatError
+    from submissions.kinds import FAMILIES
+
+    family = FAMILIES[job["family"]]
+    try:
+        if job.get("drawing"):
+            items = objects.load(folder / job["file"], objects.Drawing(**job["drawing"]), **job["reading"])
+        else:
+            items = family.load_folder(folder / job["file"], **job["reading"])
+    except FormatError as error:
+        return {"faults": [str(fault) for fault in error.all()]}
+    family.save(items, folder / "artifact")
+    return {"faults": [], "doubts": reference_warnings.of(family.key, items, job.get("columns", ()), job.get("doubting", 0.0))}
+
+
+def properties(folder: Path, job: dict) -> dict:
+    """A slice of the property suite; see `evaluation.properties.slices.one`."""
+    from evaluation.properties import slices
+
+    return slices.one(**{name: value for name, value in job.items() if name != "kind"})
+
+
+def pictures(folder: Path, job: dict) -> dict:
+    """Pictures of some views of an entry, at least one, as many as there is time for; leaves them in the folder."""
+    from evaluation.images import views
+    from evaluation.metrics import prepared
+    from submissions.kinds import FAMILIES
+
+    wanted, family = job["item_ids"], FAMILIES[job["family"]]
+    references = family.load(Path(job["reference"]), wanted)
+    predictions = family.load(Path(job["artifact"]), wanted)
+    known = prepared.read(Path(job["prepared"]))[0] if job["prepared"] else {}
+    made = views.make(folder, predictions, references, wanted, job["columns"], job["unit_scale"], job["seconds"], known)
+    return {"made": made}
+
+
+def try_column(folder: Path, job: dict) -> dict:
+    """Some subjects of a column's trial on one scene, at least one, as many as there is time for; see `evaluation.networks.gate.trial`.
+
+    Returns their `rows`, and how many `subjects` that were `of` how many in the scene; meanwhile the folder has how many scores
+    there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there. Where
+    no subject to begin with is named, the `pictures` of the scene's first one instead, which are left in the folder.
+    """
+    from evaluation.metrics import prepared
+    from evaluation.networks.gate import trial
+    from submissions.kinds import FAMILIES
+
+    (request,) = _requests(job)
+    spec, params = registry.get(request.key), dict(request.params)
+    references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"])
+    subjects = trial.subjects_of(spec, params, references, job["scene"])
+    if job["subject"] is None:
+        from evaluation.images import paint
+        from evaluation.images.names import file_name
+
+        made = []
+        for number, (name, pixels) in enumerate(trial.pictures_of(spec, params, references, subjects[0])):
+            (folder / file_name(number, "trial")).write_bytes(paint.webp(pixels, paint.SMALL))
+            made.append([name, *paint.sized(pixels.shape[1], pixels.shape[0], paint.SMALL)])
+        return {"pictures": made}
+    known, unreadable = prepared.read(Path(job["prepared"])) if job["prepared"] else ({}, True)
+    if unreadable:
+        known = trial.prepare(spec, params, references, subjects, job["unit_scale"])
+        (folder / "prepared").write_bytes(prepared.pack(known))
+    end, rows, done = time.monotonic() + job["seconds"], [], 0
+    for subject in subjects[job["subject"] :]:
+        if done and time.monotonic() > end:
+            break
+        before = len(rows)
+
+        def progress(n: int, before: int = before) -> None:
+            (folder / SCORED).write_text(str(before + n))
+
+        rows += trial.scored(spec, params, references, subject, job["unit_scale"], progress, known)
+        done += 1
+    return {"rows": [dataclasses.asdict(row) for row in rows], "subjects": done, "of": len(subjects)}
+
+
+JOBS = {
+    "validate": validate,
+    "prepare": prepare,
+    "score": score,
+    "reference": reference,
+    "properties": properties,
+    "pictures": pictures,
+    "trial": try_column,
+}
+COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and found well formed before
+
+
+def uses_networks(job: dict) -> bool:
+    """Whether a network runs in this job; a metric that this code has not runs none, because the job is refused."""
+    if job["kind"] == "pictures":
+        columns = list(job["columns"]["maps"].values())
+    else:
+        columns = [job] if job["kind"] == "properties" else job.get("requests", ())
+    known = ((registry.REGISTRY.get(column["key"]), column.get("params", {})) for column in columns)
+    return any(network not in NOT_NETWORKS for spec, params in known if spec is not None for network in spec.networks_with(params))
+
+
+def memory_limit(kind: str) -> int:
+    """Which limit bounds a job's memory: all its addresses; or, where it computes and a graphics card may be there, what
+    it allocates, because a card's driver reserves more addresses than the machine has memory and starts with no fewer."""
+    return resource.RLIMIT_DATA if kind in COMPUTE and cards.may_be_there() else resource.RLIMIT_AS
+
+
+def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[int, int] = (0, 0)) -> None:
+    """In the process forked by `parent`: limit it, do the job, write the answer. Never returns.
+
+    `spare` is what its parent holds of addresses and of data that this job has no use for: a job must not have less memory
+    because of others that came before it.
+    """
+    end_with(parent)
+    code = 1
+    try:
+        job = json.loads((folder / "job.json").read_text())
+        limit = memory_limit(job["kind"])
+        memory += spare[0] if limit == resource.RLIMIT_AS else spare[1]
+        resource.setrlimit(limit, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.chdir(folder)
+        result = JOBS[job["kind"]](folder, job)
+        (folder / "result.json").write_text(json.dumps(result, allow_nan=False))
+        code = 0
+    except MemoryError:
+        code = 3
+    except WeightsError as error:
+        (folder / "error.txt").write_text(str(error))
+        code = 4
+    except OtherDefinition as error:
+        (folder / "error.txt").write_text(str(error))
+        code = 6
+    except BaseException:
+        if os.statvfs(folder).f_bavail == 0:  # libraries hide the error number behind errors of their own
+            code = 5
+        (folder / "error.txt").write_text(traceback.format_exc(limit=20))
+    finally:
+        os._exit(code)
+
+
+def wait_for(pid: int, seconds: float) -> str:
+    """Wait for the job; kill it when its time is over or the parent has gone away."""
+    deadline = time.monotonic() + seconds
+    exited = os.pidfd_open(pid)
+    try:
+        while True:
+            ready, _, _ = select.select([exited, sys.stdin.buffer], [], [], max(0.0, deadline - time.monotonic()))
+            if exited in ready:
+                break
+            os.kill(pid, signal.SIGKILL)  # out of time, or nobody waits for the answer any more
+            os.waitpid(pid, 0)
+            if ready:
+                sys.exit(0)
+            return "time"
+        _, status = os.waitpid(pid, 0)
+    finally:
+        os.close(exited)
+    if os.WIFSIGNALED(status):
+        # No limit of its own kills a job outright: that was an operator, or a machine without memory.
+        return {signal.SIGXCPU: "time", signal.SIGKILL: "killed"}.get(os.WTERMSIG(status), "crash")
+    return {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition"}.get(os.WEXITSTATUS(status), "error")
+
+
+def preload() -> None:
+    """Import what jobs use, once, before the first fork."""
+    from submissions.kinds import FAMILIES
+
+    readers = (family.readers for family in FAMILIES.values())
+    for name in (
+        "submissions.validation",
+        "evaluation.metrics.prepared",
+        "evaluation.properties.slices",
+        "evaluation.images.views",
+        *readers,
+    ):
+        importlib.import_module(name)
+    for spec in registry.REGISTRY.values():
+        if spec.device == "cpu":
+            importlib.import_module(spec.function.rpartition(".")[0])
+    gc.freeze()
+
+
+def load_networks() -> tuple[int, int]:
+    """Import what networks run on, and return how many bytes that added to the addresses and to the data of this process.
+
+    None of it starts a thread or touches a graphics card, for neither would live on in the jobs forked from here.
+    """
+    before = _mapped()
+    with contextlib.suppress(Exception):  # the job meets the same error, and can say so
+        from evaluation.networks import inference, load  # noqa: F401
+
+        with inference.exact():  # loads as much again
+            pass
+    gc.freeze()
+    after = _mapped()
+    return after[0] - before[0], after[1] - before[1]
+
+
+def _mapped() -> tuple[int, int]:
+    """Bytes of all addresses of this process and of its data: what RLIMIT_AS and RLIMIT_DATA bound."""
+    pages = Path("/proc/self/statm").read_text().split()
+    return int(pages[0]) * resource.getpagesize(), int(pages[5]) * resource.getpagesize()
+
+
+def end_if_alone(*_: object) -> None:
+    """Before the first order comes: end if the parent has, for then its end of the pipe is closed."""
+    if select.select([sys.stdin.buffer], [], [], 0)[0]:
+        os._exit(0)
+
+
+def main() -> None:
+    from evaluation.networks import weights
+
+    if sys.argv[1:]:
+        weights.use_cache(Path(sys.argv[1]))
+    signal.signal(signal.SIGALRM, end_if_alone)
+    signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)  # loading takes seconds, in which nothing is read
+    preload()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print(json.dumps({"end": "ready"}), flush=True)
+    networks: tuple[int, int] | None = None
+    while line := sys.stdin.buffer.readline():
+        order = json.loads(line)
+        needed = order.get("networks", False)  # not said by a worker of older code, which may have started this one
+        if needed and networks is None:
+            networks = load_networks()
+        spare = (0, 0) if needed or networks is None else networks
+        parent, pid = os.getpid(), os.fork()
+        if pid == 0:
+            run_job(Path(order["folder"]), order["memory"], order["seconds"], parent, spare)
+        print(json.dumps({"end": wait_for(pid, order["wall"])}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

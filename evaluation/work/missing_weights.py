@@ -1,0 +1,48 @@
+"""A worker that lacks the weights of a network, or has others than those asked for, or other code, leaves the work to workers
+that have them: it is no attempt, and the worker itself asks for it again a while later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from evaluation.metrics import registry
+from evaluation.models.runs import Leavable
+from evaluation.networks import weights
+
+log = structlog.get_logger(__name__)
+
+SECONDS = 20.0  # how long a worker leaves to others what it lacks the weights for
+AT_MOST = timedelta(minutes=5)  # then fails what no worker has the weights for
+
+_left: dict[tuple[type[Leavable], int], float] = {}  # what this worker leaves to others, and until when
+
+
+def obstacle(metrics: Iterable[Mapping[str, Any]]) -> str:
+    """Why this worker must not compute some metrics of a batch, as the batch has them: weights are not here, or are not those
+    that the batch began with. Empty where it may."""
+    for metric in metrics:
+        spec, params = registry.get(metric["key"]), metric["params"]
+        fixed = metric.get("weights_sha256")
+        if found := weights.refusal(spec, params) or (weights.difference(spec, params, fixed) if fixed else ""):
+            return found
+    return ""
+
+
+def leave(row: Leavable, obstacle: str) -> None:
+    """Give back a row that is held, because of what `obstacle` says."""
+    log.error("left to a worker that has what it needs", row=str(row), obstacle=obstacle)
+    _left[type(row), row.pk] = time.monotonic() + SECONDS
+    row.leave_to_another(f"No worker could begin {row.doing}. {obstacle}", AT_MOST)
+
+
+def left_to_others(kind: type[Leavable]) -> list[int]:
+    """The rows that this worker could not do a moment ago."""
+    now = time.monotonic()
+    for one in [one for one, until in _left.items() if until <= now]:
+        del _left[one]
+    return [pk for model, pk in _left if model is kind]

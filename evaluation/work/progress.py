@@ -1,0 +1,190 @@
+"""Where an entry stands: position, progress, time left. Read-only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, Min, OuterRef, Q, Sum
+from django.utils import timezone
+
+from evaluation.models import Evaluation, EvaluationBatch, Part, cutting
+from evaluation.models.evaluation import Backlogs
+from evaluation.work.sandbox import PATIENCE
+from submissions.leases import times
+from submissions.models import Status, Submission
+
+ESTIMATED_FROM = 20  # before one item of so many is done, the estimate of the time left is a rough one
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far an entry is. `position` counts from 1 among entries nobody works on yet (None when
+    it is being worked on or done); `seconds_left` is an estimate from its own pace so far, `is_rough` while that is the pace of
+    its first items; `most_left` is the longest that a part at work may still take before it is stopped. `losses` counts the workers that
+    were lost while they had it, or one of its parts; what waits for that is tried again in `retry_in` seconds."""
+
+    done: int
+    total: int
+    attempts: int
+    position: int | None
+    seconds_left: float | None
+    losses: int = 0
+    retry_in: float | None = None
+    is_rough: bool = False
+    most_left: float | None = None
+
+    @property
+    def times_lost(self) -> str:
+        return times(self.losses)
+
+    @property
+    def percent(self) -> float:
+        return 100.0 * self.done / self.total if self.total else 0.0
+
+
+def _waiting():
+    """Entries that nobody has begun to work on: received, or in parts of which none has started."""
+    begun = Part.objects.filter(evaluation__submission=OuterRef("pk"), started_at__isnull=False)
+    return Submission.objects.filter(Q(status=Status.RECEIVED) | (Q(status=Status.SCORING) & ~Exists(begun)))
+
+
+def standing(submission: Submission, now: datetime | None = None) -> Standing:
+    """Position, progress and estimate of one entry, under the batch its board shows."""
+    return standings([submission], now)[submission.pk]
+
+
+def standings(submissions: Sequence[Submission], now: datetime | None = None) -> dict[int, Standing]:
+    """`standing` of several entries, in as many queries as for one."""
+    now = now or timezone.now()
+    positions = _positions([it for it in submissions if it.status in (Status.RECEIVED, Status.SCORING)])
+    current = Evaluation.objects.filter(submission__in=submissions, batch__state=EvaluationBatch.State.CURRENT)
+    evaluations = {it.submission_id: it for it in current}
+    parts: dict[int, list[Any]] = {it.pk: [] for it in evaluations.values()}
+    columns = (
+        "state", "slugs", "start", "stop", "attempts", "scored", "losses", "lease_token", "lease_until", "started_at", "evaluation_id",
+    )  # fmt: skip
+    for part in Part.objects.filter(evaluation__in=parts).values_list(*columns, named=True):
+        parts[part.evaluation_id].append(part)
+    found = {}
+    for it in submissions:
+        evaluation, position = evaluations.get(it.pk), positions.get(it.pk)
+        if evaluation is None:
+            found[it.pk] = Standing(0, 0, it.attempts, position, None, it.losses, _retry_in([it], now))
+        else:
+            found[it.pk] = _under_way(evaluation, parts[evaluation.pk], position, now)
+    return found
+
+
+def _under_way(evaluation: Evaluation, parts: list[Any], position: int | None, now: datetime) -> Standing:
+    total = sum(part.stop - part.start for part in parts)
+    done = sum(part.stop - part.start if part.state == Part.State.DONE else part.scored for part in parts)
+    left = None
+    if 0 < done < total and evaluation.started_at:
+        left = (now - evaluation.started_at).total_seconds() * (total - done) / done
+    open_parts = [part for part in parts if part.state == Part.State.WAITING]
+    losses = max((part.losses for part in open_parts), default=0)
+    attempts = max((part.attempts for part in parts), default=0)
+    # What the very first items took is mostly what it took to start.
+    is_rough = left is not None and total > done * ESTIMATED_FROM
+    most = _most_left(evaluation.batch_id, [part for part in open_parts if part.lease_token and part.started_at], now)
+    return Standing(done, total, attempts, position, left, losses, _retry_in(open_parts, now), is_rough, most)
+
+
+def _most_left(batch_id: int, at_work: Sequence[Any], now: datetime) -> float | None:
+    """Seconds until the last of these parts would be stopped for taking too long."""
+    if not at_work:
+        return None
+    batch = EvaluationBatch.objects.select_related("reference__phase__challenge", "phase").get(pk=batch_id)
+    ends = [PATIENCE * cutting.seconds_allowed(batch, part.slugs, part.start, part.stop) for part in at_work]
+    return max(0.0, *(end - (now - part.started_at).total_seconds() for end, part in zip(ends, at_work, strict=True)))
+
+
+def _retry_in(rows: Sequence[Any], now: datetime) -> float | None:
+    """Seconds until the first of the rows that wait because their worker was lost is tried again; None where one is tried now."""
+    lost = [row for row in rows if row.losses]
+    if not lost or any(row.lease_token for row in lost):
+        return None
+    return max(0.0, min((row.lease_until - now).total_seconds() if row.lease_until else 0.0 for row in lost))
+
+
+def _positions(submissions: Sequence[Submission]) -> dict[int, int]:
+    """Places from 1 in the queue, of those that are in it."""
+    wanted = {it.pk for it in submissions}
+    return {pk: place for place, pk in enumerate(_in_turn(), 1) if pk in wanted} if wanted else {}
+
+
+def _in_turn() -> list[int]:
+    """The entries that nobody has begun to work on, in the order in which workers will come to them: by the first turn of their
+    parts; of one that is not cut into parts yet, by what that would be now."""
+    found: dict[int, float] = {}
+    clocks: dict[str, float] = {}  # turns on different devices are of different clocks
+
+    def note(pk: int, device: str, turn: float) -> None:
+        if device not in clocks:
+            clocks[device] = Part.objects.clock(device)
+        found[pk] = min(found.get(pk, math.inf), turn - clocks[device])
+
+    begun = Part.objects.filter(evaluation=OuterRef("evaluation"), started_at__isnull=False)
+    cut = Part.objects.filter(~Exists(begun), state=Part.State.WAITING, evaluation__batch__state=EvaluationBatch.State.CURRENT)
+    cut = cut.filter(evaluation__submission__status=Status.SCORING).order_by()
+    for row in cut.values_list("evaluation__submission", "device").annotate(first=Min("turn")):
+        note(*row)
+    received = list(Submission.objects.filter(status=Status.RECEIVED).order_by("turn", "id"))
+    current = EvaluationBatch.objects.filter(state=EvaluationBatch.State.CURRENT, phase__in={it.phase_id for it in received})
+    batches = {batch.phase_id: batch for batch in current.select_related("reference__phase__challenge", "phase")}
+    pieces = {phase: cutting.priced(batch) for phase, batch in batches.items() if batch.reference}
+    for device in {piece.device for each in pieces.values() for piece in each}:
+        clocks.setdefault(device, Part.objects.clock(device))
+    backlogs = _backlogs(batches.values(), received, clocks) if received else {}
+    for it in received:
+        own = Evaluation(submission=it, batch=batches.get(it.phase_id))
+        parts = own.cut(pieces.get(it.phase_id, ()), backlogs[it.phase_id, it.team_id])
+        found.setdefault(it.pk, 0.0 if not parts else math.inf)
+        for part in parts:
+            note(it.pk, part.device, part.turn)
+    return sorted(found, key=lambda pk: (found[pk], pk))
+
+
+def _backlogs(
+    batches: Iterable[EvaluationBatch], received: Iterable[Submission], clocks: dict[str, float]
+) -> dict[tuple[int, int], Backlogs]:
+    """What waits of each team in each phase, by device, in one query; also of those of which nothing does."""
+    found = {(it.phase_id, it.team_id): {device: (clock, 0.0, 0) for device, clock in clocks.items()} for it in received}
+    waiting = Part.objects.filter(state=Part.State.WAITING, device__in=clocks, evaluation__batch__in=batches).order_by()
+    shares = waiting.values_list("evaluation__batch__phase", "evaluation__submission__team", "device")
+    for phase, team, device, seconds, entries in shares.annotate(seconds=Sum("cost"), entries=Count("evaluation", distinct=True)):
+        if (phase, team) in found:
+            found[phase, team][device] = clocks[device], seconds, entries
+    return found
+
+
+def depth(phase=None, now: datetime | None = None) -> tuple[int, float]:
+    """How many entries wait (of a phase, or in all), and the age in seconds of the oldest."""
+    waiting = _waiting() if phase is None else _waiting().filter(phase=phase)
+    oldest = waiting.aggregate(at=Min("received_at"))["at"]
+    return waiting.count(), _age(oldest, now)
+
+
+def oldest_waiting(now: datetime | None = None) -> dict[str, float]:
+    """Seconds since the oldest work came that nobody has begun, by its kind: entries to be validated, and the parts of an
+    evaluation for a device, of which none has been begun."""
+    begun = Part.objects.filter(evaluation=OuterRef("evaluation"), device=OuterRef("device"), started_at__isnull=False)
+    parts = Part.objects.filter(~Exists(begun), state=Part.State.WAITING, evaluation__state=Evaluation.State.RUNNING)
+    received = Submission.objects.filter(status=Status.RECEIVED).aggregate(at=Min("received_at"))["at"]
+    cut = parts.order_by().aggregate(at=Min("evaluation__created_at"))["at"]
+    return {"validation": _age(received, now), "scoring": _age(cut, now)}
+
+
+def oldest_in_progress(now: datetime | None = None) -> dict[str, float]:
+    """Seconds since the oldest work was begun that is not done, by its kind; of validation, since the entry came."""
+    at_work = Submission.objects.filter(status__in=[Status.CLAIMED, Status.VALIDATING]).aggregate(at=Min("received_at"))["at"]
+    running = Evaluation.objects.filter(state=Evaluation.State.RUNNING).aggregate(at=Min("started_at"))["at"]
+    return {"validation": _age(at_work, now), "scoring": _age(running, now)}
+
+
+def _age(since: datetime | None, now: datetime | None) -> float:
+    return max(0.0, ((now or timezone.now()) - since).total_seconds()) if since else 0.0

@@ -1,0 +1,78 @@
+"""What a worker does when nothing else is to be done: the property suite, a slice at a time.
+
+A slice is short, so that an upload that arrives meanwhile waits a moment at most; one that turns
+out long (a metric that takes seconds a value) is dropped as soon as somebody waits.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from evaluation.metrics import registry
+from evaluation.models import Part, PropertyRun
+from evaluation.networks import weights
+from evaluation.properties.suite import Table
+from evaluation.work import background_run, missing_weights
+from evaluation.work.sandbox import LeaseLost, sandbox
+from submissions.models import Submission
+
+SLICE_SECONDS = 1.5  # what a slice aims at; a single value of a slow metric may take longer
+
+
+def measure_once(worker: str) -> bool:
+    """Claim a run and measure one slice of it; False if there is none."""
+    return background_run.claim_one(PropertyRun, worker, measure)
+
+
+def measure(run: PropertyRun) -> None:
+    """The next slice of a claimed run."""
+    start, yielded = time.monotonic(), False
+
+    def go_on() -> bool:
+        nonlocal yielded
+        yielded = someone_waits()
+        return not yielded and run.heartbeat()
+
+    def slice_in(folder: Path) -> bool:
+        try:
+            found = sandbox.run(folder, _job(run), go_on)
+        except LeaseLost:
+            if yielded:
+                run.put_off(0)
+            raise
+        return _kept(run, found, time.monotonic() - start)
+
+    background_run.do_slice(run, lambda: _obstacle(run), slice_in)
+
+
+def _obstacle(run: PropertyRun) -> str:
+    """Why this worker must not measure it: weights are not here, or they or the code are not those of the metric that was asked for."""
+    spec = registry.get(run.key)
+    if found := weights.refusal(spec, run.params):
+        return found
+    if registry.fingerprint(run.key, run.params) != run.fingerprint:
+        if not spec.networks:
+            return f"The properties of {spec.title} are wanted for another version than this worker's code has."
+        return (
+            f"The weights of {spec.title} on this server are not those that its properties are wanted for (their sha256 differs); "
+            "put those back, or take the metric out of its phase and add it anew."
+        )
+    return ""
+
+
+def _kept(run: PropertyRun, found: dict, seconds: float) -> bool:
+    if found["table"] is not None:
+        return run.finish(Table.from_dict(found["table"]))
+    return run.keep(found["outcomes"], found["pending"], found["models"], seconds)
+
+
+def _job(run: PropertyRun) -> dict:
+    given = {name: getattr(run, name) for name in ("key", "params", "outcomes", "pending", "total")}
+    return {"kind": "properties", **given, "seconds": SLICE_SECONDS}
+
+
+def someone_waits() -> bool:
+    """Whether there is an upload to check or a part to score that nobody works on, and that this worker can."""
+    parts = Part.objects.waiting("cpu").unleased().exclude(pk__in=missing_weights.left_to_others(Part))
+    return Submission.objects.to_validate().unleased().exists() or parts.exists()

@@ -1,0 +1,75 @@
+"""The sweeper: finds what no nudge announced and what a dead worker left behind.
+
+Claiming is the workers' affair; a row whose lease ran out is claimable by itself, after a pause for its lost worker. The
+sweeper only says so, and closes what nobody else will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+from django.apps import apps
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun, Trial
+from submissions import wake
+from submissions.leases import Leased
+from submissions.models import Status, Submission
+from submissions.storage import stored_files
+
+log = structlog.get_logger(__name__)
+
+
+def sweep() -> dict[str, int]:
+    """One round; returns what was found, for the log and the tests."""
+    found = {
+        "expired_uploads": Submission.expire_uploads(),
+        "orphans": _adopt_orphans(),
+        "unclosed": _close_finished(),
+        "unmeasured": _tried(PropertyRun.request_missing),
+        "untried": _tried(Trial.request_missing),
+        "lost": sum(kind._default_manager.all().note_losses() for kind in apps.get_models() if issubclass(kind, Leased)),
+    }
+    now = timezone.now()
+    cpu = Submission.objects.to_validate().unleased(now).count() + Part.objects.waiting("cpu").unleased(now).count()
+    gpu = Part.objects.waiting("gpu").unleased(now).count()
+    found |= {"cpu": cpu, "gpu": gpu}
+    found["pictures"] = PictureRun.objects.waiting().unleased(now).count()
+    found["properties"] = PropertyRun.objects.waiting().unleased(now).count()
+    found["trials"] = Trial.objects.waiting().unleased(now).count()
+    wanted = cpu + found["pictures"] + found["properties"] + found["trials"]
+    if wanted:
+        wake.send("work", times=min(wanted, 4))
+    if gpu:
+        wake.send("gpu", times=min(gpu, 4))
+    stored_files.clean_uploads()  # last, because the storage may be away
+    return found
+
+
+def _adopt_orphans() -> int:
+    """Entries in scoring that have no evaluation under the current batch: give them one."""
+    mine = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
+    orphans = Submission.objects.filter(~Exists(mine), status=Status.SCORING, phase__batches__state=EvaluationBatch.State.CURRENT)
+    return sum(_tried(Evaluation.make, submission, EvaluationBatch.current(submission.phase)) for submission in orphans)
+
+
+def _close_finished() -> int:
+    """Evaluations whose parts are all done, and batches whose members are, but which still run."""
+    open_parts = Part.objects.filter(evaluation=OuterRef("pk")).exclude(state=Part.State.DONE)
+    closed = 0
+    for evaluation in Evaluation.objects.filter(~Exists(open_parts), state=Evaluation.State.RUNNING):
+        closed += _tried(evaluation.close_if_complete)
+    for batch in EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING):
+        closed += _tried(batch.switch_if_complete)
+    return closed
+
+
+def _tried(act: Callable, *arguments: object) -> bool:
+    """Whether it did something. One row that cannot be mended must not keep the others from being found."""
+    try:
+        return bool(act(*arguments))
+    except Exception:
+        log.exception("a row could not be swept", act=act.__qualname__, row=str(getattr(act, "__self__", arguments)))
+        return False

@@ -1,0 +1,109 @@
+"""What a worker does for a column that may not rank yet: its trial, a few views at a time, after uploads and scoring.
+
+A trial that got nothing for a while because entries came all the time goes before them for one slice: a board that cannot rank
+is as bad as an entry that waits.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from evaluation.images.names import file_name
+from evaluation.metrics import registry
+from evaluation.models.trial import Trial
+from evaluation.networks import weights
+from evaluation.networks.gate import design as gate
+from evaluation.work import background_run, reference_cache
+from evaluation.work.child import SCORED
+from evaluation.work.sandbox import sandbox
+from submissions.storage import stored_files
+
+SLICE_SECONDS = 10.0  # what a slice aims at: an upload that arrives meanwhile waits so long
+SLICE_AT_MOST = 1800  # seconds of the processor for a slice: one subject of a slow network
+OVERDUE_SECONDS = 60.0  # without a slice, and a trial goes before entries
+
+
+def try_once(worker: str, overdue: bool = False) -> bool:
+    """Claim a trial, with `overdue` only one that waited long, and do a slice of it; False if there is none."""
+    rows = Trial.objects.overdue(OVERDUE_SECONDS) if overdue else Trial.objects.waiting()
+    return background_run.claim_one(Trial, worker, do, rows)
+
+
+def do(trial: Trial) -> None:
+    """The next slice of a claimed trial: scores, and when all scenes are judged, pictures."""
+    background_run.do_slice(trial, lambda: _obstacle(trial), lambda folder: (_paint if trial.judged_at else _score)(trial, folder))
+
+
+def _score(trial: Trial, folder: Path) -> bool:
+    from evaluation.networks.gate.trial import verdict
+
+    start, scenes = time.monotonic(), trial.scene_names
+    place, subject = trial.at or (0, 0)
+    job = _job(trial, scenes[place], subject=subject, seconds=SLICE_SECONDS)
+    # Of this trial alone, by its gate's version: what entries are scored with holds all items, and goes with their batch.
+    key = reference_cache.key_of_items(trial.reference, trial.unit_scale, [trial.fingerprint, trial.version], job["item_ids"])
+    store = stored_files.store()
+    job["prepared"] = str(store.local_path(key)) if subject and store.exists(key) else ""
+
+    def heartbeat() -> bool:
+        said = (folder / SCORED).read_text() if (folder / SCORED).exists() else ""
+        return trial.heartbeat(done=min(trial.done + int(said), trial.total)) if said.isdigit() else trial.heartbeat()
+
+    found = sandbox.run(folder, job, heartbeat, SLICE_AT_MOST)
+    rows = [gate.Row(**row) for row in found["rows"]]
+    end = subject + found["subjects"]
+    judged = None
+    if end < found["of"] and (folder / "prepared").exists():
+        reference_cache.save(key, folder / "prepared")
+    if end >= found["of"]:
+        if subject:
+            reference_cache.drop(key)
+        table = [row for row in [*trial.table, *rows] if row.scene == scenes[place]]
+        judged = verdict(trial.spec, trial.params, scenes[place], table) if table else gate.unfit(trial.spec, trial.params, scenes[place])
+    done = len(trial.rows) + len(rows)
+    left = found["of"] - end + (len(scenes) - place - 1) * gate.MAX_VIEWS
+    return trial.keep(
+        rows, judged, at=[place, end] if judged is None else [place + 1, 0], done=done,
+        total=done + left * gate.scores_per_subject(trial.spec, trial.params), seconds=trial.seconds + time.monotonic() - start,
+    )  # fmt: skip
+
+
+def _paint(trial: Trial, folder: Path) -> bool:
+    """The pictures of one scene that has none yet, unless another trial of the kind has made them: they change nothing counted."""
+    has_pictures = gate.kind_of(trial.spec, trial.params) in (gate.CROSS, gate.FULL)
+    missing = [one.scene for one in trial.verdicts if one.views and one.scene not in trial.pictures] if has_pictures else []
+    if not missing:
+        return trial.keep([], None, state=Trial.State.DONE, finished_at=timezone.now())
+    made = sandbox.run(folder, _job(trial, missing[0], subject=None, seconds=0), trial.heartbeat, SLICE_AT_MOST)["pictures"]
+    for number, (damage, *_) in enumerate(made):
+        stored_files.store().save_file(trial.picture_key(missing[0], damage), folder / file_name(number, "trial"))
+    return trial.keep([], None, pictures={**trial.pictures, missing[0]: made})
+
+
+def _obstacle(trial: Trial) -> str:
+    """Why this worker must not do it: weights are not here, or they or the code are not those of the column."""
+    spec = trial.spec
+    if found := weights.refusal(spec, trial.params):
+        return found
+    if registry.fingerprint(trial.key, trial.params) != trial.fingerprint:
+        return f"The trial of {spec.title} is wanted for another version, or for other weights, than this worker has."
+    return ""
+
+
+def _job(trial: Trial, scene: str, **asked: Any) -> dict[str, Any]:
+    reference = trial.reference
+    column = {"slug": "tried", "key": trial.key, "params": trial.params, "fingerprint": trial.fingerprint}
+    return {
+        "kind": "trial",
+        "family": reference.family.key,
+        "reference": str(stored_files.store().local_path(reference.key)),
+        "item_ids": gate.items_of(trial.spec, trial.params, scene, reference.item_ids),
+        "unit_scale": trial.unit_scale,
+        "requests": [{**column, "weights_sha256": weights.digest_of(trial.spec, trial.params)}],
+        "scene": scene,
+        **asked,
+    }

@@ -1,0 +1,104 @@
+"""What a worker does for who looks at a scene: the pictures of its views, a slice at a time, after uploads and scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.images.names import OBJECTNESS, SMALL, Made, file_name
+from evaluation.metrics import registry
+from evaluation.models import Evaluation, EvaluationBatch, PictureRun
+from evaluation.work import background_run, missing_weights, reference_cache
+from evaluation.work.sandbox import sandbox
+from submissions.storage import stored_files
+
+SLICE_SECONDS = 5.0  # what a slice aims at: an upload that arrives meanwhile waits so long
+MOST_VIEWS = 16  # of a slice, because all of them are read before the first is painted
+
+
+def make_once(worker: str) -> bool:
+    """Claim a run and make one slice of it; False if there is none."""
+    return background_run.claim_one(PictureRun, worker, make)
+
+
+def make(run: PictureRun) -> None:
+    """The next slice of a claimed run."""
+
+    def obstacle() -> str:
+        metrics = EvaluationBatch.objects.get(evaluations=run.evaluation_id).metrics
+        return missing_weights.obstacle(metric for metric in metrics if metric["slug"] in maps(metrics))
+
+    def slice_in(folder: Path) -> bool:
+        job = _job(run)
+        found = sandbox.run(folder, job, run.heartbeat)["made"]
+        _store(run, folder, job["item_ids"], found)
+        return run.keep(found)
+
+    background_run.do_slice(run, obstacle, slice_in)
+
+
+def _store(run: PictureRun, folder: Path, item_ids: Sequence[str], found: dict[str, Made]) -> None:
+    store = stored_files.store()
+    for number, item_id in enumerate(item_ids):
+        for name in found.get(item_id, ()):
+            for end in ("", SMALL):
+                store.save_file(run.key(item_id, name + end), folder / file_name(number, name + end))
+
+
+def _job(run: PictureRun) -> dict[str, Any]:
+    found = Evaluation.objects.select_related("submission", "batch__reference__phase__challenge")
+    evaluation, item_ids = found.get(pk=run.evaluation_id), run.left[:MOST_VIEWS]
+    reference, store = evaluation.batch.reference, stored_files.store()
+    return {
+        "kind": "pictures",
+        "family": reference.family.key,
+        "artifact": str(store.local_path(evaluation.submission.artifact_key)),
+        "reference": str(store.local_path(reference.key)),
+        "item_ids": item_ids,
+        "columns": {"maps": maps(evaluation.batch.metrics), "objects": _objects(evaluation, item_ids)},
+        "unit_scale": evaluation.batch.unit_scale,
+        "prepared": _prepared(evaluation, item_ids[0]),
+        "seconds": SLICE_SECONDS,
+    }
+
+
+def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Of a batch's metrics, the key and parameters of those that judge places by clean views, by slug; columns with the same map count
+    once, and those whose values are of another version have none: it would not be the map that they were taken from."""
+    found: dict[str, dict[str, Any]] = {}
+    for metric in metrics:
+        column = {"key": metric["key"].removesuffix("@mask"), "params": metric["params"]}
+        if column["key"].startswith("puzzlesim") and registry.is_current(metric) and column not in found.values():
+            found[metric["slug"]] = column
+    return found
+
+
+def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
+    """The objects of these views, and the value of their scene, of each column of objectness, as `pictures.views.make` takes them."""
+    from evaluation.metrics.render import osim
+
+    index = {item: place for place, item in enumerate(evaluation.batch.reference.item_ids)}
+    found = {}
+    for score in evaluation.scores.filter(key__in=OBJECTNESS):
+        vectors, values = score.parts, score.values
+        rows = {}
+        for item in item_ids:
+            parts = {name: float(vector[index[item]]) for name, vector in vectors.items()}
+            fields = ("label", *osim.FIELDS)
+            rows[item] = [[getattr(one, name) for name in fields] for one in osim.objects_of(parts)]
+        value = float(values[index[item_ids[0]]])  # the same for all views of a scene
+        if value == value:  # a scene without objects has none
+            found[score.slug] = {"value": value, "views": rows}
+    return found
+
+
+def _prepared(evaluation: Evaluation, item: str) -> str:
+    """The file of what scoring has prepared of the references around that item; nothing where there is none any more."""
+    place, mapped = evaluation.batch.reference.item_ids.index(item), maps(evaluation.batch.metrics).keys()
+    parts = evaluation.parts.filter(start__lte=place, stop__gt=place)
+    part = max(parts, key=lambda one: len(mapped & set(one.slugs)), default=None)
+    if part is None:
+        return ""
+    key, store = reference_cache.key_of(evaluation.batch, part.slugs, part.start, part.stop), stored_files.store()
+    return str(store.local_path(key)) if store.exists(key) else ""

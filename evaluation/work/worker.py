@@ -1,0 +1,191 @@
+"""What a worker does: claim a row, do the work in the limited child, write the facts back.
+
+Every function here can be killed at any line: the row's lease runs out, and another worker begins
+again. Nothing is written but under the lease.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import time
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+
+import structlog
+from django.utils import timezone
+
+from evaluation.models import Evaluation, Part, cutting
+from evaluation.work import missing_weights, properties, reference_cache, trials, view_images
+from evaluation.work.child import SCORED
+from evaluation.work.ladder import attempt
+from evaluation.work.log import logged
+from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
+from submissions import wake
+from submissions.models import Status, Submission
+from submissions.storage import stored_files
+
+log = structlog.get_logger(__name__)
+
+TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
+
+
+@cache
+def _host() -> str:
+    return socket.gethostname()
+
+
+def name() -> str:
+    """Which process this is, for operators."""
+    return f"{_host()}:{os.getpid()}"
+
+
+def work(device: str) -> int:
+    """Do what is claimable on `device` for a turn; returns how many rows were worked on. If more
+    is left it nudges again, so that mail and boards are not kept waiting by a long queue."""
+    done, start = 0, time.monotonic()
+    while work_once(device):
+        done += 1
+        if time.monotonic() - start > TURN_SECONDS:
+            wake.send("work" if device == "cpu" else "gpu")
+            break
+    return done
+
+
+def drain(device: str = "cpu") -> int:
+    """Do everything claimable on `device`; returns how many rows were worked on."""
+    done = 0
+    while work_once(device):
+        done += 1
+    return done
+
+
+def work_once(device: str) -> bool:
+    """Claim one row and work on it: validation first, because it is short, trials that keep a column from ranking next when they
+    had nothing for long, and what nobody waits for last; False if there is none."""
+    if device == "cpu":
+        submission = Submission.objects.to_validate().claim(name(), status=Status.CLAIMED)
+        if submission is not None:
+            with logged("entry checked", submission, submission.phase, entry=submission.pk):
+                check(submission)
+            return True
+        if trials.try_once(name(), overdue=True):
+            return True
+    part = Part.objects.waiting(device).exclude(pk__in=missing_weights.left_to_others(Part)).claim(name())
+    if part is None:
+        return device == "cpu" and (trials.try_once(name()) or view_images.make_once(name()) or properties.measure_once(name()))
+    submission = part.evaluation.submission
+    with logged("part scored", part, submission.phase, entry=submission.pk, metric=part.slugs, items=part.stop - part.start):
+        score(part)
+    return True
+
+
+def check(submission: Submission) -> None:
+    """Validate a claimed upload and, if it is acceptable, cut its evaluation into parts."""
+    with attempt(submission, submission.received_at):
+        if submission.begin_validation():
+            with job_folder() as folder:
+                _check_in(folder, submission)
+
+
+def _check_in(folder, submission: Submission) -> None:
+    # The child reads a file of the upload's own name, because names decide formats.
+    archive = folder / "upload" / submission.file_name
+    archive.parent.mkdir()
+    shutil.copyfile(stored_files.store().local_path(submission.file_key), archive)
+    job = {
+        "kind": "validate",
+        "archive": f"upload/{submission.file_name}",
+        "manifest": submission.phase.manifest_data,
+    }
+    verdict = sandbox.run(folder, job, submission.heartbeat)
+    for fault in verdict["faults"]:
+        log.error("a reader broke down", submission=submission.pk, file=fault["file"], detail=fault["traceback"])
+    if not verdict["accepted"]:
+        detail = "\n".join(fault["traceback"] for fault in verdict["faults"])
+        submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"], detail)
+        return
+    key = f"artifacts/{submission.pk}-{submission.lease_token.hex}.{submission.phase.challenge.kind.stored}"
+    stored_files.store().save_file(key, folder / "artifact")
+    if not Evaluation.begin(submission, key, verdict["missing"], verdict["warnings"]):
+        stored_files.store().delete(key)
+
+
+def score(part: Part) -> None:
+    """Score a claimed part."""
+    evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference__phase__challenge").get(pk=part.evaluation_id)
+    if evaluation.state != Evaluation.State.RUNNING or evaluation.submission.status == Status.CANCELLED:
+        evaluation.drop()
+        return
+    outdated = [column for column in evaluation.batch.outdated() if column.slug in part.slugs]
+    waiting = {column.slug for column in outdated} | set(evaluation.batch.retired()).intersection(part.slugs)
+    with attempt(part, evaluation.created_at):
+        if not evaluation.batch.scores_without(outdated):
+            if evaluation.batch.is_live:
+                missing_weights.leave(part, f"{outdated[0].sentence} Re-evaluate the phase.")
+            else:
+                evaluation.drop()
+            return
+        if obstacle := missing_weights.obstacle(
+            m for m in evaluation.batch.metrics if m["slug"] in part.slugs and m["slug"] not in waiting
+        ):
+            missing_weights.leave(part, obstacle)
+            return
+        now = timezone.now()
+        part.begin(started_at=now, scored=0)
+        Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
+        if waiting.issuperset(part.slugs):
+            found = {"scores": {}, "seconds": {}}
+        else:
+            with job_folder() as folder:
+                found = _scored_in(folder, part, evaluation, waiting)
+        if not part.finish({**found["scores"], **dict.fromkeys(waiting)}, found["seconds"]):
+            log.info("late result dropped", part=part.pk)
+
+
+def _scored_in(folder: Path, part: Part, evaluation: Evaluation, waiting: Collection[str]) -> dict:
+    job = _scoring_job(part, evaluation, waiting)
+    seconds = cutting.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
+
+    def heartbeat() -> bool:
+        return _still_wanted(part, evaluation, _scored(folder, part.stop - part.start))
+
+    key, path = reference_cache.local_path(part, evaluation.batch, job, heartbeat, seconds)
+    job["prepared"] = str(path or "")
+    found = sandbox.run(folder, job, heartbeat, seconds, PATIENCE)
+    if found["unreadable"]:
+        log.warning("what is prepared of the reference could not be read", key=key)
+        reference_cache.drop(key)
+    return found
+
+
+def _scoring_job(part: Part, evaluation: Evaluation, waiting: Collection[str] = ()) -> dict:
+    reference = evaluation.batch.reference
+    wanted = set(part.slugs) - set(waiting)
+    names = ("slug", "key", "params", "fingerprint", "weights_sha256")
+    return {
+        "kind": "score",
+        "family": reference.family.key,
+        "artifact": str(stored_files.store().local_path(evaluation.submission.artifact_key)),
+        "reference": str(stored_files.store().local_path(reference.key)),
+        "item_ids": reference.item_ids[part.start : part.stop],
+        "unit_scale": evaluation.batch.unit_scale,
+        "requests": [{name: column.get(name) for name in names} for column in evaluation.batch.metrics if column["slug"] in wanted],
+    }
+
+
+def _scored(folder: Path, most: int) -> int:
+    """How many of at most so many items the job in the folder has done; 0 where it has not said yet, or is just writing it."""
+    try:
+        with (folder / SCORED).open("rb") as file:
+            said = file.read(9)  # hostile bytes are parsed where this comes from
+    except FileNotFoundError:
+        return 0
+    return min(int(said), most) if said.isdigit() else 0
+
+
+def _still_wanted(part: Part, evaluation: Evaluation, scored: int) -> bool:
+    cancelled = Submission.objects.filter(pk=evaluation.submission_id, status=Status.CANCELLED).exists()
+    return not cancelled and part.heartbeat(scored=scored)

@@ -1,0 +1,80 @@
+"""The agreement of a board's metrics and its other orders, as the API tells them."""
+
+from __future__ import annotations
+
+import math
+
+from django.http import Http404, HttpRequest
+from ninja import Router, Schema
+from pydantic import Field
+
+from leaderboard.api.boards import board_phase, viewer_audience
+from leaderboard.boards import ranking_variants
+from leaderboard.boards.ranking_variants import Agreement
+from leaderboard.models import Snapshot
+from submissions import throttling
+from submissions.api.common import ANYBODY, ERRORS, Slug
+
+router = Router(tags=["boards"], auth=ANYBODY)
+
+
+class RankOut(Schema):
+    id: int = Field(description="The entry.")
+    rank: int
+
+
+class WayOut(Schema):
+    kind: str = Field(description="board, rule (another rule), metric (one alone) or without (one left out).")
+    title: str = Field(description="The rule, or the metric that stands alone or is left out.")
+    moved: int = Field(description="Entries with another rank than on the board.")
+    flipped: int = Field(description="Pairs that stand the other way round than on the board.")
+    tau: float | None = Field(description="Kendall's tau-b with the board's order; null where either ties all.")
+    ranks: list[RankOut]
+
+
+class AgreementOut(Schema):
+    digest: str = Field(description="The ranking that was compared.")
+    n: int = Field(description="Entries compared: counted, with a value in every metric.")
+    incomplete: int
+    beyond: int = Field(description="Entries too far down the board to be compared.")
+    metrics: list[str] = Field(description="Slugs, in the order of the matrices.")
+    tau: list[list[float | None]] = Field(description="Kendall's tau-b of each metric with each; null where one ties all entries.")
+    rho: list[list[float | None]] = Field(description="Spearman's rho.")
+    groups: list[list[str]] = Field(description="Metrics that agree, by slug.")
+    ways: list[WayOut]
+    problem: str = Field(description="Why there are no ways; empty where there are.")
+
+
+@router.get(
+    "/challenges/{challenge}/phases/{phase}/agreement",
+    response={200: AgreementOut, **ERRORS},
+    summary="How far the metrics of a board agree, and what other choices would change",
+)
+def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug):
+    with throttling.LONG_REQUESTS.place(throttling.who(request)):
+        found = board_phase(request, challenge, phase)
+        snapshot = Snapshot.current(found, viewer_audience(request, found))
+        if snapshot is None:
+            raise Http404
+        return {"digest": snapshot.digest} | _told(ranking_variants.of_snapshot(snapshot))
+
+
+def _told(found: Agreement) -> dict:
+    slugs = [metric["slug"] for metric in found.metrics]
+    ways = [
+        {
+            "kind": way.kind, "title": way.title, "moved": way.moved, "flipped": way.flipped, "tau": _number(way.tau),
+            "ranks": [{"id": found.entries[index]["id"], "rank": way.ranks[index]} for index in found.order],
+        }
+        for way in found.ways
+    ]  # fmt: skip
+    return {
+        "n": found.n, "incomplete": found.incomplete, "beyond": found.beyond, "metrics": slugs,
+        "tau": [[_number(value) for value in row] for row in found.matrix.tau.tolist()],
+        "rho": [[_number(value) for value in row] for row in found.matrix.rho.tolist()],
+        "groups": [[slugs[index] for index in group] for group in found.matrix.groups], "ways": ways, "problem": found.problem,
+    }  # fmt: skip
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,395 @@
+"""Boards, their snapshots and the metrics, as the API tells them."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from ninja import Path, Query, Router, Schema
+from pydantic import Field
+
+from evaluation.metrics import registry
+from evaluation.models import Score
+from leaderboard.boards import metric_evidence
+from leaderboard.boards.human_agreement import PeopleFound
+from leaderboard.boards.rows import interval
+from leaderboard.models import Snapshot
+from leaderboard.studies.summary import Ceiling, Figure
+from submissions.api.common import (
+    ANYBODY,
+    ERRORS,
+    NAME,
+    Page,
+    PageQuery,
+    Paging,
+    Slug,
+    decode_cursor,
+    encode_cursor,
+    newest_first,
+    next_address,
+)
+from submissions.lookup import phase_for
+from submissions.models import Phase
+from submissions.permissions import allowed, require
+
+router = Router(tags=["boards"], auth=ANYBODY)
+
+Digest = Annotated[str, Path(pattern=r"^[0-9a-f]{8,64}$")]
+MetricKey = Annotated[str, Path(max_length=63, pattern=NAME)]
+
+
+class SnapshotBrief(Schema):
+    digest: str = Field(description="Names this very ranking for good.")
+    audience: str
+    n_entries: int
+    n_teams: int
+    created_at: datetime
+    page_url: str
+
+
+class PropertyCount(Schema):
+    """How many tests of the property suite a metric passes with exactly these parameters."""
+
+    state: str = Field(description="measured, measuring, failed or none.")
+    passed: int | None
+    of: int | None = Field(description="The tests that apply to such a metric.")
+
+
+class PeopleOut(Schema):
+    """How far a column agrees with the people of the board's study."""
+
+    decided: Figure | None = Field(
+        description="Decided agreement: of the answers that name a winner, how often the column puts it first, half where it ties; 0.5 is "
+        "chance. Of entries of teams and baselines, with an interval over raters and samples. Null where only means are known."
+    )
+    damaged: Figure | None = Field(description="The same with damaged, empty and reference entries.")
+    tier: int | None = Field(description="Metrics of one tier cannot be told apart by these answers; null where nothing can.")
+    of_ceiling: float | None = Field(description="How far it gets from chance to the best possible, 0 to 1.")
+    above_size: bool | None = Field(description="Whether it was shown to see more than size; null where that is not known.")
+    srocc: Figure = Field(description="Spearman's rho with the people's order of the entries, or with their mean opinion scores.")
+    krocc: Figure = Field(description="Kendall's tau-b.")
+    plcc: Figure = Field(description="Pearson's r.")
+    groups: dict[str, Figure] = Field(description="By group of raters: decided agreement.")
+    trained: str = Field(
+        "",
+        description="Of a learned metric: 'these' where it was trained on these very judgements, so that its agreement is no evidence; "
+        "'entries' on others about entries of this phase; 'unknown' where its weights do not say; else empty.",
+    )
+
+
+class StudyOut(Schema):
+    """The study that a ranking's agreement with people is of, as it stood when the ranking was made."""
+
+    slug: str
+    title: str
+    question: str
+    kind: str = Field(description="pairs or opinions.")
+    of: str = Field(description="votes, ratings or means (published ones, of which nothing else is known).")
+    made_up: bool
+    raters: int | None
+    judgements: int
+    questions: int = Field(description="Pairs of a sample that were judged; 0 of opinion scores.")
+    at: datetime
+    note: str
+    left_out: list[str] = Field(description="Entries that take no part in correlations.")
+    withdrawn: int = Field(description="Judgements in these figures that raters have withdrawn since.")
+    rules: int = Field(description="2: today's rules; 1: earlier ones, where `decided` is the share of equal answers, ties half.")
+    why: str = Field(description="What is missing for any figure; empty where nothing is.")
+    band: Ceiling | None = Field(description="How well any metric could do: another person (low) to the best possible (high).")
+
+
+class Column(Schema):
+    slug: str
+    key: str = Field(description="The service's metric; empty of an imported figure.")
+    title: str
+    params: dict[str, Any]
+    fingerprint: str = Field(description="Values of different fingerprints must not be compared.")
+    outdated: str = Field("", description="Why these are not the values of the metric's current version; empty where they are.")
+    higher_is_better: bool
+    unit: str
+    is_primary: bool
+    in_ranking: bool
+    weight: float
+    properties: PropertyCount
+    people: PeopleOut | None = Field(None, description="Null where the ranking knows of no study, or it says nothing of this column.")
+
+
+class SnapshotFull(SnapshotBrief):
+    challenge: str
+    phase: str
+    made_up: bool
+    reference: int = Field(description="The reference's version, or that of the table of imported figures.")
+    imported_from: str = Field(description="Where the figures were published; empty where they were measured here.")
+    imported_url: str
+    rule: str = Field(description="What the overall rank goes by.")
+    uncertainty: int = Field(
+        1, description="The rule of intervals, brackets and rank intervals: 2, or 1 for the percentile bootstraps of rankings of before."
+    )
+    problem: str = Field(description="Why there is no overall rank; empty where there is one.")
+    frozen_at: datetime | None
+    study: StudyOut | None
+    columns: list[Column]
+    rows_url: str
+
+
+class CellOut(Schema):
+    value: float | None
+    ci: tuple[float, float] | None = Field(
+        description="95 % interval of the value; null under six groups, where all are equal, and for a metric of the whole set."
+    )
+    n: int = Field(description="Groups of items that the value is the mean of; items where all share one group.")
+    rank: int | None
+    ranks: tuple[int, int] | None = Field(description="Where it may truly stand: all entries at once, at 95 %. Null if it is not tested.")
+    group: int | None = Field(description="Its bracket, from 1: it is not told apart from the first entry of that, all pairs counted.")
+    loose: bool = Field(False, description="Whether it is not told apart from the first entry of a higher bracket either.")
+
+
+class Row(Schema):
+    """One entry. Ranks are those of the whole board, wherever the piece begins."""
+
+    rank: int | None = Field(description="Null: not ranked.")
+    value: float | None
+    ranks: tuple[int, int] | None = Field(description="Where it may truly stand by the board's rule: all entries at once, at 95 %.")
+    group: int | None = Field(description="Its bracket, from 1.")
+    loose: bool = Field(False, description="Whether a higher bracket may be its own.")
+    id: int
+    number: int
+    name: str
+    team: str
+    received_at: datetime
+    counted: bool
+    baseline: bool
+    verified: bool
+    late: bool
+    detail: str = Field("", description="What a table of imported figures says beside the name.")
+    state: str = Field(
+        description="hidden or disqualified, told to organizers only; waiting for re-evaluation, where it has no value yet in a column "
+        "whose metric has a newer version; else empty."
+    )
+    paper: str
+    code: str
+    people: Figure | None = Field(
+        None,
+        description="What people found of it: how often they would pick it against the others, by its `n` answers, or its mean of `n` "
+        "scores; 0 where that number is not known.",
+    )
+    scores: dict[str, CellOut]
+
+
+class ParamOut(Schema):
+    name: str
+    kind: str
+    default: float | int | bool | str | None
+    low: float | None
+    high: float | None
+    choices: list[str]
+    unit: str
+    doc: str
+
+
+class MetricOut(Schema):
+    key: str
+    title: str
+    family: str
+    higher_is_better: bool
+    bounds: tuple[float | None, float | None] = Field(description="The least and the greatest value; null where there is no limit.")
+    unit: str
+    params: list[ParamOut]
+    weights: str | None
+    version: int
+    doc: str
+    formula: str
+    paper: str
+    fingerprint: str = Field(description="Of the metric with its default parameters.")
+    properties: PropertyCount = Field(description="With the default parameters.")
+    cost_ms: float | None = Field(description="Milliseconds a sample takes, here or where the property table was made.")
+
+
+class RowQuery(Paging):
+    limit: int = Field(100, ge=1, le=1000)
+    sort: str | None = Field(None, max_length=63, pattern=NAME, description="A metric's slug; without it by overall rank.")
+
+
+# --- snapshots -------------------------------------------------------------------------------
+
+
+def _brief(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
+    address = reverse("snapshot", args=[phase.challenge.slug, phase.slug, snapshot.digest])
+    fields = ("digest", "audience", "n_entries", "n_teams", "created_at")
+    return {name: getattr(snapshot, name) for name in fields} | {"page_url": request.build_absolute_uri(address)}
+
+
+def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
+    content = snapshot.content
+    imported = content.get("imported") or {"source": "", "url": ""}
+    counts = metric_evidence.counts(metric["fingerprint"] for metric in content["metrics"])
+    found = PeopleFound.read(content.get("people"))
+    outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
+    rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
+    return _brief(request, snapshot, phase) | {
+        "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": content["challenge"]["made_up"],
+        "reference": content["reference"], "imported_from": imported["source"],
+        "imported_url": imported["url"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
+        "uncertainty": content.get("uncertainty", 1),
+        "frozen_at": content["frozen_at"], "study": _study(snapshot),
+        "columns": [
+            m | {"properties": counts[m["fingerprint"]], "people": _people(found, m["slug"]), "outdated": outdated.get(m["slug"], "")}
+            for m in content["metrics"]
+        ],
+        "rows_url": rows,
+    }  # fmt: skip
+
+
+def _study(snapshot: Snapshot) -> dict[str, Any] | None:
+    found = PeopleFound.read(snapshot.content.get("people"))
+    if found is None:
+        return None
+    names = ("kind", "of", "raters", "judgements", "questions", "at", "note", "left_out", "why", "band")
+    return (
+        {name: getattr(found, name) for name in names} | found.study.model_dump() | {"withdrawn": snapshot.withdrawn, "rules": found.people}
+    )
+
+
+def _people(found: PeopleFound | None, slug: str) -> dict[str, Any] | None:
+    line = next((line for line in found.metrics if line.slug == slug), None) if found is not None else None
+    if found is None or line is None:
+        return None
+    known = {name: getattr(line, name) for name in ("damaged", "tier", "of_ceiling", "above_size", "groups", "trained")}
+    decided = None if found.of == "means" or line.decided.value is None else line.decided
+    return known | {"decided": decided, "srocc": line.rho, "krocc": line.tau, "plcc": line.r}
+
+
+def viewer_audience(request: HttpRequest, phase: Phase) -> str:
+    organizes = allowed(request.user, "challenge.organize", phase.challenge)
+    return Snapshot.Audience.ORGANIZERS if organizes else Snapshot.Audience.PUBLIC
+
+
+def board_phase(request: HttpRequest, challenge: str, phase: str) -> Phase:
+    found = phase_for(request.user, challenge, phase)
+    require(request.user, "phase.see_board", found)
+    return found
+
+
+def _snapshot(request: HttpRequest, phase: Phase, digest: str) -> Snapshot:
+    found = Snapshot.open(phase, digest)
+    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and viewer_audience(request, phase) != found.audience):
+        raise Http404
+    return found
+
+
+@router.get("/challenges/{challenge}/phases/{phase}/board", response={200: SnapshotFull, **ERRORS}, summary="The newest ranking of a phase")
+def get_board(request: HttpRequest, challenge: Slug, phase: Slug):
+    found = board_phase(request, challenge, phase)
+    snapshot = Snapshot.current(found, viewer_audience(request, found))
+    if snapshot is None:
+        raise Http404
+    return _full(request, snapshot, found)
+
+
+@router.get(
+    "/challenges/{challenge}/phases/{phase}/snapshots",
+    response={200: Page[SnapshotBrief], **ERRORS},
+    summary="All rankings kept of a phase",
+)
+def list_snapshots(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery):
+    found = board_phase(request, challenge, phase)
+    rows = Snapshot.objects.defer("payload").filter(phase=found, audience=viewer_audience(request, found))
+    items, following = newest_first(rows, request, paging)
+    return {"items": [_brief(request, snapshot, found) for snapshot in items], "next": following}
+
+
+@router.get("/challenges/{challenge}/phases/{phase}/snapshots/{digest}", response={200: SnapshotFull, **ERRORS}, summary="One ranking")
+def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest):
+    found = board_phase(request, challenge, phase)
+    return _full(request, _snapshot(request, found, digest), found)
+
+
+@router.get(
+    "/challenges/{challenge}/phases/{phase}/snapshots/{digest}/rows",
+    response={200: Page[Row], **ERRORS},
+    summary="The rows of a ranking, best first",
+)
+def list_rows(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest, wanted: Query[RowQuery]):
+    found = board_phase(request, challenge, phase)
+    content = _snapshot(request, found, digest).content
+    columns = {metric["slug"]: metric for metric in content["metrics"]}
+    if wanted.sort is not None and wanted.sort not in columns:
+        raise Http404
+    order = (columns[wanted.sort] if wanted.sort is not None else content["overall"])["order"]
+    start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
+    stop = min(start + wanted.limit, len(order))
+    rows = [_row(content, index) for index in order[start:stop]]
+    return {"items": rows, "next": next_address(request, encode_cursor(stop)) if stop < len(order) else None}
+
+
+def _row(content: dict, index: int) -> dict[str, Any]:
+    overall = content["overall"]
+    scores = {
+        metric["slug"]: {
+            "value": metric["value"][index], "ci": _whole(interval(metric, index)), "n": metric["n"][index],
+            "rank": metric["rank"][index], "ranks": _pair(metric, "rank_low", "rank_high", index), "group": metric["group"][index],
+            "loose": _loose(metric, index),
+        }
+        for metric in content["metrics"]
+    }  # fmt: skip
+    told = content.get("people")
+    if told:
+        ends = {name: told[name][index] for name in ("value", "low", "high")}
+        counts = told.get("n")  # not kept by rankings of before
+        why = told.get("why", "") if ends["low"] is None else ""
+        people = ends | {"n": counts[index] if counts else 0, "why": why} if ends["value"] is not None else None
+    else:
+        people = None
+    standing = {"rank": overall["rank"][index], "value": overall["value"][index], "group": overall["group"][index]}
+    standing |= {"loose": _loose(overall, index)}
+    ranks = _pair(overall, "rank_low", "rank_high", index)
+    return content["entries"][index] | standing | {"ranks": ranks, "scores": scores, "people": people}
+
+
+def _loose(column: dict, index: int) -> bool:
+    return "loose" in column and column["loose"][index]
+
+
+def _pair(column: dict, low: str, high: str, index: int) -> tuple | None:
+    return _whole((column[low][index], column[high][index]))
+
+
+def _whole(ends: tuple) -> tuple | None:
+    return None if None in ends else ends
+
+
+# --- metrics ---------------------------------------------------------------------------------
+
+
+@router.get("/metrics", response={200: Page[MetricOut], **ERRORS}, summary="All metrics there are")
+def list_metrics(request: HttpRequest, paging: PageQuery):
+    keys = sorted(registry.REGISTRY)
+    start = decode_cursor(paging.cursor) if paging.cursor is not None else 0
+    stop = min(start + paging.limit, len(keys))
+    items = _metrics([registry.REGISTRY[key] for key in keys[start:stop]])
+    return {"items": items, "next": next_address(request, encode_cursor(stop)) if stop < len(keys) else None}
+
+
+@router.get("/metrics/{key}", response={200: MetricOut, **ERRORS}, summary="A metric")
+def get_metric(request: HttpRequest, key: MetricKey):
+    if key not in registry.REGISTRY:
+        raise Http404
+    return _metrics([registry.REGISTRY[key]])[0]
+
+
+def _metrics(specs: list[registry.MetricSpec]) -> list[dict[str, Any]]:
+    """Specs with what is known of them for their default parameters."""
+    fingerprints = {spec.key: registry.fingerprint(spec.key, {}) for spec in specs}
+    counts, here = metric_evidence.counts(fingerprints.values()), Score.typical_costs(fingerprints.values())
+    rows = []
+    for spec in specs:
+        fingerprint = fingerprints[spec.key]
+        cost = metric_evidence.cost_of(fingerprint, here.get(fingerprint))
+        fields = {name: getattr(spec, name) for name in MetricOut.model_fields if hasattr(spec, name)}
+        fields["weights"] = " + ".join(network for network, _ in spec.networks) or None
+        fields["bounds"] = tuple(None if bound is None or math.isinf(bound) else bound for bound in spec.bounds)  # JSON has no infinity
+        rows.append(fields | {"fingerprint": fingerprint, "properties": counts[fingerprint], "cost_ms": cost and cost.ms})
+    return rows

@@ -1,0 +1,211 @@
+"""Entries as the API tells them: where they stand and what they scored.
+
+These stand in the router of `submissions/api/entries.py`, because an address with two methods is
+one address; they are here because only this room knows scores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Prefetch, Q
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Query, Schema
+from pydantic import Field
+
+from evaluation.metrics import registry
+from evaluation.models import Evaluation, Score
+from evaluation.result_tables import spec_of
+from evaluation.work import progress as work_progress
+from leaderboard.boards.scorecard import current_evaluation
+from submissions.api.common import (
+    ANYBODY,
+    ERRORS,
+    NAME,
+    SIGNED_IN,
+    Id,
+    Page,
+    Paging,
+    decode_cursor,
+    encode_cursor,
+    newest_first,
+    next_address,
+)
+from submissions.api.entries import SubmissionBrief, brief, router
+from submissions.lookup import submission_for
+from submissions.models import Status, Submission
+from submissions.permissions import Viewer, allowed, require
+
+
+class Progress(Schema):
+    done: int
+    total: int
+
+
+class ScoreOut(Schema):
+    key: str
+    title: str
+    value: float | None
+    ci: tuple[float, float] | None = Field(
+        description="95 % interval of the value; null under six groups, where all are equal, and for a metric of the whole set."
+    )
+    n: int = Field(description="Groups of items that the value is the mean of; items where all share one group.")
+    n_ok: int
+    n_missing: int
+    n_invalid: int
+    higher_is_better: bool
+    unit: str
+
+
+class SubmissionFull(SubmissionBrief):
+    queue_position: int | None = Field(description="From 1, while nobody works on it.")
+    progress: Progress | None
+    attempts: int | None  # that failed by its own doing, and the one under way
+    losses: int | None  # workers that were lost while they had it; no fault of the entry
+    scores: dict[str, ScoreOut] | None = Field(description="By the metric's slug; null where you may not see them, or there are none yet.")
+    waiting: list[str] = Field(
+        description="Slugs of metrics that it has no score of before the phase is re-evaluated, because they have a newer version."
+    )
+
+
+class ItemScore(Schema):
+    item: str
+    group: str
+    value: float | None
+    status: str
+    parts: dict[str, float]
+
+
+class SubmissionFilter(Paging):
+    """Your teams' entries, newest first."""
+
+    challenge: str | None = Field(None, max_length=63, pattern=NAME)
+    phase: str | None = Field(None, max_length=63, pattern=NAME)
+    status: Status | None = None
+    uploading: bool | None = Field(None, description="Only uploads that are not finished and can go on.")
+    sha256: str | None = Field(None, pattern="^[0-9a-fA-F]{64}$")
+
+
+@router.get("/submissions", auth=SIGNED_IN, response={200: Page[SubmissionFull], **ERRORS}, summary="Your teams' entries")
+def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]):
+    now = timezone.now()
+    found = Submission.objects.filter(team__memberships__user=request.user).select_related("phase__challenge", "team")
+    exact = {"phase__challenge__slug": wanted.challenge, "phase__slug": wanted.phase, "status": wanted.status}
+    found = found.filter(**{name: value for name, value in exact.items() if value is not None})
+    if wanted.sha256 is not None:
+        found = found.filter(sha256=wanted.sha256.lower())
+    if wanted.uploading is not None:
+        still = Q(status=Status.UPLOADING, upload_expires_at__gt=now)
+        found = found.filter(still if wanted.uploading else ~still)
+    items, following = newest_first(found, request, wanted)
+    return {"items": fulls(request, items, now), "next": following}
+
+
+@router.get(
+    "/submissions/{submission}",
+    auth=ANYBODY,
+    response={200: SubmissionFull, **ERRORS},
+    summary="An entry: where it stands, what it scored",
+)
+def get_submission(request: HttpRequest, submission: Id):
+    return full(request, submission_for(request.user, submission), timezone.now())
+
+
+def full(request: HttpRequest, submission: Submission, now: datetime) -> dict[str, Any]:
+    """`SubmissionFull` as the caller may see it."""
+    return fulls(request, [submission], now)[0]
+
+
+def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[dict[str, Any]]:
+    """`SubmissionFull` of several entries; what they need is fetched for all of them at once."""
+    viewers: dict[int, Viewer] = {}
+    for it in submissions:
+        viewers.setdefault(it.phase.challenge_id, Viewer(request.user, it.phase.challenge, now))
+    may = {it.pk: viewers[it.phase.challenge_id].may for it in submissions}
+    own = [it for it in submissions if may[it.pk]("submission.see_problems", it)]
+    standings, again = work_progress.standings(own, now), Submission.duplicate_warnings(own)
+    told = [it for it in submissions if it.status == Status.SCORED and may[it.pk]("submission.see_scores", it)]
+    scores = Prefetch("scores", Score.objects.defer("status_vector", "part_vectors"))
+    shown = (
+        Evaluation.objects.filter(submission__in=told, batch__state="current")
+        .select_related("batch__reference", "batch__results")
+        .prefetch_related(scores)
+    )
+    evaluations = {evaluation.submission_id: evaluation for evaluation in shown}
+    rows = []
+    for it in submissions:
+        row = brief(request, it, viewers[it.phase.challenge_id], again.get(it.pk)) | _standing(standings.get(it.pk))
+        evaluation = evaluations.get(it.pk)
+        without = [metric["slug"] for metric in evaluation.waiting()] if evaluation else []
+        rows.append(row | {"scores": _scores(evaluation) if evaluation else None, "waiting": without})
+    return rows
+
+
+def _standing(standing: work_progress.Standing | None) -> dict[str, Any]:
+    if standing is None:
+        return {"queue_position": None, "progress": None, "attempts": None, "losses": None}
+    progress = {"done": standing.done, "total": standing.total} if standing.total else None
+    return {
+        "queue_position": standing.position, "progress": progress, "attempts": standing.attempts, "losses": standing.losses,
+    }  # fmt: skip
+
+
+def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    columns = {metric["slug"]: metric for metric in evaluation.batch.metrics}
+    rows = {}
+    for score in evaluation.scores.all():
+        spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
+        row = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
+        row |= {
+            "title": columns[score.slug]["title"] if score.slug in columns else spec.title,
+            "higher_is_better": spec.higher_is_better,
+            "unit": spec.unit,
+        }
+        rows[score.slug] = row | {"ci": score.interval()}
+    return rows
+
+
+class ItemQuery(Paging):
+    """Which metric's values, and which piece of them."""
+
+    metric: str = Field(max_length=63, pattern=NAME, description="The metric's slug in the phase.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+@router.get(
+    "/submissions/{submission}/items",
+    auth=ANYBODY,
+    response={200: Page[ItemScore], **ERRORS},
+    summary="One metric's value for every sample",
+    description="In the reference's order. A value is null where the reference or the configuration leaves nothing to measure, and "
+    "where it would tell something of a reference you may not see; so are the parts.",
+)
+def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]):
+    found = submission_for(request.user, submission)
+    require(request.user, "submission.see_items", found)
+    evaluation = current_evaluation(found)
+    score = evaluation.scores.filter(slug=wanted.metric).first() if evaluation and found.status == Status.SCORED else None
+    if score is None:
+        return {"items": [], "next": None}
+    start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
+    reference = evaluation.batch.reference
+    stop = min(start + wanted.limit, len(reference.item_ids))
+    sees_reference = allowed(request.user, "phase.see_reference", found.phase)
+    rows = [_item(score, reference, index, sees_reference) for index in range(start, stop)]
+    more = stop < len(reference.item_ids)
+    return {"items": rows, "next": next_address(request, encode_cursor(stop)) if more else None}
+
+
+def _item(score: Score, reference, index: int, sees_reference: bool) -> dict[str, Any]:
+    values = score.values_shown(sees_reference)
+    value = float(values[index]) if index < len(values) else math.nan
+    every = score.parts.items() if sees_reference else ()  # they tell the size of the reference
+    parts = {name: float(vector[index]) for name, vector in every if math.isfinite(vector[index])}
+    return {
+        "item": reference.item_ids[index], "group": reference.groups[index], "value": None if math.isnan(value) else value,
+        "status": str(score.statuses[index]), "parts": parts,
+    }  # fmt: skip

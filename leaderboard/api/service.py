@@ -1,0 +1,179 @@
+"""The REST API, /api/v1/: the one instance, its errors, and its documentation.
+
+Routers live with their nouns: `submissions/api/` (taking part, uploading), `entry_api.py`
+(entries and their scores), `board_api.py` (boards, snapshots, metrics), `agreement_api.py`
+and `study_api.py`.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.cache import patch_cache_control
+from django.views import defaults
+from django.views.decorators.http import require_safe
+from ninja import NinjaAPI, Router
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.responses import Response
+from structlog.contextvars import get_contextvars
+
+from leaderboard.api import agreement, boards, entries, studies
+from submissions.api import challenges, teams
+from submissions.errors import Refused
+from submissions.storage.stored_files import StorageError
+from submissions.throttling import TooOften
+
+ROOT = "/api/"  # of every address whose errors are problem details
+STATUS = {"too_large": 413, "too_many_requests": 429, "storage": 503, "busy": 503}  # of a refusal by its code; else 409
+PROBLEM = "application/problem+json"
+
+
+class Api(NinjaAPI):
+    """Answers belong to whoever asked: no shared cache may keep them."""
+
+    _schema: Any = None
+
+    def create_response(self, request: HttpRequest, data: Any, **kwargs: Any) -> HttpResponse:
+        response = super().create_response(request, data, **kwargs)
+        patch_cache_control(response, private=True, no_cache=True)
+        return response
+
+    def get_openapi_schema(self, **kwargs: Any) -> Any:
+        """The schema, made once: it takes long, and no request changes it."""
+        if self._schema is None:
+            self._schema = self._made_schema(**kwargs)
+        return self._schema
+
+    def _made_schema(self, **kwargs: Any) -> Any:
+        """The schema, with errors under the media type they are really sent as."""
+        schema = super().get_openapi_schema(**kwargs)
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                for status, response in operation["responses"].items():
+                    content = response.get("content", {})
+                    if int(status) >= 400 and "application/json" in content:
+                        content[PROBLEM] = content.pop("application/json")
+        return schema
+
+
+api = Api(
+    title="Plumbline",
+    version="1",
+    description=(
+        "Everything a participant and a visitor can do. Send an API token (made on your account page) as "
+        "`Authorization: Bearer plumb_…`; public things need none. Errors are problem details "
+        "(application/problem+json) with a sentence in `detail` and a stable name in `code`. Lists come in "
+        "pieces: follow `next` until it is null."
+    ),
+    docs_decorator=require_safe,
+)
+api.add_router("", challenges.router)
+api.add_router("", teams.router)
+api.add_router("", teams.account)
+api.add_router("", entries.router)  # with those of submissions/api/entries.py
+api.add_router("", boards.router)
+api.add_router("", agreement.router)
+api.add_router("", studies.router)
+
+
+def problem(status: int, detail: str, code: str, **more: Any) -> HttpResponse:
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, "code": code, **more}
+    body |= {"request_id": request_id} if (request_id := get_contextvars().get("request_id")) else {}
+    response = Response(body, status=status)
+    response["Content-Type"] = PROBLEM
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@api.exception_handler(Refused)
+def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+    more = {"retry_at": error.retry_at} if error.retry_at else {}
+    response = problem(STATUS.get(error.code, 409), error.sentence, error.code, **more)
+    if isinstance(error, TooOften):
+        response["Retry-After"] = str(error.seconds)
+    return response
+
+
+@api.exception_handler(StorageError)
+def storage_failed(request: HttpRequest, error: StorageError) -> HttpResponse:
+    response = problem(503, str(error), "storage")
+    response["Retry-After"] = "30"
+    return response
+
+
+@api.exception_handler(Http404)
+def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
+    return problem(404, "There is nothing here, or nothing that you may see; check the address, or log in.", "not_found")
+
+
+@api.exception_handler(PermissionDenied)
+def denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    said = str(error) or "You may not do this; log in as somebody who may."
+    return problem(403, said, "forbidden")
+
+
+@api.exception_handler(AuthenticationError)
+def not_authenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    said = str(error)
+    sentence = said if said != "Unauthorized" else "Log in, or send an API token as a bearer token."
+    response = problem(401, sentence, "unauthenticated")
+    response["WWW-Authenticate"] = 'Bearer realm="Plumbline"'
+    return response
+
+
+@api.exception_handler(HttpError)
+def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    said = str(error)
+    sentence = said if said.endswith(".") else "The request's body is not the JSON it must be; see the documentation."
+    return problem(error.status_code, sentence, HTTPStatus(error.status_code).name.lower())
+
+
+@api.exception_handler(RequestDataTooBig)
+def body_too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+    return problem(413, "This request is larger than it can be; send files in parts.", "too_large")
+
+
+@api.exception_handler(ValidationError)
+def not_valid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    errors = [{"field": _field(one["loc"]), "message": one["msg"]} for one in error.errors]
+    first = f"{errors[0]['field'].split('.')[-1]}: {errors[0]['message']}" if errors else "the request"
+    return problem(422, f"The request is not as it must be ({first}); see the documentation.", "invalid", errors=errors)
+
+
+def _field(place: tuple) -> str:
+    """Where in the request a fault is: the first step names query, path or body."""
+    return ".".join(str(step) for step in place[1:]) or str(place[0])
+
+
+_rest = Router()
+api.add_router("", _rest)  # the last one: what no other address matched
+
+
+@_rest.api_operation(["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:rest}", include_in_schema=False, auth=None, url_name="api_nothing")
+def nothing_here(request: HttpRequest, rest: str):
+    raise Http404
+
+
+# --- what no handler above has answered: Django has logged it with its traceback, and asks here for the answer (see `leaderboard.urls`)
+
+
+def handle_server_error(request: HttpRequest) -> HttpResponse:
+    """The answer to an exception that nobody foresaw, wherever in the API or its middleware it was raised; a page elsewhere."""
+    if not request.path.startswith(ROOT):
+        return defaults.server_error(request)
+    return problem(500, "Something broke on our side, and the operators have been told; try again in a minute.", "internal_error")
+
+
+def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The answer to a request that Django itself refuses to read."""
+    if not request.path.startswith(ROOT):
+        return defaults.bad_request(request, exception)
+    return problem(400, "This request cannot be read; check its address, its host and its headers.", "bad_request")
+
+
+def handle_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The answer to an address that is not there at all."""
+    return not_found(request, exception) if request.path.startswith(ROOT) else defaults.page_not_found(request, exception)

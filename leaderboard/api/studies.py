@@ -1,0 +1,107 @@
+"""Studies as the API tells them: what people were asked, and everything that follows from their answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Sum
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from ninja import Router, Schema
+from pydantic import Field
+
+from leaderboard.api.boards import board_phase
+from leaderboard.models import Study
+from leaderboard.studies.summary import Summary
+from leaderboard.views.studies import barred_from, withheld_labels
+from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
+from submissions.models import Phase
+from submissions.permissions import allowed
+
+router = Router(tags=["studies"], auth=ANYBODY)
+
+
+class StudyBrief(Schema):
+    slug: str
+    title: str
+    question: str = Field(description="What raters were asked.")
+    source: str = Field(description="Who collected the judgements, where they came from elsewhere.")
+    kind: str = Field(description="pairs, or opinions (scores from 1 to 5).")
+    state: str = Field(description="draft, open or closed.")
+    rater_skill: str = Field(
+        description="crowd, skilled or expert: how much worse than such a rater a judge model may be (.1, .15, .2) to stand beside "
+        "people; named before the study opened."
+    )
+    covariates: list[str] = Field(description="What the model of preference takes account of: size, texture; named before it opened.")
+    made_up: bool = Field(description="Its raters are invented.")
+    created_at: datetime
+    criteria: list[str] = Field(description="The criteria that are analysed; an empty name holds all answers.")
+    raters: int | None = Field(description="People whose answers are analysed; null where that is not known, or nothing is analysed yet.")
+    judgements: int | None = Field(description="Answers analysed on the main criterion; 0 where only means were published.")
+    withdrawn: int = Field(description="Judgements that raters took along when they left, and that nothing is computed of any more.")
+    screened: int | None = Field(
+        description="How many raters' scores were left out of the analysis on the main criterion because they hardly go with the others'; "
+        "null where nobody was screened."
+    )
+    analysed_at: datetime | None
+    page_url: str
+
+
+class StudyFull(StudyBrief):
+    analyses: dict[str, Summary] = Field(
+        description="By criterion, what `python -m leaderboard.stats --json` prints: how far every metric agrees with people, with "
+        "intervals over raters and samples, tiers and guards; what people prefer, with rank intervals; the best possible; "
+        "contradictions, reliability, and whether that is enough. The top level is of the entries of teams and baselines, `all` of "
+        "damaged ones too. Raters are numbered, and how consistent each of them is goes to organizers alone."
+    )
+
+
+def _seen(request: HttpRequest, phase: Phase):
+    rows = Study.objects.filter(phase=phase)
+    if not allowed(request.user, "challenge.organize", phase.challenge):
+        rows = rows.shown()
+    return rows.prefetch_related("analyses").annotate(n_withdrawn=Coalesce(Sum("raters__withdrawn"), 0))
+
+
+def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
+    done = {row.criterion: row for row in study.analyses.all() if row.summary is not None}
+    main = done[study.leading(done)] if done else None
+    summary = main.summary if main else None
+    address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
+    fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "made_up", "created_at")
+    return {name: getattr(study, name) for name in fields} | {
+        "criteria": study.in_order(done), "raters": summary.n_people if summary else None,
+        "judgements": summary.counted if summary else None, "withdrawn": study.n_withdrawn,
+        "screened": len(summary.screened) if summary and summary.screening else None,
+        "analysed_at": main.finished_at if main else None, "page_url": request.build_absolute_uri(address),
+    }  # fmt: skip
+
+
+@router.get(
+    "/challenges/{challenge}/phases/{phase}/studies",
+    response={200: Page[StudyBrief], **ERRORS},
+    summary="The studies of a phase: what people compared or scored",
+)
+def list_studies(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery):
+    found = board_phase(request, challenge, phase)
+    items, following = newest_first(_seen(request, found), request, paging)
+    return {"items": [_brief(request, study, found) for study in items], "next": following}
+
+
+@router.get(
+    "/challenges/{challenge}/phases/{phase}/studies/{study}",
+    response={200: StudyFull, **ERRORS},
+    summary="One study with its analysis",
+)
+def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug):
+    found = board_phase(request, challenge, phase)
+    row = _seen(request, found).filter(slug=study).first()
+    if row is None:
+        raise Http404
+    done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
+    organizes = allowed(request.user, "challenge.organize", found.challenge)
+    withheld = withheld_labels(row, barred_from(found, organizes))
+    analyses = {name: done[name].without(withheld).numbered(organizes) for name in row.in_order(done)}
+    return _brief(request, row, found) | {"analyses": analyses}

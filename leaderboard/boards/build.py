@@ -1,0 +1,494 @@
+"""A phase's ranking as one plain value: what a snapshot keeps and every page and export reads.
+
+`build` asks the database a fixed number of questions (entries, scores in bundles) and leaves all
+arithmetic to `leaderboard.stats`. The payload is JSON: entries in the order they were received,
+and per metric and for the overall rank one list per figure, in the same order. A list of floats
+holds None where there is no value. Nothing per item, and nothing of the reference, is in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Prefetch, Q
+from django.utils import timezone
+
+from evaluation.models import EvaluationBatch, Score, Trial
+from evaluation.models.trial import Standing
+from evaluation.networks.gate import design as gate
+from evaluation.result_tables import spec_of
+from leaderboard.boards import certainty, human_agreement
+from leaderboard.boards.rows import WAITING
+from leaderboard.stats import ranking, uncertainty
+from leaderboard.stats.overall import FIRST as OVERALL_FIRST
+from leaderboard.stats.overall import overall_brackets
+from leaderboard.studies.summary import HIDDEN_NAME
+from submissions.models import Phase, Status, Submission
+
+FORMAT = 1
+RULE = 2  # of intervals, brackets and rank intervals; rankings without one are by percentile bootstrap
+PUBLIC, ORGANIZERS = "public", "organizers"
+ASKED = 50  # entries that are looked through for what clean views score
+LEADERS = 3  # entries whose share of halves of the groups led is kept
+BUNDLE = 500  # entries whose scores are fetched at once
+
+
+@dataclass
+class Row:
+    """One entry of a board, and whether it counts in the ranking."""
+
+    submission: Submission
+    counted: bool
+    late: bool = False
+    waiting: tuple[str, ...] = ()  # slugs of columns that it has no score in before the phase is re-evaluated
+    waits: bool = False  # and whether one of them decides the order
+    detail: str = ""  # what a table of results says beside the name
+
+    @property
+    def received(self) -> datetime:
+        return self.submission.received_at or self.submission.created_at
+
+    @property
+    def shown_as(self) -> str:
+        """Why it does not count, in one word; empty where it does."""
+        it = self.submission
+        if it.disqualified_at:
+            return "disqualified"
+        if it.hidden_at:
+            return "hidden"
+        if self.waits:
+            return WAITING
+        return "baseline" if it.is_baseline else ""
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it is one of the entries of a team that the board stands for."""
+        return self.shown_as == "" or (self.shown_as == WAITING and not self.submission.is_baseline)
+
+    def to_dict(self) -> dict[str, Any]:
+        it = self.submission
+        waiting = {"waiting": list(self.waiting)} if self.waiting else {}
+        return {
+            "id": it.pk, "number": it.number, "name": it.method_name, "team": it.team.name, "team_id": it.team_id,
+            "received_at": self.received.isoformat(), "counted": self.counted, "baseline": it.is_baseline,
+            "verified": it.is_verified, "paper": it.paper_url, "code": it.code_url,
+            "state": self.shown_as if self.shown_as != "baseline" else "", "late": self.late,
+            "detail": self.detail,
+            "reason": it.disqualified_reason if it.disqualified_at else it.hidden_reason if it.hidden_at else "",
+            **waiting,
+        }  # fmt: skip
+
+
+@dataclass
+class Values:
+    """The scores of one metric, in the order of the rows."""
+
+    value: list[float | None]
+    n: list[int]
+    vectors: np.ndarray = field(repr=False)  # float64[rows, items], NaN where there is none
+
+    @classmethod
+    def empty(cls, rows: int, items: int) -> Values:
+        return cls([None] * rows, [0] * rows, np.full((rows, items), math.nan))
+
+    def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
+        """The scores over the items of the chosen scenes alone: the mean over groups of their means. Who had no value has none."""
+        scene_of = batch.reference.family.group_of
+        inside = np.array([scene_of(item) in chosen for item in batch.item_ids])
+        vectors = np.where(inside[None, :], self.vectors, math.nan)
+        matrix = uncertainty.unit_matrix(vectors, batch.groups, "item")
+        n = np.isfinite(matrix).sum(axis=1)
+        sums = np.where(np.isfinite(matrix), matrix, 0.0).sum(axis=1)
+        value = [float(total / k) if k and old is not None else None for total, k, old in zip(sums, n, self.value, strict=True)]
+        return Values(value, [int(k) if one is not None else 0 for k, one in zip(n, value, strict=True)], vectors)
+
+
+def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str, Any] | None:
+    """The board of `phase` for an audience ("public" or "organizers") as it stands at `now`; None
+    while the phase has nothing to be scored against."""
+    batch = EvaluationBatch.current(phase)
+    if batch is None:
+        return None
+    standings = Trial.standings(batch)
+    columns = ranking_columns(batch.metrics, standings)
+    # The title of the primary metric, where that may not rank.
+    barred = next((m["title"] for m in batch.metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks), "")
+    eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
+    primary = primary_slug(columns)
+    rows = _chosen_rows(phase, batch, eligible, primary)
+    scores = _scores(batch, rows)
+    counted = [row.counted for row in rows]
+    metrics, matrices = [], {}
+    for metric in columns:
+        values, standing = scores[metric["slug"]], standings.get(metric["slug"])
+        if standing is not None and standing.scenes is not None:
+            values = values.of_scenes(batch, standing.scenes)
+        matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level)
+        metrics.append(_metric(metric, values, matrices[metric["slug"]], counted, standing))
+        if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
+            metrics[-1]["clean"] = _clean_bands(batch, metric["slug"], standing)
+    participants = [row for row in eligible if row.takes_part]
+    shown = [row.to_dict() for row in rows]
+    unit = certainty.Unit.of(batch.groups, phase.challenge)
+    return {
+        "format": FORMAT,
+        "uncertainty": RULE,
+        "audience": audience,
+        "batch": batch.pk,
+        "challenge": {"slug": phase.challenge.slug, "title": phase.challenge.title, "made_up": phase.challenge.made_up},
+        "phase": {
+            "slug": phase.slug,
+            "title": phase.title,
+            "entries": Phase.Entries.ALL if batch.is_imported else phase.entries,
+            "rule": phase.ranking,
+        },
+        "reference": batch.version,
+        "imported": {"source": phase.results_source, "url": phase.results_url} if batch.is_imported else None,
+        "frozen_at": _frozen_at(phase, audience, now),
+        "n_teams": len({row.submission.team_id for row in participants}),
+        "n_entries": len(participants),
+        "n_items": len(batch.item_ids),
+        "resampled": unit.noun,
+        "n_resampled": unit.n,
+        "inner": unit.inner,
+        "people": human_agreement.found_by_people(
+            phase, audience == PUBLIC, shown, {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
+        ),
+        "entries": shown,
+        "metrics": metrics,
+        "overall": _overall(phase.ranking, primary, metrics, matrices, counted, barred),
+    }
+
+
+def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
+    """Whether organizers would see the very ranking the public sees."""
+    held_back = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
+    if phase.frozen_since(now) is not None or phase.studies.filter(is_public=False).exists():
+        return False
+    return held_back.count() == held_back.eligible().count()
+
+
+def ranking_columns(metrics: Sequence[dict], standings: Mapping[str, Standing]) -> list[dict]:
+    """The columns of a batch, those that may not rank neither primary nor in the overall rank."""
+    return [
+        metric if (found := standings.get(metric["slug"])) is None or found.ranks else metric | {"is_primary": False, "in_ranking": False}
+        for metric in metrics
+    ]
+
+
+def primary_slug(metrics: Sequence[dict]) -> str | None:
+    """The metric a team's best entry is chosen by: the primary one, else the first that ranks."""
+    marked = [m["slug"] for m in metrics if m["is_primary"]] or [m["slug"] for m in metrics if m["in_ranking"]]
+    return marked[0] if marked else None
+
+
+# --- which entries -------------------------------------------------------------------------
+
+
+def _frozen_at(phase: Phase, audience: str, now: datetime | None) -> str | None:
+    frozen = phase.frozen_since(now)
+    return frozen.isoformat() if frozen and audience == PUBLIC else None
+
+
+def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audience: str, now: datetime) -> Iterator[Row]:
+    """Scored entries this audience may see, in the order they were received.
+
+    One that waits in a column that decides the order is shown and not counted, in no column: so a newer entry of a team does not
+    take the place of the one that is ranked.
+    """
+    waiting, primary = _waiting(batch), primary_slug(columns)
+    deciding = {metric["slug"] for metric in columns if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
+    frozen = phase.frozen_since(now)
+    entries = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
+    if audience == PUBLIC:
+        entries = entries.eligible()
+    left_out = ["problems", "warnings", "failure_detail", "upload_data", "missing_items"]
+    if not phase.is_imported:
+        left_out.append("description")
+    rows = [Row(submission, counted=False) for submission in entries.select_related("team").defer(*left_out)]
+    for row in sorted(rows, key=lambda row: (row.received, row.submission.pk)):
+        row.detail = row.submission.description if phase.is_imported else ""
+        row.late = frozen is not None and row.received > frozen
+        row.waiting = waiting.get(row.submission.pk, ())
+        row.waits = not deciding.isdisjoint(row.waiting)
+        row.counted = row.shown_as == ""
+        if audience == ORGANIZERS or not row.late:
+            yield row
+
+
+def _waiting(batch: EvaluationBatch) -> dict[int, tuple[str, ...]]:
+    """By entry, the columns that it has no score in, because it was scored when the code had another version of their metric."""
+    if batch.is_imported:
+        return {}
+    scores = Prefetch("scores", Score.objects.only("evaluation_id", "slug"))
+    done = batch.evaluations.filter(state="done").order_by().annotate(n_scores=Count("scores"))
+    partly = done.filter(n_scores__lt=len(batch.metrics)).select_related("batch").prefetch_related(scores)
+    return {evaluation.submission_id: tuple(column["slug"] for column in evaluation.waiting()) for evaluation in partly}
+
+
+def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None) -> list[Row]:
+    """Of each team's entries those the phase counts; baselines, hidden, disqualified and waiting ones stay."""
+    rule = phase.entries
+    if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
+        return eligible
+    if rule == Phase.Entries.CHOSEN:
+        return [row for row in eligible if not row.counted or row.submission.is_chosen]
+    best_first = list(reversed(eligible)) if rule == Phase.Entries.LATEST else _by_primary(batch, eligible, primary)
+    kept: dict[int, Row] = {}
+    for row in best_first:
+        if row.counted:
+            kept.setdefault(row.submission.team_id, row)
+    chosen = {row.submission.pk for row in kept.values()}
+    return [row for row in eligible if not row.counted or row.submission.pk in chosen]
+
+
+def _by_primary(batch: EvaluationBatch, rows: list[Row], primary: str | None) -> list[Row]:
+    """Best first by the primary metric, the earlier of equals first, those without a value last."""
+    if primary is None:
+        return rows
+    scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
+    values = dict(scores.values_list("evaluation__submission_id", "value"))
+    higher = spec_of(next(m for m in batch.metrics if m["slug"] == primary)).higher_is_better
+    return [rows[i] for i in ranking.order([values.get(row.submission.pk) for row in rows], higher)]
+
+
+# --- their scores --------------------------------------------------------------------------
+
+
+def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
+    """Every metric's scores under the batch, by slug."""
+    n_items = len(batch.item_ids)
+    place = {row.submission.pk: index for index, row in enumerate(rows)}
+    found = {metric["slug"]: Values.empty(len(rows), n_items) for metric in batch.metrics}
+    columns = ("evaluation__submission_id", "slug", "value", "n", "vector")
+    ids = list(place)
+    for start in range(0, len(ids), BUNDLE):
+        bundle = Score.objects.filter(
+            evaluation__batch=batch, evaluation__state="done", evaluation__submission_id__in=ids[start : start + BUNDLE]
+        ).order_by()
+        for submission, slug, value, n, vector in bundle.values_list(*columns).iterator():
+            if slug not in found:
+                continue
+            index, values = place[submission], found[slug]
+            values.value[index], values.n[index] = value, n
+            if vector and len(vector) == n_items * 8:
+                values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
+    return found
+
+
+def _clean_bands(batch: EvaluationBatch, slug: str, standing: Standing) -> list[tuple[str, float, float, float]]:
+    """(scene, mean, least, greatest score of its clean views) of the scenes that a column ranks by, of what judges by clean views.
+
+    Every entry's scores hold them, but for the views that it has not sent.
+    """
+    scenes = standing.scenes or tuple(dict.fromkeys(batch.groups))
+    found: dict[str, tuple[float, float, float]] = {}
+    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=slug).only("part_vectors")
+    for score in scores.order_by("pk")[:ASKED]:
+        found = score.clean_bands(batch.groups) | found
+        if found.keys() >= set(scenes):
+            break
+    return [(scene, *(round(end, 4) for end in found[scene])) for scene in scenes if scene in found]
+
+
+# --- figures -------------------------------------------------------------------------------
+
+
+def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None) -> dict[str, Any]:
+    """One column of the board. Ranks, their intervals and brackets (`group`) are of counted entries only; a column that may not
+    rank (`standing`) has values alone."""
+    spec = spec_of(metric)
+    higher = spec.higher_is_better
+    ranks = standing is None or standing.ranks
+    ranked = [value if part and ranks else None for value, part in zip(values.value, counted, strict=True)]
+    if not ranks:
+        matrix = np.full_like(matrix, math.nan)
+    own = uncertainty.mean_interval(matrix, spec.bounds)
+    low, high = (_or_none(ends) for ends in (own.low, own.high))
+    board = uncertainty.brackets(matrix, higher, ranked)
+    takes_part = np.array([rank is not None for rank in board.rank], dtype=bool)
+    shares = uncertainty.leads(np.where(takes_part[:, None], matrix, math.nan), higher)
+    return {
+        "slug": metric["slug"], "key": metric["key"], "title": metric["title"], "fingerprint": metric["fingerprint"],
+        "params": metric["params"], "higher_is_better": higher, "unit": spec.unit, "is_primary": metric["is_primary"],
+        "in_ranking": metric["in_ranking"], "weight": metric["weight"],
+        "bounds": [end if end is not None and math.isfinite(end) else None for end in spec.bounds],
+        "scale": scale(values.value, low, high, spec.bounds),
+        "decimals": metric["imported"]["decimals"] if "imported" in metric else None,
+        "value": values.value, "ci_low": low, "ci_high": high, "n": values.n,
+        "rank": list(board.rank), "rank_low": _ends(board.rank_interval, 0), "rank_high": _ends(board.rank_interval, 1),
+        "group": list(board.bracket), "loose": list(board.loose),
+        "untested": _untested(board.bracket, board.rank, board.order, uncertainty.FIRST),
+        "pairs": {"tested": list(board.tested), "p": [row[place + 1 :].tolist() for place, row in enumerate(board.p_tested)]},
+        "leads": [[i, round(float(shares[i]), 4)] for i in board.order[:LEADERS] if shares[i] > 0],
+        "order": ranking.order(values.value, higher),
+        **({"trial": asdict(standing)} if standing is not None else {}),
+    }  # fmt: skip
+
+
+def _overall(
+    rule: str, primary: str | None, metrics: list[dict], matrices: dict[str, np.ndarray], counted: list[bool], barred: str = ""
+) -> dict[str, Any]:
+    """The organizer's rule over the metrics that take part. `problem` says why there is no rank; `fixed` names the metrics without
+    values per item, whose order is taken as it stands. `barred` is the primary metric, where that may not rank."""
+    used = [m for m in metrics if m["in_ranking"] or (rule == "primary" and m["slug"] == primary)]
+    if rule == "primary":
+        used = [m for m in used if m["slug"] == primary and not barred]
+    columns = [ranking.Column(m["slug"], m["value"], m["higher_is_better"], m["weight"], m["slug"] == primary) for m in used]
+    n = len(counted)
+    nothing: list[None] = [None] * n
+    result: dict[str, Any] = {"rule": rule, "metrics": [m["slug"] for m in used], "problem": "", "fixed": []}
+    result |= {"rank_low": nothing, "rank_high": nothing, "group": nothing, "loose": [False] * n, "untested": [""] * n}
+    try:
+        if barred and rule == "primary":
+            raise ValueError(f"{barred}, which decides the order here, is shown and not ranked; the organizers can choose another metric.")
+        places = ranking.overall(rule, columns, counted)
+    except ValueError as error:
+        return result | {
+            "problem": str(error), "higher_is_better": False, "rank": nothing, "value": nothing, "explanation": [""] * n,
+            "order": list(range(n)),
+        }  # fmt: skip
+    higher = ranking.overall_higher_is_better(rule, columns)
+    ranks, values = [place.rank for place in places], [place.value for place in places]
+    order = ranking.order(values, higher)
+    fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m["slug"]][counted]).all()]
+    if rule == "primary":
+        result |= {name: used[0][name] for name in ("rank_low", "rank_high", "group", "loose", "untested")}
+    elif len(fixed) < len(used):
+        scores = [[value if part else None for value, part in zip(m["value"], counted, strict=True)] for m in used]
+        samples, weights = np.stack([matrices[m["slug"]] for m in used]), [m["weight"] for m in used]
+        found = overall_brackets(rule, samples, [m["higher_is_better"] for m in used], weights, fixed, scores)
+        result |= {
+            "rank_low": _ends(found.rank_interval, 0), "rank_high": _ends(found.rank_interval, 1), "group": list(found.bracket),
+            "loose": list(found.loose), "untested": _untested(found.bracket, ranks, order, OVERALL_FIRST),
+            "fixed": [used[index]["slug"] for index in fixed],
+        }  # fmt: skip
+    return result | {
+        "higher_is_better": higher, "rank": ranks, "value": values, "explanation": [place.explanation for place in places], "order": order,
+    }  # fmt: skip
+
+
+def _or_none(values: np.ndarray) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+def _ends(intervals: Sequence[tuple[int, int] | None], end: int) -> list[int | None]:
+    return [None if interval is None else interval[end] for interval in intervals]
+
+
+def _untested(brackets: Sequence[int | None], ranks: Sequence[int | None], order: Sequence[int], most: int) -> list[str]:
+    """Why a ranked entry is in no bracket where others are: it "lacks" groups that most have, or stands below the "first" `most`."""
+    found = [""] * len(ranks)
+    tested = [place for place, index in enumerate(order) if brackets[index] is not None]
+    for place, index in enumerate(order):
+        if tested and ranks[index] is not None and brackets[index] is None:
+            found[index] = "first" if len(tested) == most and place > tested[-1] else "lacks"
+    return found
+
+
+def scale(
+    values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None], bounds: tuple[float, float | None]
+) -> list[float]:
+    """[low, high] of the line that all of a column's intervals are drawn on: everything the column
+    holds, except values so far out that they would press the others together."""
+    ends = [v for v in (*values, *lows, *highs) if v is not None and math.isfinite(v)]
+    if not ends:
+        return [max(bounds[0], 0.0), 1.0 if bounds[1] is None else bounds[1]]
+    first, third = (float(q) for q in np.quantile(ends, (0.25, 0.75)))
+    reach = 3 * (third - first)
+    kept = [v for v in ends if first - reach <= v <= third + reach] or ends
+    low, high = min(kept), max(kept)
+    margin = 0.08 * (high - low) or 0.5 * abs(high) or 0.5
+    low, high = low - margin, high + margin
+    return [max(low, bounds[0]), high if bounds[1] is None else min(high, bounds[1])]
+
+
+def pair_p(column: dict[str, Any], a: int, b: int) -> float | None:
+    """p of two entries of a payload's column, by their places in it, among all pairs of the board; None where they are not tested."""
+    tested = column.get("pairs", {}).get("tested", [])
+    if a not in tested or b not in tested or a == b:
+        return None
+    first, second = sorted((tested.index(a), tested.index(b)))
+    return column["pairs"]["p"][first][second - first - 1]
+
+
+def alone(content: dict[str, Any], column: dict[str, Any], index: int) -> tuple[int, int] | None:
+    """Between which ranks of a payload's column one entry may stand, looked at for its own sake; from the scores it was made of."""
+    if index not in column.get("pairs", {}).get("tested", []):
+        return None
+    batch = EvaluationBatch.objects.select_related("reference", "results").get(pk=content["batch"])
+    items = batch.item_ids
+    vectors = np.full((len(content["entries"]), len(items)), math.nan)
+    place = {entry["id"]: n for n, entry in enumerate(content["entries"])}
+    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=column["slug"]).order_by()
+    for submission, vector in scores.values_list("evaluation__submission_id", "vector").iterator():
+        if submission in place and vector and len(vector) == len(items) * 8:
+            vectors[place[submission]] = np.frombuffer(vector, dtype=np.float64)
+    metric = next(metric for metric in batch.metrics if metric["slug"] == column["slug"])
+    ranked = [value if rank is not None else None for value, rank in zip(column["value"], column["rank"], strict=True)]
+    return uncertainty.alone(
+        uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level), index, column["higher_is_better"], ranked
+    )
+
+
+# --- old rankings --------------------------------------------------------------------------
+
+WITHHELD_NAME = HIDDEN_NAME
+_FIGURES = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "group")
+
+
+def barred(phase: Phase) -> frozenset[int]:
+    """Entries that the public is told nothing of now: hidden, disqualified, or received after the freeze."""
+    found = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False)
+    frozen = phase.frozen_since()
+    if frozen is not None:
+        found |= Q(received_at__gt=frozen, made_as="")
+    return frozenset(phase.submissions.filter(found).values_list("pk", flat=True))
+
+
+def withheld(content: dict[str, Any], ids: frozenset[int]) -> dict[str, Any]:
+    """A copy of a payload in which the entries `ids` keep their places and nothing else: no name, no
+    team, no links, no values. What was decided about them later holds for old rankings too."""
+    at = [index for index, entry in enumerate(content["entries"]) if entry["id"] in ids]
+    if not at:
+        return content
+    entries = list(content["entries"])
+    for index in at:
+        entries[index] = entries[index] | {
+            "name": WITHHELD_NAME, "team": "", "team_id": 0, "paper": "", "code": "", "verified": False, "reason": "",
+        }  # fmt: skip
+    metrics = [_blanked(metric, at) | {"n": _with(metric["n"], at, 0)} for metric in content["metrics"]]
+    overall = _blanked(content["overall"], at)
+    overall["explanation"] = _with(overall["explanation"], at, "")
+    told = human_agreement.withheld(content["people"], at, ids) if content.get("people") else None
+    if told:
+        names = {content["entries"][index]["name"] for index in at}
+        told["left_out"] = [name for name in told.get("left_out", []) if name not in names]
+    return content | {"entries": entries, "metrics": metrics, "overall": overall, "people": told}
+
+
+def _blanked(column: dict[str, Any], at: list[int]) -> dict[str, Any]:
+    """A column without what is said of the entries `at`; rankings by the rule of before have fewer lists."""
+    found = column | {name: _with(column[name], at, None) for name in _FIGURES if name in column}
+    if "loose" in column:
+        found |= {"loose": _with(column["loose"], at, False), "untested": _with(column["untested"], at, "")}
+    if "pairs" in column:
+        tested = column["pairs"]["tested"]
+        p = [
+            [None if one in at or other in at else value for other, value in zip(tested[place + 1 :], row, strict=True)]
+            for place, (one, row) in enumerate(zip(tested, column["pairs"]["p"], strict=True))
+        ]
+        found |= {"pairs": {"tested": tested, "p": p}, "leads": [lead for lead in column["leads"] if lead[0] not in at]}
+    return found
+
+
+def _with(values: list, at: list[int], instead: object) -> list:
+    found = list(values)
+    for index in at:
+        found[index] = instead
+    return found

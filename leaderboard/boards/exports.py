@@ -1,0 +1,334 @@
+"""A board as CSV, JSON, LaTeX and Markdown.
+
+CSV and JSON carry every number in full; LaTeX and Markdown show each with the digits that the
+page shows it with. What is missing is an empty field, ``null`` or a dash,
+never 0.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from leaderboard.boards.digits import Bounds, shown
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': "''", "–": "--", "—": "---", "−": r"$-$", "±": r"$\pm$", "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$", "ρ": r"$\rho$",
+}  # fmt: skip
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]|~#!]")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A figure with its 95 % interval; None where there is none."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class People:
+    """How far a column agrees with people: shares by their name ("decided": decided agreement; "pairs" in rankings of earlier rules),
+    Spearman's rho, and its tier among the columns."""
+
+    figures: dict[str, Agreement]
+    tier: int | None = None
+    trained: str = ""  # "these", "entries" or "unknown", where the column may have learnt from these judgements
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric as the table shows it. ``decimals`` is how many its values without an interval were published with, if they were."""
+
+    slug: str
+    title: str
+    higher_is_better: bool
+    unit: str = ""
+    decimals: int | None = None
+    people: People | None = None
+    bounds: Bounds = (None, None)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One score with its 95 % interval and its rank in the column; None is missing."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entry; ``cells`` line up with the table's columns. ``flags`` are words: "baseline", "verified"."""
+
+    rank: int | None
+    entry: str
+    team: str
+    cells: tuple[Cell, ...]
+    rank_low: int | None = None
+    rank_high: int | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Caption:
+    """Where the table is from: enough to cite it. ``date`` is ISO 8601, ``address`` the snapshot's own."""
+
+    challenge: str
+    phase: str
+    snapshot: str
+    date: str
+    address: str
+    people: str = ""  # which study the agreement with people is of
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        lines = (f"{self.challenge}, {self.phase}", f"Snapshot {self.snapshot}, {self.date}", self.address)
+        return (*lines, f"People: {self.people}") if self.people else lines
+
+
+@dataclass(frozen=True)
+class Table:
+    """A board to be written down, its rows in the order to be shown."""
+
+    caption: Caption
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                raise ValueError(f"row {row.entry!r} has {len(row.cells)} cells for {len(self.columns)} columns")
+
+
+def to_csv(table: Table) -> str:
+    """RFC 4180, one header line. Per metric: value, both ends of the interval, rank, in full; and where people judged, how far
+    the metric agrees with them, the same on every row.
+
+    Text a spreadsheet could take for a formula gets a leading apostrophe. The last column holds
+    the snapshot's address, since CSV has no place for a caption.
+    """
+    head = ["rank", "rank_low", "rank_high", "entry", "team", "flags"]
+    for column in table.columns:
+        head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank"]
+        head += [f"{column.slug}_people_{name}" for name, _ in _told(column)]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([_plain_text(name) for name in [*head, "snapshot"]])
+    for row in table.rows:
+        line: list[Any] = [row.rank, row.rank_low, row.rank_high]
+        line += [_plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            line += [*(_full(number) for number in (cell.value, cell.low, cell.high)), cell.rank]
+            line += [value if isinstance(value, str) else _full(value) for _, value in _told(column)]
+        writer.writerow(["" if field is None else field for field in [*line, _plain_text(table.caption.address)]])
+    return out.getvalue()
+
+
+def to_json(table: Table) -> str:
+    """One object: ``caption``, ``columns``, and ``rows`` with their ``scores`` by slug, in full."""
+    caption = table.caption
+    data = {
+        "caption": {
+            "challenge": caption.challenge,
+            "phase": caption.phase,
+            "snapshot": caption.snapshot,
+            "date": caption.date,
+            "address": caption.address,
+        }
+        | ({"people": caption.people} if caption.people else {}),
+        "columns": [_column_object(column) for column in table.columns],
+        "rows": [_row_object(table.columns, row) for row in table.rows],
+    }
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    r"""A ``table`` environment for booktabs; the board's best value of each column is bold."""
+    best = _best(table)
+    lines = [
+        r"% \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{'. '.join(_latex(line) for line in table.caption.lines)}.}}",
+        rf"\begin{{tabular}}{{rl{'r' * len(table.columns)}}}",
+        r"\toprule",
+        " & ".join(["Rank", "Entry", *(_latex(_title(column)) for column in table.columns)]) + r" \\",
+        r"\midrule",
+    ]
+    for number, row in enumerate(table.rows):
+        cells = [_latex_cell(cell, column, number in chosen) for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)]
+        lines.append(" & ".join([_latex(_rank_text(row)), _latex(_entry_text(row)), *cells]) + r" \\")
+    told = _people_rows(table)
+    if told:
+        lines.append(r"\midrule")
+    lines += [" & ".join(["", *(_latex(cell) for cell in (title, *cells))]) + r" \\" for title, cells in told]
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def to_markdown(table: Table) -> str:
+    """A GitHub-style table under its caption; the board's best value of each column is bold."""
+    best = _best(table)
+    first, second, address, *more = table.caption.lines
+    above = [f"**{_markdown(first)}**", f"{_markdown(second)}, <{_address(address)}>", *(_markdown(line) for line in more)]
+    lines = ["  \n".join(above), ""]
+    lines.append(_markdown_line(["Rank", "Entry", *(_markdown(_title(column)) for column in table.columns)]))
+    lines.append(_markdown_line(["---:", ":---", *["---:"] * len(table.columns)]))
+    for number, row in enumerate(table.rows):
+        cells = [
+            _markdown_cell(cell, column, number in chosen) for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)
+        ]
+        lines.append(_markdown_line([_rank_text(row), _markdown(_entry_text(row)), *cells]))
+    for title, told in _people_rows(table):
+        lines.append(_markdown_line(["", f"*{_markdown(title)}*", *(_markdown(cell) for cell in told)]))
+    return "\n".join(lines) + "\n"
+
+
+def _told(column: Column) -> list[tuple[str, float | str | None]]:
+    """The figures of a column's agreement with people, by the end of their name, and whether it learnt from them, where it may have;
+    none where nothing is known."""
+    if column.people is None:
+        return []
+    found: list[tuple[str, float | str | None]] = []
+    for name, figure in column.people.figures.items():
+        found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
+    if "decided" in column.people.figures:
+        found.append(("tier", None if column.people.tier is None else str(column.people.tier)))
+    return [*found, ("trained", column.people.trained)] if column.people.trained else found
+
+
+def _column_object(column: Column) -> dict[str, Any]:
+    said: dict[str, Any] = {"slug": column.slug, "title": column.title, "higher_is_better": column.higher_is_better, "unit": column.unit}
+    if column.people is None:
+        return said
+    told: dict[str, Any] = {name: asdict(figure) for name, figure in column.people.figures.items()}
+    if "decided" in told:
+        told["tier"] = column.people.tier
+    return said | {"people": told | ({"trained": column.people.trained} if column.people.trained else {})}
+
+
+def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
+    """Lines that say how far each column agrees with people, with their cells as plain text; none where nobody judged."""
+    found = []
+    titles = {"decided": "Agrees with people", "pairs": "Agrees with people, by an earlier rule", "rho": "Spearman's ρ with people"}
+    for name, title in titles.items():
+        figures = [column.people.figures.get(name) if column.people else None for column in table.columns]
+        # Below the smallest numbers of people and items there is no figure.
+        if any(figure is not None and figure.value is not None and (figure.low is not None or name != "decided") for figure in figures):
+            found.append((title, [_agreement_text(figure) for figure in figures]))
+    return found
+
+
+def _agreement_text(figure: Agreement | None) -> str:
+    if figure is None or figure.value is None:
+        return "–"
+    return f"{figure.value:.2f}" + (f" ({figure.low:.2f} to {figure.high:.2f})" if figure.low is not None else "")
+
+
+def _row_object(columns: Sequence[Column], row: Row) -> dict[str, Any]:
+    scores = {
+        column.slug: {"value": _number(cell.value), "ci": _pair(cell.low, cell.high), "rank": cell.rank}
+        for column, cell in zip(columns, row.cells, strict=True)
+    }
+    return {
+        "rank": row.rank,
+        "rank_interval": _pair(row.rank_low, row.rank_high),
+        "entry": row.entry,
+        "team": row.team,
+        "flags": list(row.flags),
+        "scores": scores,
+    }
+
+
+def _best(table: Table) -> list[set[int]]:
+    """Per column the rows that share the first place of the whole board; rows that do not count have no place."""
+    columns = range(len(table.columns))
+    return [{number for number, row in enumerate(table.rows) if row.cells[index].rank == 1} for index in columns]
+
+
+def _latex_cell(cell: Cell, column: Column, is_best: bool) -> str:
+    own = shown(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+    text = rf"\textbf{{{_latex(own.text)}}}" if is_best else _latex(own.text)
+    if own.up:  # the two sides, stacked
+        return rf"{text}$^{{{own.up}}}_{{{own.down.replace('−', '-')}}}$"
+    return f"{text} {_latex(own.half)}".rstrip()
+
+
+def _markdown_cell(cell: Cell, column: Column, is_best: bool) -> str:
+    own = shown(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+    text = _markdown(own.text)
+    return f"{f'**{text}**' if is_best else text} {_markdown(own.spread)}".rstrip()
+
+
+def _rank_text(row: Row) -> str:
+    if row.rank is None:
+        return "–"
+    if row.rank_low is None or row.rank_high is None:
+        return str(row.rank)
+    return f"{row.rank} ({row.rank_low}–{row.rank_high})"
+
+
+def _entry_text(row: Row) -> str:
+    name = f"{row.entry} ({row.team})" if row.team else row.entry
+    return f"{name} [{', '.join(row.flags)}]" if row.flags else name
+
+
+def _title(column: Column) -> str:
+    unit = f" [{column.unit}]" if column.unit else ""
+    return f"{column.title}{unit} {'↑' if column.higher_is_better else '↓'}"
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _full(value: float | None) -> str | None:
+    number = _number(value)
+    return None if number is None else repr(number)
+
+
+def _pair(low: float | None, high: float | None) -> list[float | int] | None:
+    return None if low is None or high is None or not math.isfinite(high - low) else [low, high]
+
+
+def _plain_text(text: str) -> str:
+    """Text that no spreadsheet evaluates."""
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
+
+
+def _one_line(text: str) -> str:
+    return _CONTROL.sub(" ", text).strip()
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+
+
+def _markdown(text: str) -> str:
+    text = _one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(lambda found: "\\" + found[0], text)
+
+
+def _address(text: str) -> str:
+    """A web address that cannot end the angle brackets it is put in."""
+    return re.sub(r"[\s<>]", "", _one_line(text))
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

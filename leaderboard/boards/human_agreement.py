@@ -1,0 +1,644 @@
+"""What boards say of people: how far each metric agrees with them, what they prefer, and where a row contradicts them.
+
+`found_by_people` is the part of a ranking's payload that says so, of the moment at which the ranking is made; everything else here
+reads that part, so a board asks nothing more for it. `Line` and `state_of` put one metric's agreement into words and onto the one scale
+that every page draws it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+from leaderboard.boards.certainty import NOUN, plural
+from leaderboard.models.analysis import StudyAnalysis
+from leaderboard.stats.mos_table import HIGHEST, LOWEST
+from leaderboard.stats.ranking import order, rank
+from leaderboard.stats.votes import FEW, LEAST
+from leaderboard.studies.summary import GUARD_TITLES, Agreement, Ceiling, Ends, Figure, Metric, Record, Seen, Summary
+from submissions.models import Phase
+
+COLUMN = "people"  # the slug of the people's own column
+MAX_SAMPLES = 12  # that a mark names
+TRAINED = {  # of a metric and the judgements that it is held against, see `leaderboard.studies.training_overlap`; {} are votes, or scores
+    "these": "trained on these {}",
+    "entries": "trained on other {} about these entries",
+    "unknown": "unknown whether trained on these {}",
+}
+TRAINED_MORE = {
+    "these": "It was trained on these very {}, so that its agreement with them is no evidence.",
+    "entries": "It was trained on other {} about entries of this phase, so that its agreement with these is weaker evidence.",
+    "unknown": "Its weights do not say enough to know whether it was trained on these {}; if it was, its agreement is no evidence.",
+}
+LOW_COVERAGE = 0.9  # share of duels a metric has values for, below which it is said beside its figure
+NOT_ABOVE_SIZE = "not shown to beat size alone"
+EARLIER = (
+    "These figures from people were made by an earlier rule: ties count half to whoever says equal, intervals are of these raters alone, "
+    "and nothing tells metrics apart."
+)
+
+
+# --- one metric's agreement, in words and on the scale
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a metric stands between a coin and people: a key for shape and colour, and the word that goes with it."""
+
+    key: str
+    words: str
+
+
+EARLY = State("early", "too early")
+COIN = State("coin", "as a coin")
+PERSON = State("person", "as a person")
+BELOW = State("below", "below people")
+BETTER = State("better", "better than a coin")
+AGAINST = State("below", "against people")
+
+
+def state_of(figure: Agreement, band: Ceiling | None) -> State:
+    """By the interval, never by the value alone; `band` reaches from another person to the best possible."""
+    if figure.low is None or figure.high is None:
+        return EARLY if figure.value is None or min(figure.raters, figure.samples) < LEAST else COIN
+    if figure.high < 0.5:
+        return AGAINST
+    if figure.low <= 0.5:
+        return COIN
+    if band is None:
+        return BETTER
+    return PERSON if figure.high >= band.low else BELOW
+
+
+def missing_words(figure: Agreement, noun: str = NOUN) -> str:
+    """What a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
+    if figure.value is None:  # it has values for the duels, but nobody preferred either side of any
+        return "no duel is decided" if figure.coverage else "answers no duel"
+    n, lacking = (figure.raters, "people") if figure.raters < LEAST else (figure.samples, plural(noun))
+    return f"too early: {n} of {LEAST} {lacking}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric, or guard, and how far it agrees with people, for a head, a chart or a table."""
+
+    title: str
+    figure: Agreement
+    band: Ceiling | None
+    tier: int | None = None
+    of_ceiling: float | None = None
+    guard: bool = False
+    trained: str = ""
+    above_size: bool | None = None
+    key: str = ""
+    damaged: Figure | None = None  # the same with damaged entries
+    noun: str = NOUN  # of what people were asked about
+
+    @property
+    def state(self) -> State:
+        return state_of(self.figure, self.band)
+
+    @property
+    def shown(self) -> bool:
+        """Whether there is a figure to show: there is none below the smallest numbers of people and items."""
+        return self.figure.value is not None and (self.figure.low is not None or self.state is not EARLY)
+
+    @property
+    def percent(self) -> int | None:
+        return None if not self.shown or self.figure.value is None else round(100 * self.figure.value)
+
+    @property
+    def low(self) -> int | None:
+        return None if self.figure.low is None else round(100 * self.figure.low)
+
+    @property
+    def high(self) -> int | None:
+        return None if self.figure.high is None else round(100 * self.figure.high)
+
+    @property
+    def head(self) -> str:
+        """In the head of a column: `agrees 72% [66, 77] · tier 1`."""
+        if not self.shown:
+            return missing_words(self.figure, self.noun)
+        return f"agrees {self.percent}%{self.ends}{self._tier}"
+
+    @property
+    def short_head(self) -> str:
+        """The same beside a drawing of the interval."""
+        return f"agrees {self.percent}%{self._tier}" if self.shown else missing_words(self.figure, self.noun)
+
+    @property
+    def ends(self) -> str:
+        return f" [{self.low}, {self.high}]" if self.low is not None else ""
+
+    @property
+    def _tier(self) -> str:
+        return f" · tier {self.tier}" if self.tier is not None else ""
+
+    @property
+    def caveats(self) -> list[str]:
+        """What stands beside the figure wherever it is shown: it is of a part of the duels, or may be size alone."""
+        found = []
+        if self.shown and self.above_size is False:
+            found.append(NOT_ABOVE_SIZE)
+        if self.figure.coverage is not None and self.figure.coverage < LOW_COVERAGE:
+            found.append(f"answers {round(100 * self.figure.coverage)} % of the duels")
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """All that a reader must know before taking the figure for more than it is."""
+        chance = self.shown and not self.guard and self.state in (COIN, AGAINST)
+        rough = self.figure.rough and self.shown
+        return [
+            *(["not better than chance here"] if chance else []), *self.caveats,
+            *([f"few raters or {plural(self.noun)}: a rough interval"] if rough else []),
+        ]  # fmt: skip
+
+    @property
+    def way(self) -> int | None:
+        """How far it gets from chance to the best possible, in percent."""
+        return None if self.of_ceiling is None else round(100 * self.of_ceiling)
+
+    @property
+    def reading(self) -> str:
+        """A sentence for a title or a popover."""
+        if not self.shown:
+            return f"{self.title}: {self.figure.why or missing_words(self.figure, self.noun)}"
+        items = plural(self.noun)
+        words = f"Of 100 duels that people decided, {self.title} orders {self.percent} as they did"
+        words += f" (95 % interval {self.low} to {self.high}, with other people and other {items})" if self.low is not None else ""
+        if self.band is not None:
+            words += f"; another person {round(100 * self.band.low)}, the best possible {round(100 * self.band.high)}"
+        n = self.figure.samples
+        words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {n} {plural(self.noun, n)}."
+        return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
+
+    @property
+    def style(self) -> str:
+        """The custom properties that the scale is drawn by, in percent: value, ends, and another person to the best possible."""
+        found = {"--v": self.percent, "--lo": self.low, "--hi": self.high}
+        if self.band is not None:
+            found |= {"--b0": round(100 * self.band.low), "--b1": round(100 * self.band.high)}
+        return ";".join(f"{name}:{value}" for name, value in found.items() if value is not None)
+
+
+def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN) -> list[Line]:
+    """The metrics of an analysis by how far they agree with people, guards last; by name where nothing can be told apart."""
+    beside = summary.all if summary.damaged or summary.left_out else None  # without damaged entries it is the same
+    found = []
+    for metric in summary.metrics:
+        with_damaged = beside.metric(metric.key) if beside is not None else None
+        title = titles.get(metric.key, metric.title or metric.key)
+        found.append(_line(metric, title, summary.band, summary.opinions, noun, with_damaged))
+    return found
+
+
+def _line(metric: Metric, title: str, band: Ceiling | None, opinions: bool, noun: str, with_damaged: Metric | None = None) -> Line:
+    beside = None if with_damaged is None or with_damaged.decided.low is None else with_damaged.decided
+    return Line(
+        title, metric.decided, band, metric.tier, metric.of_ceiling, metric.guard, trained_words(metric.trained, opinions),
+        metric.above_size, metric.key, beside, noun,
+    )  # fmt: skip
+
+
+def trained_words(trained: str, opinions: bool = False) -> str:
+    """In a few words, whether a metric may have learnt from the judgements it is held against; empty where not."""
+    return TRAINED.get(trained, "").format("scores" if opinions else "votes")
+
+
+def trained_more(trained: str, opinions: bool = False) -> str:
+    """The same as a sentence to be put behind another."""
+    words = TRAINED_MORE.get(trained, "").format("scores" if opinions else "votes")
+    return f" {words}" if words else ""
+
+
+def order_words(title: str, rho: Figure) -> str:
+    """How alike a metric's order of entries and people's are, in words."""
+    if rho.value is None:
+        return f"{title} cannot be held against opinions: too few entries have both."
+    ends = f", 95 % interval {signed(rho.low)} to {signed(rho.high)}" if rho.low is not None and rho.high is not None else ""
+    return f"{title} and people order {rho.n} entries with Spearman's ρ {signed(rho.value, 3)}{ends}. {rho.why}".strip()
+
+
+def rho_words(rho: Figure) -> str:
+    """`ρ 0.93 [0.71, 0.98]`, or that it has no interval; empty without one."""
+    if rho.value is None:
+        return ""
+    ends = f" [{signed(rho.low)}, {signed(rho.high)}]" if rho.low is not None and rho.high is not None else ", no interval"
+    return f"ρ {signed(rho.value)}{ends}"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """With a true minus sign, and none on a rounded zero."""
+    text = f"{value:.{digits}f}"
+    return (text if float(text) else text.removeprefix("-")).replace("-", "−")
+
+
+def withdrawn_words(n: int) -> str:
+    """Judgements that are in figures but no more in the database; nothing for none."""
+    return f"{n:,} judgement{' was' if n == 1 else 's were'} withdrawn since" if n else ""
+
+
+def people_words(n: int | None) -> str:
+    return "people unknown" if n is None else f"{n:,} {'person' if n == 1 else 'people'}"
+
+
+def on_scale(score: float | None) -> float | None:
+    """An opinion score as it is shown: the interval of a few of them may reach beyond the scale, where no score can be."""
+    return None if score is None else min(max(score, LOWEST), HIGHEST)
+
+
+# --- into the payload
+
+
+class StudyOf(Record):
+    """Which study a board's figures are of."""
+
+    id: int
+    slug: str
+    title: str
+    question: str
+    source: str
+    made_up: bool
+
+
+class Mark(Record):
+    """An entry that people prefer to the marked one, and a metric does not; `value` is how often they do, `samples` where it shows most,
+    of `n`. An entry that is none of the phase's has no `id`."""
+
+    preferred: str
+    id: int | None
+    value: Ends
+    samples: list[str]
+    n: int
+
+
+class ColumnAgreement(Record):
+    """How far one column of the board agrees with people; by the names of `leaderboard.studies.summary`."""
+
+    slug: str
+    decided: Agreement
+    damaged: Figure | None = None
+    rho: Figure
+    tau: Figure
+    r: Figure
+    seen: Seen | None = None
+    tier: int | None = None
+    of_ceiling: float | None = None
+    guard: bool = False
+    trained: str = ""
+    above_size: bool | None = None
+    groups: dict[str, Agreement] = {}
+
+
+class Against(Record):
+    """People's first against an entry: how often they pick it, and the p of that after Holm over all duels."""
+
+    value: Ends
+    p_holm: float | None
+
+
+class PeopleFound(Record):
+    """What people found, as a ranking keeps it. `value`, `low`, `high`, `n` are the people's column, `over` what people's first
+    is to each entry; all in the order of the ranking's entries. `people` is the version of the rules: 1 are earlier ones."""
+
+    people: int = 2
+    study: StudyOf
+    kind: str
+    of: str
+    criterion: str
+    raters: int | None
+    groups: list[str]
+    judgements: int
+    questions: int
+    at: datetime
+    note: str
+    left_out: list[str]
+    why: str = ""
+    band: Ceiling | None = None
+    metrics: list[ColumnAgreement]
+    value: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    n: list[int]
+    first: int | None = None  # the index of people's first among the entries
+    over: list[Against | None] = []
+    marks: dict[str, dict[str, list[Mark]]]
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
+        """The part of a payload, of earlier rules too."""
+        if not kept:
+            return None
+        return cls.model_validate(kept if kept.get("people", 1) >= 2 else _of_earlier(kept))
+
+
+def _of_earlier(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """A part of before version 2 in today's form: the same numbers, under the names that come nearest."""
+    columns = []
+    for line in kept["metrics"]:
+        by = {name: figure | {"raters": kept["raters"] or 0} for name, figure in line["by"].items()}
+        whole = by.pop("", {"value": None, "low": None, "high": None})
+        if kept["kind"] == "opinions":
+            whole, by = {"value": None, "low": None, "high": None}, {}
+        order_of = {
+            name: {"value": line["order"][old], **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True))}
+            | {"n": line["order"]["n"]}
+            for name, old in (("rho", "srocc"), ("tau", "krocc"), ("r", "plcc"))
+        }
+        columns.append({"slug": line["slug"], "decided": whole, "groups": by, "trained": line.get("trained", ""), **order_of})
+    marks = {
+        slug: {pk: [one | {"value": (None, None, None)} for one in said] for pk, said in by_entry.items()}
+        for slug, by_entry in kept["marks"].items()
+    }
+    known = {name: kept[name] for name in kept if name in PeopleFound.model_fields}
+    n = kept.get("n") or [0] * len(kept["value"])
+    return known | {
+        "people": 1,
+        "metrics": columns,
+        "marks": marks,
+        "n": n,
+        "left_out": kept.get("left_out", []),
+        "note": kept.get("note", ""),
+    }
+
+
+def found_by_people(
+    phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]], fingerprints: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """What people found, for a ranking of `entries`: of the phase's studies that may be shown, those on entries of the ranking first, the
+    one that most raters took part in, of equals the newest. None without a study that has been analysed.
+
+    `fingerprints` are those of the ranking's columns: what was found of other values under the same slug is not said of them.
+    """
+    rows = StudyAnalysis.objects.filter(study__phase=phase, content__isnull=False).select_related("study")
+    if is_public:
+        rows = rows.filter(study__is_public=True)
+    of_study: dict[int, dict[str, tuple[StudyAnalysis, Summary]]] = {}
+    for row in rows:
+        summary = row.summary
+        if summary is not None:
+            of_study.setdefault(row.study_id, {})[row.criterion] = (row, summary)
+    if not of_study:
+        return None
+    main = [found[next(iter(found.values()))[0].study.leading(found)] for found in of_study.values()]
+    shown = {entry["id"] for entry in entries}
+
+    def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
+        row, summary = one
+        return bool(shown & set(summary.entries.values())), summary.n_people or 0, row.study.created_at, row.study_id
+
+    row, summary = max(main, key=weight)
+    kept = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
+    label_of = {pk: label for label, pk in summary.entries.items()}
+    line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
+    lines = [line_of.get(label_of.get(entry["id"], "")) for entry in entries]
+    column = [summary.value_of(line) if line is not None else (None, None, None) for line in lines]
+    counted = [value[0] if entry["counted"] else None for value, entry in zip(column, entries, strict=True)]
+    first = next((n for n in order(counted, True) if counted[n] is not None), None)
+    duels = {frozenset((duel.first, duel.second)): duel for duel in summary.duels}
+    over: list[Against | None] = []
+    for line in lines:
+        duel = duels.get(frozenset((line.method, lines[first].method))) if line is not None and first is not None and lines[first] else None
+        over.append(None if duel is None else Against(value=duel.value, p_holm=duel.p_holm))
+    found = PeopleFound(
+        study=StudyOf.model_validate({name: getattr(row.study, name) for name in StudyOf.model_fields}),
+        kind=summary.kind, of=summary.of, criterion=row.criterion, raters=summary.n_people,
+        groups=sorted({name for name in summary.groups if name}), judgements=summary.counted, questions=summary.questions,
+        at=row.finished_at, note=summary.note,
+        left_out=[name for name in summary.left_out if summary.entries.get(name) in (None, *shown)],
+        why=summary.why, band=summary.band, metrics=[_column(line, summary) for line in kept],
+        value=[value[0] for value in column], low=[value[1] for value in column], high=[value[2] for value in column],
+        n=[0 if line is None else line.answers for line in lines], first=first, over=over, marks=_marks(kept, summary, shown),
+    )  # fmt: skip
+    return found.model_dump(mode="json")
+
+
+def _column(line: Metric, summary: Summary) -> ColumnAgreement:
+    beside = summary.all.metric(line.key) if summary.all is not None and (summary.damaged or summary.left_out) else None
+    return ColumnAgreement(
+        slug=line.key, decided=line.decided, damaged=None if beside is None else beside.decided.brief,
+        rho=line.rho, tau=line.tau, r=line.r, seen=line.seen, tier=line.tier, of_ceiling=line.of_ceiling, guard=line.guard,
+        trained=line.trained, above_size=line.above_size, groups=line.groups,
+    )  # fmt: skip
+
+
+def _marks(metrics: Iterable[Metric], summary: Summary, shown: set[int]) -> dict[str, dict[str, list[Mark]]]:
+    """By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first.
+
+    What stands on the board, or never was an entry, is named; others are not."""
+    found: dict[str, dict[str, list[Mark]]] = {}
+    for line in metrics:
+        for one in line.contradictions:
+            worse, better = summary.entries.get(one.second), summary.entries.get(one.first)
+            if worse not in shown or (better is not None and better not in shown):
+                continue
+            mark = Mark(preferred=one.first, id=better, value=one.value, samples=one.samples[:MAX_SAMPLES], n=len(one.samples))
+            found.setdefault(line.key, {}).setdefault(str(worse), []).append(mark)
+    return found
+
+
+def withheld(kept: Mapping[str, Any], at: Sequence[int], ids: frozenset[int]) -> dict[str, Any]:
+    """The part without what people said of the entries `ids`, which stand at `at`."""
+    blank = {name: [None if n in at else value for n, value in enumerate(kept[name])] for name in ("value", "low", "high")}
+    marks = {
+        slug: {pk: [one for one in said if one["id"] not in ids] for pk, said in by_entry.items() if int(pk) not in ids}
+        for slug, by_entry in kept["marks"].items()
+    }
+    blank["n"] = [0 if n in at else count for n, count in enumerate(kept.get("n", []))]
+    if kept.get("first") in at:
+        blank |= {"first": None, "over": []}
+    elif "over" in kept:
+        blank["over"] = [None if n in at else value for n, value in enumerate(kept["over"])]
+    return {**kept, **blank, "marks": marks}
+
+
+# --- out of the payload
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The sentence over a board: whether metrics and people agree on the first. `metrics` and `people` are entries' names and ids; `ends`
+    is how often people pick theirs against the metrics', where that is beyond chance."""
+
+    words: str
+    metrics: tuple[str, int] | None = None
+    people: tuple[str, int] | None = None
+    ends: Ends | None = None
+
+
+class People:
+    """What a payload says of people, for the page of its board."""
+
+    def __init__(self, found: PeopleFound, titles: Mapping[str, str], noun: str = NOUN) -> None:
+        self.found, self.titles, self.noun = found, titles, noun
+        self.study, self.at = found.study, found.at
+        self.opinions = found.kind == "opinions"
+        self.columns = {line.slug: line for line in found.metrics if not line.guard}
+
+    @property
+    def earlier(self) -> str:
+        """The rule that the figures were made by, where it is not today's."""
+        return EARLIER if self.found.people < 2 else ""
+
+    @property
+    def who(self) -> str:
+        """How many people judged, in words."""
+        return people_words(self.found.raters)
+
+    @property
+    def units(self) -> str:
+        """What people were asked about, in the plural."""
+        return plural(self.noun)
+
+    @property
+    def lacking(self) -> str:
+        """Why no metric can be held against people."""
+        return self.found.why or f"No metric has values of the {self.units} that people compared."
+
+    @property
+    def has_marks(self) -> bool:
+        return any(self.found.marks.values())
+
+    @property
+    def only_means(self) -> bool:
+        return self.found.of == "means"
+
+    @property
+    def basis(self) -> str:
+        """What the figures are of, in words."""
+        if self.only_means:
+            who = self.who if self.found.people >= 2 else self.who.replace("people", "raters")
+            return f"mean opinion scores as they were published ({who})"
+        if self.found.people < 2:  # in the words that its files have had since
+            raters = "raters unknown" if self.found.raters is None else f"{self.found.raters} rater{'' if self.found.raters == 1 else 's'}"
+            what = "scores" if self.opinions else f"answers on {self.found.questions:,} pairs"
+            return f"{self.found.judgements:,} {what} by {raters}"
+        return f"{self.found.judgements:,} {'scores' if self.opinions else 'judgements'} by {self.who}"
+
+    def line(self, slug: str, group: str = "") -> Line | None:
+        """A column's agreement; None where nothing is known of it."""
+        column = self.columns.get(slug)
+        if column is None or (group and group not in column.groups):
+            return None
+        return self._line(column, group)
+
+    def _line(self, column: ColumnAgreement, group: str = "") -> Line:
+        trained = trained_words(column.trained, self.opinions)
+        title = GUARD_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
+        if group:
+            return Line(title, column.groups[group], None, guard=column.guard, trained=trained, key=column.slug, noun=self.noun)
+        beside = column.damaged if column.damaged is not None and column.damaged.low is not None else None
+        return Line(
+            title, column.decided, self.found.band, column.tier, column.of_ceiling, column.guard, trained, column.above_size, column.slug,
+            beside, self.noun,
+        )  # fmt: skip
+
+    def head(self, slug: str) -> dict[str, Any] | None:
+        """What stands in the head of a column."""
+        column, line = self.columns.get(slug), self.line(slug)
+        if column is None or line is None:
+            return None
+        more = f" {trained_more(column.trained, self.opinions)}".rstrip()
+        basis = f" {self.basis[0].upper()}{self.basis[1:]}, {self.at:%-d %B %Y}."
+        if self.found.people < 2:
+            value = column.decided.value
+            words = f"{round(100 * value)} / 100 answers" if value is not None else rho_words(column.rho)
+            return {"words": words or "answers no duel", "title": f"{EARLIER}{basis}", "line": None, "trained": line.trained}
+        if self.only_means:
+            words = f"{rho_words(column.rho)} · {column.rho.n} entries" if column.rho.value is not None else "too few entries"
+            return {"words": words, "title": order_words(line.title, column.rho) + basis + more, "line": None, "trained": line.trained}
+        return {"words": line.short_head, "title": line.reading + basis + more, "line": line, "trained": line.trained}
+
+    def charts(self) -> list[dict[str, Any]]:
+        """The metrics by how far they agree with people, guards last: with all of them, then with each group of them. None where the
+        figures are too few for any, or of an earlier rule."""
+        if self.found.people < 2 or self.only_means:
+            return []
+        every = list(self.found.metrics)
+        named = [group for group in self.found.groups if any(group in line.groups for line in every)]
+        found = []
+        for name in ["", *(named if len(named) > 1 else [])]:
+            lines = [self._line(column, name) for column in every if not name or name in column.groups]
+            if any(line.shown for line in lines if not line.guard):
+                found.append({"group": name, "lines": lines, "band": self.found.band if not name else None})
+        return found
+
+    def claim(self, content: Mapping[str, Any]) -> Claim | None:
+        """Who is first by the board's rule and who with people, where both are known."""
+        if self.found.people < 2 or self.found.first is None:
+            return None
+        leaders = [n for n in content["overall"]["order"] if content["overall"]["rank"][n] == 1]
+        if not leaders:
+            return None
+        leader = leaders[0]
+        entries, first = content["entries"], self.found.first
+        names = [(entries[n]["name"], entries[n]["id"]) for n in (leader, first)]
+        if self.only_means:
+            return None
+        if self.found.why:
+            cause = (
+                "Too early to hold the order against people." if self.found.why.startswith(FEW) else "The order is not held against people."
+            )
+            return Claim(f"{cause} {self.found.why}")
+        if self.found.value[leader] is None:
+            return None
+        others = [n for n, value in enumerate(self.found.value) if value is not None and entries[n]["counted"] and n != first]
+        over = [self.found.over[n] for n in others]
+        level = sum(one is None or one.p_holm is None or one.p_holm > 0.05 for one in over)
+        open_ = f"; people do not tell it from {level} of {len(over)} others." if level else "."
+        if len(leaders) > 1:
+            return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {names[1][0]} first{open_}")
+        if leader == first:
+            return Claim(
+                f"Metrics and people both put {names[0][0]} first{open_}" if level else "Metrics and people agree on the first.", *names
+            )
+        against = self.found.over[leader]
+        if against is None or against.p_holm is None or against.p_holm > 0.05:
+            met = "too close to call" if against is not None else "nobody was asked about these two"
+            return Claim(f"The metrics put {names[0][0]} first, people {names[1][0]}: {met}.", *names)
+        return Claim("", *names, against.value)
+
+    def place(self, content: Mapping[str, Any], index: int) -> int | None:
+        """An entry's place with people among the counted entries of the board."""
+        return self._places(content)[index]
+
+    def _places(self, content: Mapping[str, Any]) -> list[int | None]:
+        return rank([v if e["counted"] else None for v, e in zip(self.found.value, content["entries"], strict=True)], True)
+
+    def column(self, content: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What people prefer as a column of the board; None where they judged none of its entries."""
+        found = self.found
+        value, low, high = ([on_scale(v) if self.opinions else v for v in ends] for ends in (found.value, found.low, found.high))
+        ends = [v for v in (*value, *low, *high) if v is not None]
+        if not ends or (found.people >= 2 and not self.only_means and found.why):
+            return None  # below the smallest numbers there is no figure
+        n = len(content["entries"])
+        return {
+            "slug": COLUMN, "key": COLUMN, "title": "Opinion score" if self.opinions else "People", "fingerprint": "", "params": {},
+            "higher_is_better": True, "unit": "of 5" if self.opinions else "", "is_primary": False, "in_ranking": False, "weight": 0.0,
+            "scale": [min(ends), max(ends)], "decimals": 2, "value": value, "ci_low": low, "ci_high": high,
+            # Over how many answers the interval is: 0 says that this is not known, and is no reason to hide it.
+            "n": [0] * n, "rank": self._places(content), "rank_low": [None] * n, "rank_high": [None] * n, "group": [None] * n,
+            "order": order(value, True), "percent": not self.opinions,
+        }  # fmt: skip
+
+
+def of_content(content: Mapping[str, Any]) -> People | None:
+    """What the payload says of people; None where it says nothing."""
+    found = PeopleFound.read(content.get("people"))
+    titles = {metric["slug"]: metric["title"] for metric in content["metrics"]}
+    return People(found, titles, content.get("resampled", NOUN)) if found else None
+
+
+def spread(value: float | None, low: float | None, high: float | None, rows: Sequence[Sequence[float | None]]) -> dict[str, float] | None:
+    """Where a value and its interval stand, in percent of the line that holds all `rows`; None without a value."""
+    ends = [end for row in rows for end in row if end is not None]
+    if value is None or not ends:
+        return None
+    start, width = min(ends), (max(ends) - min(ends)) or 1.0
+    at = [round(100 * ((value if end is None else end) - start) / width, 1) for end in (value, low, high)]
+    return {"dot": at[0], "left": at[1], "width": round(at[2] - at[1], 1)}

@@ -1,0 +1,377 @@
+"""What is known of a metric with certain parameters: which properties it has, and how that compares with the published table.
+
+Tables for the default parameters ship with the code and cost no query; those of other parameters
+were measured here in the background, and all of a board are asked for at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from evaluation.metrics import registry
+from evaluation.metrics.registry import MetricSpec
+from evaluation.models import PropertyRun, Score
+from evaluation.models.properties import is_measurable
+from evaluation.properties import drawn, shipped, suite
+from evaluation.properties.suite import PASS, Property, Rate, Table
+from leaderboard.viewer.svg import Drawing, draw
+
+ROUNDING = 1e-12  # a drawn example's value this small is 0 to a reader
+# Why our verdict differs from the published one, in a sentence or two a cell. There are three kinds of reason: the paper samples
+# at random, its step is another than ours, or its cell contradicts the metric's own definition.
+RANDOM = "The paper samples the edges at random, anew for each wireframe, so what did not change seems to; ours measures the same points."
+OTHER_STEP = "The paper's step is another than ours, whose amounts are not published: "
+CONTRADICTS = "The published rate contradicts the metric's own definition: "
+UNPUBLISHED = f"{OTHER_STEP}theirs may be harder or easier."
+OTHER_RULE = "Where a step changes nothing, the two rules for monotonic tests differ: by the other one our verdict is the published one."
+_EDITS = ("wed_prereg", "wed_mnn", "wed_nearest", "wed_ap")
+_SPECTRAL = ("spectral_l1", "spectral_l2")
+_CURVES = ("ecd_chamfer", "wf_hausdorff")
+_SHARES_OF_EDGES = ("edge_precision", "edge_recall", "edge_f1")
+_BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
+    (
+        ("mono_wrong_edges",),
+        _EDITS,
+        f"{CONTRADICTS}each wrong edge is a length more to delete. It fits wrong edges that are drawn anew at every step; ours stay.",
+    ),
+    (
+        ("mono_wrong_edges",),
+        _SPECTRAL,
+        f"{CONTRADICTS}an edge more lowers no eigenvalue, so the spectra move apart. It fits wrong edges that are drawn anew at every "
+        "step; ours stay.",
+    ),
+    (("mono_delete_edges",), _SPECTRAL, f"{CONTRADICTS}an edge less raises no eigenvalue, so the spectra move apart."),
+    (("symmetry_0mean", "near_symmetry_0mean"), _SPECTRAL, f"{CONTRADICTS}it is a distance between two spectra, whichever comes first."),
+    (
+        ("symmetry_0mean", "near_symmetry_0mean"),
+        ("corner_offset",),
+        f"{CONTRADICTS}the same corners are matched whichever side comes first, and their distances are the same.",
+    ),
+    (
+        ("triangle_add_noise", "triangle_del1_del2"),
+        _SPECTRAL,
+        f"{CONTRADICTS}a Wasserstein distance between spectra keeps the triangle inequality.",
+    ),
+    (
+        (
+            "mono_disconnect_edges",
+            "mono_delete_vertices",
+            "mono_delete_edges",
+            "identity",
+            "near_identity",
+            "symmetry_0mean",
+            "symmetry_shift",
+            "triangle_del1_del2",
+        ),
+        _CURVES,
+        RANDOM,
+    ),
+    (
+        ("mono_delete_vertices", "mono_moving_vertex"),
+        ("jaccard_distance",),
+        "The paper samples the tubes at random, anew for each wireframe, so a small change drowns; ours draws with one seed.",
+    ),
+    (
+        ("mono_deform_split",),
+        ("edge_recall", "edge_f1"),
+        f"{OTHER_STEP}ours may cut an edge that is lost already, which changes nothing, and the strict rule asks for growth at every step.",
+    ),
+    (
+        ("mono_deform_split",),
+        ("corner_precision", "corner_f1"),
+        f"{OTHER_STEP}ours moves corners by noise of 5 % of the diameter, which now and then brings one back within the threshold.",
+    ),
+    (
+        ("mono_moving_vertex", "mono_delete_vertices"),
+        _SHARES_OF_EDGES,
+        f"{OTHER_STEP}ours may take a corner all of whose edges are lost already, which changes nothing, and the strict rule asks for "
+        "growth at every step.",
+    ),
+    (
+        ("mono_moving_vertex",),
+        (*_EDITS, *_SPECTRAL, *_CURVES),
+        f"{OTHER_STEP}in ours a corner jumps by half the diameter, which may bring its edges nearer to others that have jumped before.",
+    ),
+    (
+        ("mono_disconnect_edges",),
+        ("corner_precision", "corner_f1", "corner_offset", *_SPECTRAL),
+        f"{OTHER_STEP}ours gives the edge a copy of the corner at the very same place, so that nothing moves.",
+    ),
+    (
+        ("mono_delete_vertices",),
+        _SPECTRAL,
+        f"{OTHER_STEP}ours takes the corner away with its edges, and a spectrum of fewer values is compared by its quantiles.",
+    ),
+    (
+        ("near_symmetry_0mean", "near_symmetry_shift"),
+        _EDITS,
+        f"{OTHER_STEP}ours is noise of 2 % of the diameter, and what is left of symmetry depends on how many edges it leaves matched.",
+    ),
+    (
+        ("quasi_far", "quasi_close"),
+        (*_EDITS, *_SPECTRAL),
+        f"{OTHER_STEP}ours is a hundredth of the diameter, and whether the matching changes on the way depends on it.",
+    ),
+)
+_BY_TEST = {
+    "symmetry_0mean": "Exact symmetry turns on what a distance is divided by; ours divides by the reference's own length, so roles matter.",
+    "symmetry_shift": "Exact symmetry turns on what a distance is divided by; ours divides by the reference's own length, so roles matter.",
+}
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many properties a metric has with certain parameters, as far as that is known."""
+
+    state: str  # measured, measuring, failed or none
+    passed: int | None = None
+    of: int | None = None
+    percent: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """What a column's head says."""
+        if self.state == "measured":
+            return f"{self.passed} of {self.of} properties"
+        return "properties: being measured" if self.state == "measuring" else "properties: not measured"
+
+    @property
+    def share(self) -> float:
+        return 100.0 * self.passed / self.of if self.passed is not None and self.of else 0.0
+
+
+NOT_MEASURED = Count("none")
+
+
+def counts(fingerprints: Iterable[str]) -> dict[str, Count]:
+    """The counts of these fingerprints, with at most one query, and none where every table ships."""
+    found, others = {}, []
+    for fingerprint in set(fingerprints):
+        tables = shipped.tables(fingerprint)
+        if tables:
+            found[fingerprint] = Count("measured", tables[0].passed, tables[0].of, 100.0)
+        else:
+            others.append(fingerprint)
+    if others:
+        rows = PropertyRun.objects.filter(fingerprint__in=others).order_by()
+        for row in rows.only("fingerprint", "state", "passed", "of", "done", "total"):
+            found[row.fingerprint] = _count_of(row)
+    return {fingerprint: found.get(fingerprint, NOT_MEASURED) for fingerprint in [*found, *others]}
+
+
+def _count_of(run: PropertyRun) -> Count:
+    if run.state == PropertyRun.State.DONE:
+        return Count("measured", run.passed, run.of, 100.0)
+    return Count("measuring" if run.state == PropertyRun.State.WAITING else "failed", percent=run.percent)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One test: our rates, a table after the other, and the published one."""
+
+    test: Property
+    rates: tuple[Rate | None, ...]
+    paper: float | None
+    key: str = ""  # of the metric
+
+    @property
+    def paper_passes(self) -> bool | None:
+        return None if self.paper is None else self.paper >= PASS
+
+    @property
+    def differs(self) -> bool:
+        """Whether the paper's verdict is another than that of our first table."""
+        ours = self.rates[0].passes if self.rates and self.rates[0] is not None else None
+        return ours is not None and self.paper_passes is not None and ours != self.paper_passes
+
+    @property
+    def why(self) -> str:
+        if not self.differs:
+            return ""
+        for tests, keys, sentence in _BY_METRIC:
+            if self.test.id in tests and self.key in keys:
+                return sentence
+        ours = self.rates[0]
+        # Of a monotone test there are two rates, and one of them is the official one.
+        if any(rate is not None and (rate >= PASS) == self.paper_passes for rate in (ours.strict, ours.weak)):
+            return OTHER_RULE
+        return _BY_TEST.get(self.test.id, UNPUBLISHED)
+
+
+class Evidence:
+    """All that is known of metric `key` with `params`; other parameters than the defaults have evidence of their own."""
+
+    def __init__(self, spec: MetricSpec, params: Mapping[str, Any], fingerprint: str | None = None) -> None:
+        self.spec, self.params = spec, dict(params)
+        self.fingerprint = fingerprint or registry.fingerprint(spec.key, params)
+        self.defaults = registry.resolve_params(spec.key, {})
+
+    @property
+    def is_default(self) -> bool:
+        return self.params == self.defaults
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The parameters that are not the defaults, in the spec's order."""
+        names = [*self.defaults, *sorted(self.params.keys() - self.defaults)]
+        return {name: self.params[name] for name in names if name in self.params and self.params[name] != self.defaults.get(name)}
+
+    @cached_property
+    def run(self) -> PropertyRun | None:
+        """The measurement here, where no table ships."""
+        if shipped.tables(self.fingerprint):
+            return None
+        return PropertyRun.objects.filter(fingerprint=self.fingerprint).defer("outcomes", "pending").first()
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """The made-up models first."""
+        found = shipped.tables(self.fingerprint)
+        if not found and self.run is not None and self.run.table:
+            found = [self.run.as_table()]
+        return found
+
+    @property
+    def count(self) -> Count:
+        if self.tables:
+            return Count("measured", self.tables[0].passed, self.tables[0].of, 100.0)
+        return _count_of(self.run) if self.run is not None else NOT_MEASURED
+
+    @property
+    def will_be_measured(self) -> bool:
+        """Whether the service can measure it in the background."""
+        return is_measurable(self.spec) and self.is_current
+
+    @cached_property
+    def is_current(self) -> bool:
+        """Whether this is what the code computes now, not the values of another version."""
+        try:
+            return registry.fingerprint(self.spec.key, self.params) == self.fingerprint
+        except registry.ParamError:
+            return False
+
+    @cached_property
+    def published(self) -> Mapping[str, float]:
+        return shipped.published(self.spec.key) or {}
+
+    @property
+    def published_passed(self) -> int:
+        return sum(rate >= PASS for rate in self.published.values())
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """A line for each test that is asked of the family, in the suite's order."""
+        return [
+            Line(test, tuple(table.tests.get(test.id) for table in self.tables), self.published.get(test.id), self.spec.key)
+            for test in suite.tests_of(self.spec.family)
+        ]
+
+    @property
+    def failed(self) -> list[Property]:
+        """Tests that it does not pass on the first table."""
+        return [line.test for line in self.lines if line.rates and line.rates[0] is not None and line.rates[0].passes is False]
+
+    @property
+    def monotone_rule(self) -> str:
+        """Which of the two rules its monotone tests are decided by, in a sentence."""
+        return suite.monotone_rule(self.spec)
+
+    @property
+    def n_differing(self) -> int:
+        return sum(line.differs for line in self.lines)
+
+    @property
+    def weaknesses(self) -> tuple[Example, ...]:
+        """Drawn examples of what it gets wrong, with its default parameters."""
+        return examples(self.spec.key)
+
+    @cached_property
+    def cost(self) -> Cost | None:
+        """What a sample costs: here, else where the first table was made."""
+        here = Score.typical_cost(fingerprint=self.fingerprint)
+        if here is None and self.run is not None and self.tables:
+            return Cost(self.tables[0].ms_per_sample, "background")
+        return cost_of(self.fingerprint, here)
+
+    @property
+    def effort(self) -> str:
+        """What the metric declares that it takes, in a sentence; "" for a quick one."""
+        return self.spec.effort.words(self.spec.family, self.params) if self.spec.effort else ""
+
+    @property
+    def cost_alone(self) -> Cost | None:
+        """What a sample costs with nothing shared, as the suite has measured it."""
+        return Cost(self.tables[0].ms_per_sample, "shipped" if self.run is None else "background") if self.tables else None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Milliseconds a sample takes, and where that was measured: in scoring "here", by the suite in
+    the "background" here, or where the "shipped" table was made."""
+
+    ms: float
+    where: str
+
+    @property
+    def shown(self) -> str:
+        """Such as `0.4 ms`, `12 ms`, `1.3 s`."""
+        if self.ms >= 1000:
+            return f"{self.ms / 1000:.3g} s"
+        return f"{self.ms:.0f} ms" if self.ms >= 10 else f"{self.ms:.1f} ms" if self.ms >= 0.1 else "under 0.1 ms"
+
+    def of(self, items: int) -> float:
+        """Seconds that `items` samples take."""
+        return self.ms * items / 1000
+
+
+@dataclass(frozen=True)
+class Case:
+    """One drawn prediction and the value that the metric gives it."""
+
+    label: str
+    value: str
+    drawing: Drawing
+
+
+@dataclass(frozen=True)
+class Example:
+    """A known weakness, ready to be shown."""
+
+    title: str
+    sentence: str
+    cases: tuple[Case, ...]
+
+
+@cache
+def examples(key: str) -> tuple[Example, ...]:
+    """Values come with the code; where they are of another definition they are computed, once a
+    process, except by a network, which the web process does not load."""
+    spec, kept = registry.get(key), drawn.values(key)
+    if kept is None and spec.weights is not None:
+        return ()
+    from evaluation.properties import weaknesses  # with numpy
+
+    found = []
+    for number, it in enumerate(weaknesses.of(key)):
+        values = it.values() if kept is None else kept[number]
+        cases = [
+            Case(label, f"{0 if abs(value) < ROUNDING else value:.4g}{' ' + spec.unit if spec.unit else ''}", draw(it.reference, model))
+            for (label, model), value in zip(it.predictions, values, strict=True)
+        ]
+        found.append(Example(it.title, it.told(values), tuple(cases)))
+    return tuple(found)
+
+
+def cost_of(fingerprint: str, here: float | None) -> Cost | None:
+    """`here` if that is known, else what the shipped table says."""
+    if here is not None:
+        return Cost(here, "here")
+    tables = shipped.tables(fingerprint)
+    return Cost(tables[0].ms_per_sample, "shipped") if tables else None
+
+
+def of_default(spec: MetricSpec) -> Evidence:
+    return Evidence(spec, registry.resolve_params(spec.key, {}))

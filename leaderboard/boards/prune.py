@@ -1,0 +1,131 @@
+"""Removes what nothing refers to any more: rankings that were passing ones, and stored files that can be made again.
+
+A ranking stays for good if it is the newest of its audience, if anybody has opened it by its address (and so may have cited
+it), if it was the last of a day (UTC), or if it stood for an hour; and any ranking stays for KEEP_SNAPSHOT_DAYS.
+
+Files below `geometry/`, `pictures/` and `prepared/` are worked out from entries and references. They go when what they were
+made for is gone, and those of 3D views after KEEP_DRAWN_DAYS too. Whoever needs one that is gone makes it again, so a
+file that is removed while somebody asks for it costs that one the wait. Nothing else in the storage is looked at.
+
+Everything here may be killed at any line and done twice at once: what was not removed is found by the next round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import groupby, pairwise
+
+import structlog
+from django.conf import settings
+from django.core.cache import cache
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.models import EvaluationBatch, PictureRun, Trial
+from evaluation.work import reference_cache
+from leaderboard.models import Snapshot
+from submissions.models import Phase, Submission
+from submissions.storage import stored_files
+
+log = structlog.get_logger(__name__)
+
+EVERY_SECONDS = 3600  # at most one round in this time
+STOOD = timedelta(hours=1)  # a ranking that was the newest for so long stays
+GRACE = timedelta(days=1)  # files younger than this are left alone: their row may not be written yet
+BUNDLE = 500  # rankings removed at once
+
+
+def prune_due(now: datetime | None = None) -> int:
+    """A round, if none was begun lately; how many rankings and files it removed."""
+    if not cache.add("pruned", 1, EVERY_SECONDS):
+        return 0
+    now = now or timezone.now()
+    removed = prune_snapshots(now)
+    try:
+        removed += prune_files(now)
+    except stored_files.StorageError as error:
+        log.warning("stored files are pruned in the next round", error=str(error))
+    return removed
+
+
+def prune_snapshots(now: datetime) -> int:
+    """Remove the rankings that were passing ones; returns how many."""
+    until = now - timedelta(days=settings.KEEP_SNAPSHOT_DAYS)
+    removed = 0
+    for phase in Phase.objects.filter(snapshots__created_at__lt=until, snapshots__opened_at=None).distinct():
+        for audience in Snapshot.Audience.values:
+            removed += _prune_phase(phase, audience, until)
+    return removed
+
+
+def _prune_phase(phase: Phase, audience: str, until: datetime) -> int:
+    rows = Snapshot.objects.filter(phase=phase, audience=audience).order_by("created_at", "pk")
+    found = list(rows.values_list("pk", "created_at", "revision", "opened_at"))
+    passing = [
+        pk
+        for (pk, made, revision, opened), (_, followed, later, _) in pairwise(found)
+        if opened is None
+        and made < until
+        and followed - made < STOOD
+        and followed.astimezone(UTC).date() == made.astimezone(UTC).date()
+        and revision < later  # else the ranking was as it was before, and this one stood again
+    ]
+    removed = 0
+    for start in range(0, len(passing), BUNDLE):
+        # Asked again as they go: one that was opened, or became the newest again meanwhile, stays.
+        with transaction.atomic():
+            newest = Snapshot.current(phase, audience)
+            if newest is None:  # the phase is gone
+                break
+            gone = rows.filter(pk__in=passing[start : start + BUNDLE], opened_at=None, revision__lt=newest.revision)
+            removed += gone.order_by().delete()[0]
+    if removed:
+        log.info("passing rankings removed", phase=str(phase), audience=audience, n=removed)
+    return removed
+
+
+def prune_files(now: datetime) -> int:
+    """Remove stored files that nothing refers to; returns how many. Raises StorageError."""
+    return sum(_removed(key) for unwanted in (_drawn, _pictures, _trials, _prepared) for key in unwanted(now))
+
+
+def _removed(key: str) -> int:
+    stored_files.store().delete(key)
+    return 1
+
+
+def _old(folder: str, since: datetime) -> list[tuple[str, datetime]]:
+    """The keys below a folder that are there since before then, sorted."""
+    return sorted((key, made) for key, made in stored_files.store().keys(folder) if made < since)
+
+
+def _drawn(now: datetime) -> Iterator[str]:
+    """What 3D views were sent: of entries that are gone, and what is old."""
+    long_ago = now - timedelta(days=settings.KEEP_DRAWN_DAYS)
+    for owner, keys in groupby(_old("geometry", now - GRACE), key=lambda found: found[0].split("/")[1]):
+        of_nobody = owner.isdigit() and not Submission.objects.filter(pk=int(owner)).exclude(artifact_key="").exists()
+        yield from (key for key, made in keys if of_nobody or made < long_ago)
+
+
+def _pictures(now: datetime) -> Iterator[str]:
+    """Pictures that no run names: of entries that are gone, and of what has been made anew."""
+    for (owner, digest), keys in groupby(_old("pictures", now - GRACE), key=lambda found: tuple(found[0].split("/")[1:3])):
+        if owner.isdigit() and not PictureRun.objects.filter(evaluation__submission=int(owner), digest=digest).exists():
+            yield from (key for key, _ in keys)
+
+
+def _trials(now: datetime) -> Iterator[str]:
+    """Pictures of trials on references that no trial is of any more."""
+    for reference, keys in groupby(_old("trials", now - GRACE), key=lambda found: found[0].split("/")[1]):
+        if reference.isdigit() and not Trial.objects.filter(reference=int(reference)).exists():
+            yield from (key for key, _ in keys)
+
+
+def _prepared(now: datetime) -> Iterator[str]:
+    """What was prepared of references for batches that score nothing any more, or by code that is no more."""
+    for phase, keys in groupby(_old("prepared", now - GRACE), key=lambda found: found[0].split("/")[1]):
+        if phase.isdigit():
+            live = EvaluationBatch.objects.filter(phase=int(phase), state__in=["current", "building"]).select_related("reference__phase")
+            needed = {key for batch in live for key in reference_cache.keys_of(batch)}
+            yield from (key for key, _ in keys if key not in needed)

@@ -1,0 +1,322 @@
+"""From a snapshot's payload to the rows a page shows: sorted, filtered, cut into pages.
+
+Ranks, intervals and brackets are those of the full set; filters and page boundaries only choose
+which rows are seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from leaderboard.boards import certainty, exports
+from leaderboard.boards.digits import shown
+from leaderboard.boards.human_agreement import ColumnAgreement, PeopleFound
+from leaderboard.stats.ranking import RULES
+from leaderboard.stats.uncertainty import LEAST
+
+PER_PAGE = 100
+OVERALL = "rank"
+WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
+TEXT_SORTS = ("name", "team", "date")
+RULE_WORDS = dict(zip(RULES, ("the primary metric", "mean rank", "median rank", "Borda count", "weighted mean rank"), strict=True))
+VALUE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda points", "weighted": "Weighted rank"}
+ENTRY_WORDS = {
+    "all": "every entry counts",
+    "latest": "of each team its latest entry counts",
+    "best": "of each team its best entry counts",
+    "chosen": "of each team the entry it chose counts",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the viewer asked for: one sort, its direction, filters and a page."""
+
+    sort: str = OVERALL
+    worst_first: bool = False
+    text: str = ""
+    baselines: bool = True
+    mine: bool = False
+    page: int = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value as it is read, with its interval as one ± or as two sides (see `digits.Shown`): `pad` is how many digits it stands
+    to the right, so that the column is aligned at the decimal point; `left`, `width` and `dot` are percentages of its scale."""
+
+    text: str
+    half: str = ""
+    up: str = ""
+    down: str = ""
+    pad: int = 0
+    title: str = ""
+    best: bool = False
+    left: float = 0.0
+    width: float = 0.0
+    dot: float | None = None
+    n: int = 0
+    against: tuple[dict[str, Any], ...] = ()  # entries that people prefer to this one, and this metric does not
+    name: str = ""  # of the cell in its page, where there is something against it
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the table."""
+
+    entry: dict[str, Any]
+    received_at: datetime
+    rank: int | None
+    interval: str
+    bracket: str
+    untested: str  # why it is in no bracket where others are, in words
+    explanation: str
+    value: str
+    cells: list[Cell]
+    mine: bool
+    waits: bool  # for a re-evaluation
+
+
+class BoardRows:
+    """A payload seen through a `Choice`; `team` is the viewer's, for `mine`."""
+
+    def __init__(self, content: dict, choice: Choice, team: int | None = None, per_page: int = PER_PAGE) -> None:
+        self.content, self.team, self.per_page = content, team, per_page
+        self.marks: dict[str, dict[str, list[dict]]] = (content.get("people") or {}).get("marks", {})
+        self.metrics: list[dict] = content["metrics"]
+        self.by_slug = {metric["slug"]: metric for metric in self.metrics}
+        known = choice.sort in self.by_slug or choice.sort in (OVERALL, *TEXT_SORTS)
+        self.choice = choice if known else Choice(OVERALL, choice.worst_first, choice.text, choice.baselines, choice.mine, choice.page)
+
+    @cached_property
+    def indices(self) -> list[int]:
+        """All rows of the choice, in its order."""
+        entries, text = self.content["entries"], self.choice.text.casefold().strip()
+        keep = []
+        for index in self._sorted():
+            entry = entries[index]
+            if entry["baseline"] and not self.choice.baselines:
+                continue
+            if self.choice.mine and entry["team_id"] != self.team:
+                continue
+            if text and text not in entry["name"].casefold() and text not in entry["team"].casefold():
+                continue
+            keep.append(index)
+        return keep
+
+    def _sorted(self) -> list[int]:
+        entries, by = self.content["entries"], self.choice.sort
+        if by in TEXT_SORTS:
+            names = {"name": lambda e: e["name"].casefold(), "team": lambda e: e["team"].casefold(), "date": lambda e: e["received_at"]}
+            # The newest comes first: what people look for by date.
+            backwards = self.choice.worst_first != (by == "date")
+            return sorted(range(len(entries)), key=lambda i: (names[by](entries[i]), i), reverse=backwards)
+        column = self.standing
+        best_first: list[int] = column["order"]
+        if not self.choice.worst_first:
+            return best_first
+        # Unranked rows stay last, whichever way round.
+        valued = [i for i in best_first if column["value"][i] is not None]
+        return valued[::-1] + [i for i in best_first if column["value"][i] is None]
+
+    @property
+    def standing(self) -> dict:
+        """The column whose ranks the first column shows: the metric sorted by, else the overall rank."""
+        return self.by_slug.get(self.choice.sort, self.content["overall"])
+
+    @property
+    def n_pages(self) -> int:
+        return max(1, math.ceil(len(self.indices) / self.per_page))
+
+    @property
+    def page(self) -> int:
+        return min(max(1, self.choice.page), self.n_pages)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The rows of the page."""
+        start = (self.page - 1) * self.per_page
+        seen = self.indices[start : start + self.per_page]
+        found = [self._line(index, self._brackets[start + place]) for place, index in enumerate(seen)]
+        whole = [[len(cell.text.partition(".")[0]) if cell.dot is not None else 0 for cell in line.cells] for line in found]
+        widest = [max(column) for column in zip(*whole, strict=True)]
+        for line, own in zip(found, whole, strict=True):
+            line.cells[:] = [replace(cell, pad=most - n) for cell, most, n in zip(line.cells, widest, own, strict=True)]
+        return found
+
+    def _line(self, index: int, bracket: str) -> Line:
+        entry, standing, overall = self.content["entries"][index], self.standing, self.content["overall"]
+        low, high = standing["rank_low"][index], standing["rank_high"][index]
+        return Line(
+            entry=entry, received_at=datetime.fromisoformat(entry["received_at"]), rank=standing["rank"][index],
+            interval=span(low, high, open_end=high == self._last_of_cut), bracket=bracket,
+            untested=certainty.untested(self.content, standing, index),
+            explanation=overall["explanation"][index] if standing is overall else "",
+            value=_points(overall["value"][index]) if overall["rule"] in VALUE_TITLES else "",
+            cells=[self._cell(metric, index) for metric in self.metrics],
+            mine=self.team is not None and entry["team_id"] == self.team, waits=entry["state"] == WAITING,
+        )  # fmt: skip
+
+    @cached_property
+    def _last_of_cut(self) -> int:
+        """The last rank, where entries below the first ones are not tested, so that one whose interval reaches it may stand anywhere
+        below; else 0."""
+        is_cut = "first" in self.standing.get("untested", ())
+        return sum(rank is not None for rank in self.standing["rank"]) if is_cut else 0
+
+    def _cell(self, metric: dict, index: int) -> Cell:
+        """The cell, marked where the metric puts this entry before one that people prefer to it."""
+        found = cell(metric, index, self.content.get("resampled", certainty.NOUN))
+        entry = self.content["entries"][index]
+        if metric["slug"] in entry.get("waiting", ()):
+            return replace(found, text="waiting", title=WAITING)
+        against = self.marks.get(metric["slug"], {}).get(str(entry["id"]), [])
+        return replace(found, against=tuple(against), name=f"{entry['id']}-{metric['slug']}") if against else found
+
+    @cached_property
+    def _brackets(self) -> list[str]:
+        """Per row the classes that draw its piece of the bracket around a group of two or more, dashed where the entry is loose. A
+        row that does not count and stands between two of a group lets the line through."""
+        if self.choice.sort in TEXT_SORTS:
+            return [""] * len(self.indices)
+        groups = [self.standing["group"][index] for index in self.indices]
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        for place, group in enumerate(groups):
+            if group is not None:
+                first.setdefault(group, place)
+                last[group] = place
+        found = [""] * len(groups)
+        for group, start in first.items():
+            if start < last[group]:
+                found[start : last[group] + 1] = ["g"] * (last[group] + 1 - start)
+                found[start], found[last[group]] = "g g1", "g g3"
+        loose = self.standing.get("loose", ())
+        return [f"{piece} loose" if piece and loose and loose[index] else piece for piece, index in zip(found, self.indices, strict=True)]
+
+    def table(self, caption: exports.Caption) -> exports.Table:
+        """All rows of the choice as a table to write down."""
+        found = PeopleFound.read(self.content.get("people"))
+        people = {line.slug: _agreement(found, line) for line in found.metrics if not line.guard} if found else {}
+        columns = tuple(
+            exports.Column(
+                m["slug"],
+                m["title"],
+                m["higher_is_better"],
+                m["unit"],
+                m["decimals"],
+                people.get(m["slug"]),
+                m.get("bounds", (None, None)),
+            )
+            for m in self.metrics
+        )
+        return exports.Table(caption, columns, tuple(self._exported(index) for index in self.indices))
+
+    def _exported(self, index: int) -> exports.Row:
+        entry, overall = self.content["entries"][index], self.content["overall"]
+        cells = tuple(exports.Cell(m["value"][index], *interval(m, index), m["rank"][index]) for m in self.metrics)
+        flags = [word for word in ("baseline", "verified", "late") if entry[word]]
+        return exports.Row(
+            overall["rank"][index], entry["name"], entry["team"], cells, overall["rank_low"][index],
+            overall["rank_high"][index], (*flags, *filter(None, [entry["state"]])),
+        )  # fmt: skip
+
+
+def _agreement(found: PeopleFound, line: ColumnAgreement) -> exports.People:
+    """What people say of a column, to be written down."""
+    figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high)}
+    if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
+        name = "pairs" if found.people < 2 else "decided"
+        figures = {name: exports.Agreement(line.decided.value, line.decided.low, line.decided.high)} | figures
+    return exports.People(figures, line.tier, line.trained)
+
+
+def lead(content: dict) -> dict[str, Any]:
+    """Who is first overall, with the value in the primary metric; empty where nobody is ranked."""
+    overall = content["overall"]
+    first = next((i for i in overall["order"] if overall["rank"][i] == 1), None)
+    if first is None:
+        return {}
+    metric = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
+    entry = {name: content["entries"][first][name] for name in ("id", "name", "team")}
+    return entry | {"metric": metric["title"], "value": cell(metric, first).text}
+
+
+def ranks(metric: dict) -> bool:
+    """Whether a column may rank: it needs no trial, or passed it."""
+    return metric.get("trial", {}).get("state", "passed") == "passed"
+
+
+def cell(metric: dict, index: int, noun: str = certainty.NOUN) -> Cell:
+    """One entry's value in one metric, ready to be drawn; `noun` is what its interval is over."""
+    value, (low, high) = metric["value"][index], interval(metric, index)
+    if value is None:
+        return Cell("–", title="no value")
+    digits = shown(value, low, high, metric.get("bounds", (None, None)), metric["decimals"])
+    rank, n = metric["rank"][index], metric["n"][index]
+    words = [f"{value:.6g}{' ' + metric['unit'] if metric['unit'] else ''}"]
+    if low is not None and high is not None:
+        words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
+    elif not ranks(metric):
+        words.append("shown, not ranked")
+    elif n >= LEAST and metric.get("loose"):
+        words.append(certainty.alike(n, noun))
+    if rank is not None:
+        spread = metric["rank_low"][index], metric["rank_high"][index]
+        words.append(f"rank {rank}" + (f" ({span(*spread)})" if spread[0] is not None else ""))
+    best = rank == 1 and any(other is not None and other > 1 for other in metric["rank"])  # where all are level none is the best
+    left, width = bar(metric["scale"], low, high)
+    if metric.get("percent"):  # how often people would pick it: whole hundredths, its interval drawn and in the title
+        words[0] = f"people would pick it in {100 * value:.1f} % of duels"
+        if low is not None and high is not None:
+            words[1] = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
+        return Cell(
+            f"{round(100 * value)} %", title="; ".join(words), best=best, left=left, width=width, dot=position(metric["scale"], value)
+        )
+    return Cell(
+        text=digits.text, half=digits.half, up=digits.up, down=digits.down, title="; ".join(words), best=best,
+        left=left, width=width, dot=position(metric["scale"], value), n=n,
+    )  # fmt: skip
+
+
+def interval(metric: dict, index: int) -> tuple[float | None, float | None]:
+    """The 95 % interval of a value. None over one item, of which rankings of before kept an interval of no width."""
+    return (None, None) if metric["n"][index] == 1 else (metric["ci_low"][index], metric["ci_high"][index])
+
+
+def span(low: int | None, high: int | None, open_end: bool = False) -> str:
+    """A rank interval: `2–4`, `1` where both ends are one, `12–` where the end is open, nothing where there is none."""
+    return "" if low is None else f"{low}–" if open_end else f"{low}" if low == high else f"{low}–{high}"
+
+
+def position(scale: Sequence[float], value: float) -> float:
+    """Where a value stands on a column's scale, in percent; at the end where it lies outside."""
+    low, high = scale
+    share = (value - low) / (high - low) if high > low else 0.5
+    return round(100 * min(1.0, max(0.0, share)), 1)
+
+
+def bar(scale: Sequence[float], low: float | None, high: float | None) -> tuple[float, float]:
+    """(left, width) of an interval on a column's scale, in percent."""
+    if low is None or high is None:
+        return 0.0, 0.0
+    left = position(scale, low)
+    return left, round(position(scale, high) - left, 1)
+
+
+def rule_words(content: dict) -> str:
+    """What the overall rank goes by, in words: `mean rank of 3` or `HSS`."""
+    overall = content["overall"]
+    titles = {m["slug"]: m["title"] for m in content["metrics"]}
+    if overall["rule"] == "primary":
+        return titles[overall["metrics"][0]] if overall["metrics"] else RULE_WORDS["primary"]
+    return f"{RULE_WORDS[overall['rule']]} of {len(overall['metrics'])}"
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

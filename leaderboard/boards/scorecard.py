@@ -1,0 +1,183 @@
+"""One entry's scores as its page shows them: per metric, and per item with the worst first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.metrics.result import Status as SampleStatus
+from evaluation.metrics.spec import MetricSpec
+from evaluation.models import Evaluation, Score
+from evaluation.models.score import CLEAN_BAND
+from evaluation.result_tables import spec_of
+from leaderboard.boards import certainty, rows
+from leaderboard.boards.digits import shown
+from leaderboard.stats import ranking
+from submissions.models import Submission
+
+DRAWN = "object_"  # parts that begin so are objects of a view, which its page draws
+STATUS_WORDS = {
+    SampleStatus.MISSING_PRED: "missing",
+    SampleStatus.INVALID_PRED: "unreadable",
+    SampleStatus.EMPTY_PRED: "empty",
+    SampleStatus.NO_OBJECT: "nothing in the reference",
+    SampleStatus.EMPTY_MASK: "empty mask",
+    SampleStatus.SIZE_MISMATCH: "wrong size",
+    SampleStatus.NOT_APPLICABLE: "does not apply",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One metric of an entry, with its rank in the newest ranking, None where it is not ranked."""
+
+    metric: dict[str, Any]
+    spec: MetricSpec
+    score: Score
+    cell: rows.Cell
+    rank: int | None
+    rank_interval: str
+    ends: str  # of the value's 95 % interval
+
+    @property
+    def slug(self) -> str:
+        return self.metric["slug"]
+
+
+def current_evaluation(submission: Submission) -> Evaluation | None:
+    """The evaluation whose scores the board shows, or that is being done for it."""
+    found = Evaluation.objects.filter(submission=submission, batch__state="current")
+    return found.select_related("batch__reference", "batch__results", "batch__phase__challenge").first()
+
+
+def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
+    """Scores in the board's order; `content` is a ranking that may or may not hold the entry."""
+    scores = {score.slug: score for score in evaluation.scores.all()}
+    columns = {metric["slug"]: metric for metric in content["metrics"]} if content else {}
+    index = place_of(content, evaluation.submission_id)
+    noun = certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
+    found = []
+    for metric in evaluation.batch.metrics:
+        score = scores.get(metric["slug"])
+        if score is None:
+            continue
+        spec, ends = spec_of(metric), score.interval() or (None, None)
+        column = columns.get(metric["slug"])
+        known = column is not None and column["fingerprint"] == metric["fingerprint"]
+        own = {
+            "scale": column["scale"] if known else own_scale(spec, (score.value, *ends)), "unit": spec.unit,
+            "decimals": metric["imported"]["decimals"] if "imported" in metric else None, "bounds": spec.bounds,
+            "value": [score.value], "ci_low": ends[:1], "ci_high": ends[1:], "n": [score.n], "loose": [False],
+            "rank": [None], "rank_low": [None], "rank_high": [None],
+        }  # fmt: skip
+        digits = shown(score.value, *ends, spec.bounds)
+        ranked = known and index is not None
+        low, high = (column["rank_low"][index], column["rank_high"][index]) if ranked else (None, None)
+        found.append(
+            Result(
+                metric,
+                spec,
+                score,
+                rows.cell(own, 0, noun),
+                column["rank"][index] if ranked else None,
+                rows.span(low, high),
+                f"{digits.end(ends[0])} to {digits.end(ends[1])}" if None not in ends else "",
+            )
+        )
+    return found
+
+
+def own_scale(spec: MetricSpec, known: Sequence[float | None]) -> list[float]:
+    """[low, high] of a line for a metric that no ranking has a scale for."""
+    ends = [v for v in known if v is not None]
+    low = spec.bounds[0] if math.isfinite(spec.bounds[0]) else min(0.0, *ends, 0.0)
+    high = spec.bounds[1] if spec.bounds[1] is not None else max(ends, default=1.0) * 1.2 or 1.0
+    return [low, high]
+
+
+def place_of(content: dict | None, submission_id: int) -> int | None:
+    """Where an entry stands in a payload's lists."""
+    entries = content["entries"] if content else []
+    return next((i for i, entry in enumerate(entries) if entry["id"] == submission_id), None)
+
+
+# --- per item ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ItemCell:
+    text: str
+    note: str  # why the value is what it is, where that is not plain
+
+
+@dataclass(frozen=True)
+class ItemRow:
+    item: str
+    group: str
+    cells: list[ItemCell]
+
+
+class ItemTable:
+    """All items of an entry, sorted by one metric (the worst first unless asked otherwise) or by name."""
+
+    def __init__(
+        self, evaluation: Evaluation, found: Sequence[Result], sort: str = "", best_first: bool = False, sees_reference: bool = False
+    ) -> None:
+        reference = evaluation.batch.reference
+        self.ids, self.groups = reference.item_ids, reference.groups
+        self.results = [result for result in found if len(result.score.values) == len(self.ids)]
+        slugs = [result.slug for result in self.results]
+        main = next((r.slug for r in self.results if r.metric["is_primary"]), slugs[0] if slugs else "item")
+        self.sort = sort if sort in (*slugs, "item") else main
+        self.best_first, self.sees_reference = best_first, sees_reference
+
+    @property
+    def has_groups(self) -> bool:
+        return len(set(self.groups)) not in (1, len(self.groups))
+
+    def order(self) -> list[int]:
+        """Indices of the items; those without a value stand last, whichever way round."""
+        if self.sort == "item":
+            return list(range(len(self.ids)))[:: -1 if self.best_first else 1]
+        result = next(r for r in self.results if r.slug == self.sort)
+        values = [None if math.isnan(v) else v for v in result.score.values_shown(self.sees_reference).tolist()]
+        best = ranking.order(values, result.spec.higher_is_better)
+        if self.best_first:
+            return best
+        valued = [i for i in best if values[i] is not None]
+        return valued[::-1] + [i for i in best if values[i] is None]
+
+    def rows(self, start: int, stop: int) -> list[ItemRow]:
+        columns = [(r.score.values_shown(self.sees_reference), r.score.statuses) for r in self.results]
+        found = []
+        for index in self.order()[start:stop]:
+            cells = [_item_cell(values[index], statuses[index]) for values, statuses in columns]
+            found.append(ItemRow(self.ids[index], self.groups[index], cells))
+        return found
+
+
+def _item_cell(value: float, status: SampleStatus) -> ItemCell:
+    note = STATUS_WORDS.get(status, "")
+    return ItemCell(shown(float(value)).text, note)
+
+
+def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> list[dict[str, Any]]:
+    """Every metric's value of one item, with its parts (counts, distances, the uncapped value) for
+    those who may see the reference, because the parts tell its size. The `band` of clean views is for all who see the value, as it
+    is on the page of the column's trial."""
+    details = []
+    for result in found:
+        values = result.score.values_shown(sees_reference)
+        if index >= len(values):
+            continue
+        known = {name: float(vector[index]) for name, vector in result.score.parts.items() if not np.isnan(vector[index])}
+        band = tuple(known.pop(name) for name in CLEAN_BAND) if known.keys() >= set(CLEAN_BAND) else ()
+        parts = {name: value for name, value in known.items() if not name.startswith(DRAWN)} if sees_reference else {}
+        status = result.score.statuses[index]
+        own = _item_cell(values[index], status)
+        details.append({"result": result, "value": own.text, "note": own.note, "parts": parts, "band": band})
+    return details

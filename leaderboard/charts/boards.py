@@ -1,0 +1,436 @@
+"""Charts: numbers in, Plotly figures out, as plain dicts that go straight into JSON.
+
+plotly's own Python objects are not imported: they take longer than the charts. Every chart comes
+with a text alternative (a sentence and a table), and no chart tells things apart by colour alone.
+Names are put in as text: whatever markup they contain is shown, not obeyed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from leaderboard.boards.certainty import NOUN, plural
+from leaderboard.boards.digits import shown
+from leaderboard.stats.ranking import order, rank
+from leaderboard.stats.uncertainty import Paired
+
+MOST_ENTRIES = 30  # rows that can still be read
+MOST_POINTS = 3000  # single points drawn in one chart
+LABEL_LENGTH = 24  # leaves a phone room for the chart
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours by what they are for. ``panel`` is the ground, ``bar`` what carries no emphasis."""
+
+    ink: str
+    soft: str
+    line: str
+    accent: str
+    bar: str
+    warn: str
+    panel: str
+
+
+LIGHT = Palette("#1b1d1f", "#62686d", "#e4e4df", "#1f5fbf", "#aab1b8", "#a35600", "#ffffff")
+DARK = Palette("#e8e8e4", "#9ea5ac", "#2c3137", "#7fb0ff", "#5a636d", "#e0a45a", "#1b1e22")
+# Names of the page's custom properties, for a script to put the current theme's values in their place.
+TOKENS = Palette("var(--ink)", "var(--soft)", "var(--line)", "var(--accent)", "var(--bar)", "var(--warn)", "var(--panel)")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What the numbers of a chart are."""
+
+    title: str
+    higher_is_better: bool
+    unit: str = ""
+
+    @property
+    def label(self) -> str:
+        unit = f" [{self.unit}]" if self.unit else ""
+        return f"{self.title}{unit} {'↑' if self.higher_is_better else '↓'}"
+
+    @property
+    def direction(self) -> str:
+        return "higher is better" if self.higher_is_better else "lower is better"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart. ``data`` and ``layout`` are Plotly's; ``summary`` with ``columns`` and ``rows`` say
+    the same in words. Without anything to draw, ``data`` is empty and the summary says so."""
+
+    data: tuple[dict[str, Any], ...]
+    layout: dict[str, Any]
+    summary: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON: ``{"data", "layout", "summary", "table": {"columns", "rows"}}``."""
+        table = {"columns": list(self.columns), "rows": [list(row) for row in self.rows]}
+        return {"data": list(self.data), "layout": self.layout, "summary": self.summary, "table": table}
+
+
+@dataclass(frozen=True)
+class Series:
+    """One entry's values, in the order of the items; None where there is none."""
+
+    label: str
+    values: Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One entry's score and when it came. ``time`` knows its zone."""
+
+    time: datetime
+    value: float | None
+    label: str
+
+
+@dataclass(frozen=True)
+class RankRow:
+    """One entry's rank with its interval, None where it has none."""
+
+    label: str
+    rank: int | None
+    low: int | None = None
+    high: int | None = None
+
+
+def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str], colours: Palette = TOKENS) -> Figure:
+    """How each entry's values spread over the items: a box and, where they can be told apart, every
+    item as a point. Entries in the order given, at most the first 30."""
+    columns = ("Entry", "Values", "Minimum", "Lower quartile", "Median", "Upper quartile", "Maximum")
+    kept = [(one.label, [(v, i) for v, i in zip(one.values, items, strict=True) if _finite(v)]) for one in series]
+    kept = [(label, pairs) for label, pairs in kept if pairs]
+    if not kept:
+        return nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
+    drawn = kept[:MOST_ENTRIES]
+    all_points = sum(len(pairs) for _, pairs in drawn) <= MOST_POINTS
+    data, rows, medians = [], [], []
+    for position, (label, pairs) in enumerate(drawn):
+        values = [float(value) for value, _ in pairs]
+        names = [f"{plain(label)}<br>{plain(item)}: {shown(value).text}" for value, item in pairs]
+        data.append(_box(position, label, values, names, all_points, colours))
+        quartiles = np.percentile(values, [0, 25, 50, 75, 100])
+        medians.append(float(quartiles[2]))
+        rows.append((label, str(len(values)), *(shown(float(q)).text for q in quartiles)))
+    layout = base_layout(colours, height=96 + 30 * len(drawn))
+    layout["xaxis"] |= {"title": {"text": plain(metric.label)}}
+    layout["yaxis"] |= _entry_axis([label for label, _ in drawn])
+    first = order(medians, metric.higher_is_better)[0]
+    shown_of = f"{len(drawn)} entries" if len(drawn) == len(kept) else f"the first {len(drawn)} of {len(kept)} entries"
+    summary = (
+        f"{metric.title} per item for {shown_of if len(kept) > 1 else 'one entry'} ({metric.direction}); "
+        f"the best median is {shown(medians[first]).text}, of {drawn[first][0]}."
+    )
+    return Figure(tuple(data), layout, summary, columns, tuple(rows))
+
+
+def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[str, float]] = (), colours: Palette = TOKENS) -> Figure:
+    """The best score so far as a step line, every entry as a point, baselines dashed.
+
+    A point is a record where it beats all before it by more than a tie. Times are shown in UTC.
+    Raises ValueError for a time without a zone.
+    """
+    columns = ("Time (UTC)", "Entry", metric.label, "What it is")
+    came = sorted((point for point in points if _finite(point.value)), key=lambda point: _utc(point.time))
+    if not came:
+        return nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
+    records = _records(came, metric.higher_is_better)
+    best, start, end = records[-1], _stamp(came[0].time), _stamp(came[-1].time)
+    data = [_baseline(label, value, start, end, colours) for label, value in baselines]
+    data.append(
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "Best so far",
+            "x": [*(_stamp(point.time) for point in records), end],
+            "y": [*(float(point.value) for point in records), float(best.value)],
+            "line": {"shape": "hv", "color": colours.accent, "width": 2},
+            "hoverinfo": "skip",
+        }
+    )
+    chosen = {id(point) for point in records}
+    others = [point for point in came if id(point) not in chosen]
+    data.append(_dots("Entries", others, {"symbol": "circle-open", "size": 7, "color": colours.soft}))
+    data.append(_dots("Records", records, {"symbol": "diamond", "size": 9, "color": colours.accent}))
+    layout = base_layout(colours, height=360)
+    layout["xaxis"] |= {"type": "date", "title": {"text": "Time (UTC)"}}
+    layout["yaxis"] |= {"title": {"text": plain(metric.label)}}
+    rows = [(_stamp(p.time), p.label, shown(p.value).text, "record") for p in records]
+    rows += [("–", label, shown(value).text, "baseline") for label, value in baselines]
+    summary = (
+        f"The best {metric.title} ({metric.direction}) is {shown(best.value).text}, by {best.label} on {_stamp(best.time)[:10]}, "
+        f"after {_counted(len(records), 'record')} among {_counted(len(came), 'entry', 'entries')}."
+    )
+    return Figure(tuple(data), layout, summary, columns, tuple(rows))
+
+
+def differences(
+    metric: Metric, a: Series, b: Series, items: Sequence[str], result: Paired | None = None, colours: Palette = TOKENS, noun: str = NOUN
+) -> Figure:
+    """a minus b per item, a's greatest advantage first; solid bars where a is better, hatched where b is.
+
+    Items where either has no value are left out and counted in the summary. ``result``, of the same
+    pairs, adds the mean with its interval and the p value. ``noun`` is what an item is called.
+    """
+    columns = (noun.capitalize(), a.label, b.label, f"{a.label} − {b.label}", "Better")
+    pairs = [(i, float(x), float(y)) for i, x, y in zip(items, a.values, b.values, strict=True) if _finite(x) and _finite(y)]
+    if not pairs:
+        return nothing(f"{a.label} and {b.label} have no {noun} in common with a value for {metric.title}.", columns, colours)
+    pairs = [pairs[index] for index in order([x - y for _, x, y in pairs], metric.higher_is_better)]
+    sides = [_better_side(x, y, metric.higher_is_better) for _, x, y in pairs]
+    data = [
+        _bars(pairs, sides, 1, f"{short(a.label)} better", {"color": colours.accent}),
+        _bars(pairs, sides, -1, f"{short(b.label)} better", _hatched(colours)),
+    ]
+    layout = base_layout(colours, height=360)
+    layout |= {"showlegend": True, "bargap": 0.15, "barmode": "overlay"}
+    names = [plain(item) for item, _, _ in pairs]
+    layout["xaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names}
+    layout["xaxis"] |= {"tickangle": -60, "showgrid": False}
+    layout["yaxis"] |= {"title": {"text": "A − B"}}
+    layout["shapes"] = _mean_line(result, len(pairs), colours)
+    winner = {1: a.label, -1: b.label, 0: "equal"}
+    rows = [(item, shown(x).text, shown(y).text, shown(x - y).text, winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)]
+    summary = (
+        f"{metric.title} ({metric.direction}) per {noun}: {a.label} is better on {sides.count(1)}, {b.label} on {sides.count(-1)}, "
+        f"equal on {sides.count(0)} of {_counted(len(pairs), noun, plural(noun))}{_test_words(result)}."
+    )
+    if len(pairs) < len(items):
+        summary += f" {_counted(len(items) - len(pairs), noun, plural(noun))} without a value on both sides left out."
+    return Figure(tuple(data), layout, summary, columns, tuple(rows))
+
+
+def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TOKENS) -> Figure:
+    """Each entry's rank as a dot with its 95 % interval; an open dot has no interval. At most the
+    first 30 ranked entries, in the order given. ``title`` says what is ranked, as in "HSS"."""
+    columns = ("Entry", "Rank", "95 % interval")
+    ranked = [row for row in entries if row.rank is not None]
+    if not ranked:
+        return nothing(f"No entry is ranked by {title} yet.", columns, colours)
+    drawn = ranked[:MOST_ENTRIES]
+    known = [(i, row) for i, row in enumerate(drawn) if row.low is not None and row.high is not None]
+    bare = [(i, row) for i, row in enumerate(drawn) if row.low is None or row.high is None]
+    interval = _rank_dots("95 % interval", known, {"symbol": "circle", "size": 9, "color": colours.accent})
+    interval["error_x"] = {
+        "type": "data",
+        "symmetric": False,
+        "array": [row.high - row.rank for _, row in known],
+        "arrayminus": [row.rank - row.low for _, row in known],
+        "color": colours.soft,
+        "thickness": 2,
+        "width": 4,
+    }
+    data = [interval]
+    if bare:
+        data.append(_rank_dots("No interval", bare, {"symbol": "circle-open", "size": 9, "color": colours.soft}))
+    layout = base_layout(colours, height=96 + 26 * len(drawn))
+    last = max(max(row.rank, row.high or 0) for row in drawn)
+    layout["xaxis"] |= {"title": {"text": f"Rank by {plain(title)}"}, "tickformat": "d", "range": [0.5, last + 0.5]}
+    layout["xaxis"] |= {"dtick": 1} if last < 9 else {}
+    layout["yaxis"] |= _entry_axis([row.label for row in drawn])
+    rows = [(row.label, str(row.rank), _interval_words(row)) for row in drawn]
+    firsts = [row.label for row in ranked if row.low == 1]
+    reach = f"{_counted(len(firsts), 'entry', 'entries')} could be first" if firsts else "no interval reaches rank 1"
+    shown_of = "" if len(drawn) == len(ranked) else f", the first {len(drawn)} shown"
+    counted = _counted(len(ranked), "entry", "entries")
+    summary = f"Ranks by {title} with 95 % intervals for {counted}{shown_of}: {reach}."
+    if not known:
+        summary = f"Ranks by {title} of {counted}{shown_of}; there are no intervals."
+    return Figure(tuple(data), layout, summary, columns, tuple(rows))
+
+
+def base_layout(colours: Palette, height: int) -> dict[str, Any]:
+    axis = {
+        "gridcolor": colours.line,
+        "linecolor": colours.line,
+        "zerolinecolor": colours.bar,
+        "automargin": True,
+        "tickfont": {"color": colours.ink},
+        "title": {"font": {"color": colours.soft}},
+    }
+    return {
+        "height": height,
+        "margin": {"l": 8, "r": 16, "t": 32, "b": 8},
+        "font": {"family": "system-ui, sans-serif", "size": 13, "color": colours.ink},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hoverlabel": {"bgcolor": colours.panel, "bordercolor": colours.bar, "font": {"color": colours.ink}},
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+        "showlegend": False,
+        "xaxis": dict(axis),
+        "yaxis": dict(axis),
+    }
+
+
+def nothing(sentence: str, columns: tuple[str, ...], colours: Palette) -> Figure:
+    return Figure((), base_layout(colours, height=120), sentence, columns, ())
+
+
+def _entry_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """Entries from the top down by position, so that two of the same name stay two."""
+    return {
+        "tickvals": list(range(len(labels))),
+        "ticktext": [short(label) for label in labels],
+        "range": [len(labels) - 0.4, -0.6],
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def _box(position: int, label: str, values: list[float], names: list[str], all_points: bool, colours: Palette) -> dict[str, Any]:
+    return {
+        "type": "box",
+        "orientation": "h",
+        "name": short(label),
+        "x": values,
+        "y": [position] * len(values),
+        "text": names,
+        "hoverinfo": "text",
+        "hoveron": "points",
+        "boxpoints": "all" if all_points else "outliers",
+        "jitter": 0.6,
+        "pointpos": 0,
+        "width": 0.6,
+        "marker": {"color": colours.accent, "size": 4, "opacity": 0.55},
+        "line": {"color": colours.ink, "width": 1.2},
+        "fillcolor": "rgba(0,0,0,0)",
+    }
+
+
+def _baseline(label: str, value: float, start: str, end: str, colours: Palette) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+text",
+        "name": short(label),
+        "x": [start, end],
+        "y": [float(value)] * 2,
+        "text": [short(label), ""],
+        "textposition": "top right",
+        "textfont": {"color": colours.soft},
+        "line": {"dash": "dash", "color": colours.bar, "width": 1.5},
+        "hoverinfo": "skip",
+    }
+
+
+def _dots(name: str, points: Sequence[Point], marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [_stamp(point.time) for point in points],
+        "y": [float(point.value) for point in points],
+        "text": [f"{plain(point.label)}: {shown(point.value).text}" for point in points],
+        "hoverinfo": "text",
+        "marker": marker,
+    }
+
+
+def _rank_dots(name: str, placed: Sequence[tuple[int, RankRow]], marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [row.rank for _, row in placed],
+        "y": [position for position, _ in placed],
+        "text": [f"{plain(row.label)}: rank {row.rank}, {_interval_words(row)}" for _, row in placed],
+        "hoverinfo": "text",
+        "marker": marker,
+    }
+
+
+def _bars(pairs: Sequence[tuple[str, float, float]], sides: Sequence[int], side: int, name: str, marker: dict[str, Any]) -> dict[str, Any]:
+    chosen = [pair for pair, own in zip(pairs, sides, strict=True) if own == side]
+    return {
+        "type": "bar",
+        "name": name,
+        "x": [plain(item) for item, _, _ in chosen],
+        "y": [x - y for _, x, y in chosen],
+        "text": [f"{plain(item)}: {shown(x).text} against {shown(y).text}" for item, x, y in chosen],
+        "textposition": "none",
+        "hoverinfo": "text",
+        "marker": marker,
+    }
+
+
+def _hatched(colours: Palette) -> dict[str, Any]:
+    line = {"color": colours.warn, "width": 1}
+    return {"color": colours.warn, "line": line, "pattern": {"shape": "/", "fillmode": "replace", "size": 6}}
+
+
+def _mean_line(result: Paired | None, n: int, colours: Palette) -> list[dict[str, Any]]:
+    if result is None or result.mean_difference is None:
+        return []
+    place = {"x0": -0.5, "x1": n - 0.5}
+    mean = {"type": "line", "y0": result.mean_difference, "y1": result.mean_difference, **place}
+    shapes = [mean | {"line": {"color": colours.ink, "dash": "dot", "width": 1.5}}]
+    if result.ci_low is not None and result.ci_high is not None and result.ci_low < result.ci_high:
+        band = {"type": "rect", "y0": result.ci_low, "y1": result.ci_high, "layer": "below", **place}
+        shapes.insert(0, band | {"fillcolor": colours.bar, "opacity": 0.35, "line": {"width": 0}})
+    return shapes
+
+
+def _records(came: Sequence[Point], higher_is_better: bool) -> list[Point]:
+    records = [came[0]]
+    for point in came[1:]:
+        if _better_side(float(point.value), float(records[-1].value), higher_is_better) == 1:
+            records.append(point)
+    return records
+
+
+def _better_side(a: float, b: float, higher_is_better: bool) -> int:
+    """1 if a is better, -1 if b is, 0 if they tie."""
+    first, second = rank([a, b], higher_is_better)
+    return (first < second) - (second < first)
+
+
+def _test_words(result: Paired | None) -> str:
+    if result is None or result.mean_difference is None:
+        return ""
+    mean = shown(result.mean_difference, result.ci_low, result.ci_high)
+    words = f"; mean difference {mean.text}"
+    if mean.spread:
+        words += f" (95 % interval {mean.end(result.ci_low)} to {mean.end(result.ci_high)})"
+    return f"{words}, p = {result.p_value:.2g}" if result.p_value is not None else words
+
+
+def _interval_words(row: RankRow) -> str:
+    return "no interval" if row.low is None or row.high is None else f"{row.low}–{row.high}"
+
+
+def _counted(n: int, one: str, many: str = "") -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def _finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _utc(time: datetime) -> datetime:
+    if time.tzinfo is None:
+        raise ValueError(f"{time.isoformat()} has no time zone; give an aware datetime")
+    return time.astimezone(UTC)
+
+
+def _stamp(time: datetime) -> str:
+    return _utc(time).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def plain(text: str) -> str:
+    """A name as Plotly text: shown as it is, whatever tags it holds."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def short(text: str) -> str:
+    return plain(text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1]}…")

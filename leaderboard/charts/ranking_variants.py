@@ -1,0 +1,81 @@
+"""How entries change places from one way to rank to the next, as a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
+
+MOST_LINES = 12  # more cannot be followed by eye
+_SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "triangle-down",
+    "cross",
+    "x",
+    "pentagon",
+    "star",
+    "hexagon",
+    "bowtie",
+    "hourglass",
+)
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def bumps(ways: Sequence[str], entries: Sequence[str], ranks: Sequence[Sequence[int | None]], n: int, colours: Palette = TOKENS) -> Figure:
+    """A line for each entry over the ways to rank, best at the top: ``ranks[entry][way]``, the first way being the board's.
+
+    Entries in the order of the board, at most the first 12 of ``n``. An entry that comes first anywhere is drawn in the
+    accent; lines are told apart by their marks and dashes too, and each carries its name at its left end.
+    """
+    columns = ("Entry", *ways)
+    drawn = [(label, row) for label, row in zip(entries, ranks, strict=True) if row[0] is not None][:MOST_LINES]
+    if len(drawn) < 2 or len(ways) < 2:
+        return nothing("There are not enough ranked entries and metrics for a second order.", columns, colours)
+    data = [_line(place, label, row, ways, colours) for place, (label, row) in enumerate(drawn)]
+    deepest = max(rank for _, row in drawn for rank in row if rank is not None)
+    layout = base_layout(colours, height=150 + 26 * max(deepest, len(drawn)))
+    layout["margin"] = {"l": 8, "r": 16, "t": 16, "b": 8}
+    layout["xaxis"] |= {
+        "tickvals": list(range(len(ways))), "ticktext": [short(way) for way in ways], "range": [-0.3, len(ways) - 0.7],
+        "showgrid": True, "zeroline": False, "tickangle": -45,
+    }  # fmt: skip
+    layout["yaxis"] |= {
+        "tickvals": [row[0] for _, row in drawn], "ticktext": _names(drawn), "range": [deepest + 0.6, 0.4],
+        "showgrid": False, "zeroline": False,
+    }  # fmt: skip
+    ever = sum(1 in row for _, row in drawn)
+    summary = (
+        f"Ranks of {_first(len(drawn), n)} under {len(ways)} ways to rank; {ever} {'is' if ever == 1 else 'are'} first in at least one."
+    )
+    rows = tuple((label, *("–" if rank is None else str(rank) for rank in row)) for label, row in drawn)
+    return Figure(tuple(data), layout, summary, columns, rows)
+
+
+def _line(place: int, label: str, row: Sequence[int | None], ways: Sequence[str], colours: Palette) -> dict:
+    colour = colours.accent if 1 in row else colours.soft
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plain(label),
+        "x": list(range(len(ways))),
+        "y": list(row),
+        "line": {"color": colour, "width": 2 if 1 in row else 1.2, "dash": _DASHES[place % len(_DASHES)]},
+        "marker": {"symbol": _SYMBOLS[place % len(_SYMBOLS)], "size": 9, "color": colour, "line": {"color": colours.panel, "width": 1}},
+        "text": [plain(way) for way in ways],
+        "hovertemplate": f"{plain(label)}<br>%{{text}}: rank %{{y}}<extra></extra>",
+    }
+
+
+def _names(drawn: Sequence[tuple[str, Sequence[int | None]]]) -> list[str]:
+    """Names at the lines' left ends; entries that share a rank share the label."""
+    by_rank: dict[int | None, list[str]] = {}
+    for label, row in drawn:
+        by_rank.setdefault(row[0], []).append(label)
+    return [short(" = ".join(by_rank[row[0]])) for _, row in drawn]
+
+
+def _first(drawn: int, n: int) -> str:
+    return f"all {n} ranked entries" if drawn == n else f"the first {drawn} of {n} ranked entries"

@@ -1,0 +1,347 @@
+"""Forms of the console. They check and translate; what they change is a definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from evaluation.rendering.objects import MOST_SEEDS, SIDES, UPS, Drawing
+from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
+from leaderboard.bundle.folder import name_fault
+from leaderboard.console.forms.fields import Lines, LongText, MomentField
+from leaderboard.stats.labels import LABELS
+from submissions.kinds import FAMILIES, Family
+from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
+from submissions.models.phase import RESERVED_SLUGS, validate_time_zone
+
+MOST_VOTES_BYTES = 100_000_000
+MOMENTS = ("opens_at", "closes_at", "board_at")
+
+
+class PhaseChoice(forms.ModelChoiceField):
+    """A phase by its title; the form says of which challenge."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(Phase.objects.none(), **options)
+
+    def label_from_instance(self, phase: Phase) -> str:
+        return phase.title
+
+
+class NewChallengeForm(forms.ModelForm):
+    """The little that a challenge begins with; it is a draft until its visibility is changed."""
+
+    family = forms.ChoiceField(choices=[(family.key, family.title) for family in FAMILIES.values()], label="What teams send")
+
+    class Meta:
+        model = Challenge
+        fields = ("title", "slug", "summary", "family")
+        labels = {"slug": "Address"}
+        help_texts = {
+            "slug": "The last part of the challenge's address; it stays as it is.",
+            "summary": "One line for the list of challenges.",
+        }
+
+
+class SettingsForm(forms.ModelForm):
+    """The challenge's texts and who may take part."""
+
+    description = LongText(required=False, rows=14, help_text="Markdown. What is to be built, from what, and how it is judged.")
+    rules = LongText(required=False, rows=12, help_text="Markdown. Participants accept one version of it.")
+
+    class Meta:
+        model = Challenge
+        fields = (
+            "title", "summary", "description", "rules", "rules_version", "needs_approval", "team_size", "item_noun", "unit_noun", "made_up",
+        )  # fmt: skip
+        labels = {
+            "team_size": "Most members of a team", "made_up": "Made up", "needs_approval": "Organizers admit each participant",
+            "item_noun": "What an item is called", "unit_noun": "What a group of items is called",
+        }  # fmt: skip
+        help_texts = {
+            "rules_version": "Raise it when the rules change in substance: participants then accept them again.",
+            "team_size": "Empty: no cap.",
+            "needs_approval": "",
+            "item_noun": "One noun in the singular, for example house or view; pages form its plural.",
+            "unit_noun": "Where several items belong together, for example scene or object; intervals are then over these.",
+        }
+
+
+class VisibilityForm(forms.ModelForm):
+    """Who sees the challenge."""
+
+    admitted_emails = Lines(
+        label="Admitted e-mails",
+        required=False,
+        help_text="One a line. Whoever has proved such an address sees a private challenge without the link.",
+    )
+
+    class Meta:
+        model = Challenge
+        fields = ("visibility", "admitted_emails")
+
+    def __init__(self, *args: object, instance: Challenge, **options: object) -> None:
+        super().__init__(*args, instance=instance, initial={"admitted_emails": "\n".join(instance.admitted_emails)}, **options)
+
+    def clean_admitted_emails(self) -> tuple[str, ...]:
+        found = tuple(dict.fromkeys(address.lower() for address in self.cleaned_data["admitted_emails"]))
+        for address in found:
+            try:
+                validate_email(address)
+            except ValidationError:
+                raise ValidationError(f"“{address[:80]}” is no e-mail address; write one a line.") from None
+        return found
+
+
+class PhaseForm(forms.ModelForm):
+    """Everything of a phase but its metrics, reference and files. Moments are on the phase's own clocks."""
+
+    description = LongText(required=False, help_text="Markdown.")
+    opens_at = MomentField(label="Opens")
+    closes_at = MomentField(label="Closes", required=False, help_text="Empty: it stays open.")
+    parent = PhaseChoice(
+        label="After phase", required=False, empty_label="none", help_text="Its teams need a scored entry in that one first."
+    )
+    board_at = MomentField(label="Board from or until", required=False, help_text="When a hidden board is shown, or a live one freezes.")
+
+    GROUPS = (
+        ("Phase", ("title", "slug", "description", "parent")),
+        ("When", ("time_zone", "opens_at", "closes_at")),
+        ("How many entries", ("limit_per_day", "limit_total", "limit_at_once")),
+        ("Board", ("board", "board_at", "entries", "ranking", "withhold_scores", "withhold_items")),
+        ("Reference and files", ("reference_access", "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", *IMAGE_FIELDS)),
+    )
+
+    class Meta:
+        model = Phase
+        fields = ("slug", *PHASE_FIELDS)
+        labels = {
+            "slug": "Address", "limit_per_day": "A day", "limit_total": "In all", "limit_at_once": "At once",
+            "board": "Board is", "entries": "What counts", "ranking": "Ranked by", "missing": "Missing items",
+            "reference_access": "Who sees the reference", "size_factor": "Size limit", "max_archive_bytes": "Largest archive",
+            "withhold_scores": "Withhold scores", "withhold_items": "Withhold values per item", "unit_scale": "Unit in metres",
+            "background": "Background", "resize": "Images of another size",
+        }  # fmt: skip
+        help_texts = {
+            "slug": "The last part of the phase's address; it stays as it is.",
+            "limit_per_day": "Empty: no limit. Days are the phase's own.",
+            "limit_total": "Empty: no limit.", "limit_at_once": "In progress at the same time. Empty: no limit.",
+            "size_factor": "An item may have this many times the size of the reference's largest.",
+            "max_archive_bytes": "Bytes.", "background": "#rrggbb; transparent images are laid on it.",
+            "unit": "Of the coordinates: m, cm, unitless, …", "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
+        }  # fmt: skip
+
+    def __init__(self, *args: object, instance: Phase, **options: object) -> None:
+        super().__init__(*args, instance=instance, **options)
+        self.fields["parent"].queryset = instance.challenge.phases.exclude(pk__in=_with_descendants(instance))
+        self.before = {name: getattr(instance, name) if instance.pk else None for name in MOMENTS}
+        for name in MOMENTS:
+            self.initial[name] = self.fields[name].show(getattr(instance, name), instance.zone)
+        if instance.pk:
+            del self.fields["slug"]
+        if not instance.challenge.kind.images:
+            for name in IMAGE_FIELDS:
+                del self.fields[name]
+        self.fields["size_factor"].min_value = 1
+
+    def groups(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
+        for legend, names in self.GROUPS:
+            yield legend, [self[name] for name in names if name in self.fields]
+
+    def clean_slug(self) -> str:
+        slug = self.cleaned_data["slug"]
+        if slug in RESERVED_SLUGS:
+            raise ValidationError(f"“{slug}” is the address of one of the challenge's own pages; choose another.")
+        if self.instance.challenge.phases.filter(slug=slug).exists():
+            raise ValidationError(f"There is a phase “{slug}” in this challenge already; choose another address.")
+        return slug
+
+    def clean_time_zone(self) -> str:
+        validate_time_zone(self.cleaned_data["time_zone"])
+        return self.cleaned_data["time_zone"]
+
+    def clean_unit_scale(self) -> float:
+        scale = self.cleaned_data["unit_scale"]
+        if scale <= 0:
+            raise ValidationError("Write how many metres one unit is, a number above 0.")
+        return scale
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean()
+        zone = ZoneInfo(data.get("time_zone") or "UTC")  # a wrong zone is said at its own field
+        for name in MOMENTS:
+            if name in data:
+                try:
+                    data[name] = self.fields[name].read(data[name], zone, self.before[name])
+                except ValidationError as error:
+                    self.add_error(name, error)
+        return data
+
+    def values(self) -> dict[str, object]:
+        """The cleaned values as a definition has them."""
+        values = {name: self.cleaned_data.get(name, getattr(self.instance, name)) for name in PHASE_FIELDS}
+        parent = values["parent"]
+        return {**values, "parent": parent.slug if parent else None}
+
+
+class NewsForm(forms.ModelForm):
+    """An announcement, published when it is saved."""
+
+    body = LongText(required=False, rows=6, help_text="Markdown.")
+
+    class Meta:
+        model = Announcement
+        fields = ("title", "body")
+
+
+class StudyForm(forms.Form):
+    """Votes that were collected elsewhere, and what is to be said of them."""
+
+    kind = forms.ChoiceField(choices=(("pairs", "Votes on pairs"), ("opinions", "Opinion scores from 1 to 5")), label="What it holds")
+    file = forms.FileField(label="File", help_text="CSV in UTF-8 with a head line.")
+    labels = forms.FileField(
+        required=False, help_text=f"CSV with the columns method and label: {', '.join(LABELS)}. Without it every method is an entry."
+    )
+    title = forms.CharField(max_length=120)
+    slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
+    question = forms.CharField(max_length=400, help_text="What the raters were asked.")
+    source = forms.CharField(max_length=400, required=False, help_text="Who collected the votes, and under which licence.")
+    columns = Lines(
+        required=False, rows=3, help_text="Only where the file's columns have other names: one COLUMN=NAME a line, such as “choice=winner”."
+    )
+    is_public = forms.BooleanField(required=False, label="Show it to all who may see the board")
+
+    def __init__(self, phase: Phase, *args: object) -> None:
+        super().__init__(*args)
+        self.phase = phase
+
+    def clean_slug(self) -> str:
+        slug = self.cleaned_data["slug"].lower()
+        if self.phase.studies.filter(slug=slug).exists():
+            raise ValidationError("There is a study at this address already; choose another one.")
+        return slug
+
+    def clean_columns(self) -> dict[str, str]:
+        lines = self.cleaned_data["columns"]
+        for line in lines:
+            if not all(line.partition("=")):
+                raise ValidationError(f"“{line}” is not of the form COLUMN=NAME; write the service's column, =, and the file's.")
+        return dict(line.split("=", 1) for line in lines)
+
+    def clean_file(self) -> object:
+        return self._small(self.cleaned_data["file"])
+
+    def clean_labels(self) -> object:
+        return self._small(self.cleaned_data["labels"])
+
+    def _small(self, file: Any) -> Any:
+        if file is not None and file.size > MOST_VOTES_BYTES:
+            raise ValidationError(f"The file has {file.size:,} bytes and at most {MOST_VOTES_BYTES:,} are taken; split it.")
+        return file
+
+
+class FileForm(forms.Form):
+    """A file for participants."""
+
+    file = forms.FileField(label="File")
+    title = forms.CharField(max_length=160, required=False, help_text="What it is, in a few words.")
+    kind = forms.ChoiceField(choices=ChallengeFile.Kind.choices)
+    phase = PhaseChoice(required=False, empty_label="All phases")
+
+    def __init__(self, challenge: Challenge, *args: object) -> None:
+        super().__init__(*args)
+        self.fields["phase"].queryset = challenge.phases.all()
+
+    def clean_file(self) -> object:
+        file = self.cleaned_data["file"]
+        if name_fault(file.name):
+            raise ValidationError("This file name cannot be offered for download; rename the file to something short and plain.")
+        if file.size > settings.UPLOAD_MAX_BYTES:
+            raise ValidationError(f"The file has {file.size:,} bytes and at most {settings.UPLOAD_MAX_BYTES:,} are taken; make it smaller.")
+        return file
+
+
+class ReferenceForm(forms.Form):
+    """A new version of the reference."""
+
+    file = forms.FileField()
+    note = forms.CharField(max_length=240, required=False, help_text="What is new in this version.")
+    groups = Lines(
+        required=False, rows=4, help_text="Only where items belong together: one item and its group a line, such as “house_01 north”."
+    )
+    views = forms.ChoiceField(
+        required=False,
+        choices=(("", "The file holds the views"), ("turntable", "Draw 24 views around each mesh"), ("266", "Draw 266 views of each mesh")),
+        help_text="Of meshes of generated objects. 266 views (every 15 degrees, above and below) take minutes: use challenge.yaml.",
+    )
+    size = forms.IntegerField(
+        initial=Drawing.size, min_value=SIDES[0], max_value=SIDES[1], help_text="Side of the drawn views in pixels.", required=False
+    )
+    up = forms.ChoiceField(choices=[(axis, axis) for axis in UPS], required=False, help_text="The axis of the meshes that points up.")
+    seeds = forms.IntegerField(
+        initial=Drawing.seeds, min_value=1, max_value=MOST_SEEDS, help_text="How many seeds of each prompt an entry sends.", required=False
+    )
+
+    def __init__(self, family: Family, *args: object) -> None:
+        super().__init__(*args)
+        file = self.fields["file"]
+        file.label = family.title
+        file.help_text = f"A .zip with one file per item ({family.wanted(family.formats)}); the file's name is the item's."
+        if family.grouped:
+            file.help_text = "A .zip with a folder per scene: its views, and where there are any masks/, clean/, rois.json and views.json."
+            del self.fields["groups"]
+            file.help_text += " Or, to have the views drawn, a mesh for each prompt of generated objects, and prompts.json."
+        else:
+            for name in ("views", "size", "up", "seeds"):
+                del self.fields[name]
+        file.widget.attrs["accept"] = family.accept
+
+    def drawing(self) -> Drawing | None:
+        """How views of meshes are to be drawn; None where the file has the views itself."""
+        given = {name: self.cleaned_data.get(name) for name in ("views", "size", "up", "seeds")}
+        return Drawing(**{name: value for name, value in given.items() if value}) if given["views"] else None
+
+    def clean_file(self) -> object:
+        file = self.cleaned_data["file"]
+        if file.size > settings.UPLOAD_MAX_BYTES:
+            raise ValidationError(f"The file has {file.size:,} bytes and at most {settings.UPLOAD_MAX_BYTES:,} are taken; make it smaller.")
+        return file
+
+    def clean_groups(self) -> dict[str, str]:
+        pairs = [line.split(None, 1) for line in self.cleaned_data["groups"]]
+        for pair in pairs:
+            if len(pair) != 2 or len(pair[1]) > 120:
+                raise ValidationError(f"“{' '.join(pair)[:80]}” is no item and group; write both on one line, with a space between.")
+        return dict(pairs)
+
+
+class ReasonForm(forms.Form):
+    """Why an organizer does something to somebody's entry."""
+
+    reason = forms.CharField(max_length=240)
+
+
+class GrantForm(forms.Form):
+    """More uploads for one team."""
+
+    phase = PhaseChoice(empty_label=None)
+    amount = forms.IntegerField(min_value=1, max_value=1000, initial=1, label="How many more")
+    reason = forms.CharField(max_length=240)
+
+    def __init__(self, team: Team, *args: object) -> None:
+        super().__init__(*args)
+        self.fields["phase"].queryset = team.challenge.phases.all()
+
+
+def _with_descendants(phase: Phase) -> list[int]:
+    """The phase and those that come after it: none of them can come before it."""
+    found = [phase.pk] if phase.pk else []
+    for pk in found:  # grows while it is walked
+        found += phase.challenge.phases.filter(parent_id=pk).exclude(pk__in=found).values_list("pk", flat=True)
+    return found

@@ -1,0 +1,95 @@
+"""Forms of judge models: the plan of a run, and texts to make objects from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from leaderboard.models import JudgeRun, Study
+from leaderboard.studies.judge import planning
+from leaderboard.studies.judge.prompts import EXAMPLES, LEVELS, MOST_PROMPTS, MOST_WORDS, SUBJECTS, PromptError, Wanted
+
+MOST_BUDGET = 1_000_000
+
+
+class RunChoice(forms.ModelChoiceField):
+    """A run that others can be placed by."""
+
+    def label_from_instance(self, run: JudgeRun) -> str:
+        return f"{run.rater.name}, {run.n_answered:,} answers, {run.finished_at or run.created_at:%Y-%m-%d}"
+
+
+class JudgeForm(forms.Form):
+    """What a judge is to be asked about a study's entries. Nothing is asked before the plan has been looked at."""
+
+    model = forms.CharField(max_length=120, help_text="As the endpoint calls it.")
+    plan = forms.ChoiceField(widget=forms.RadioSelect)  # whose words are sentences, which a select cuts off and these wrap
+    budget = forms.IntegerField(
+        min_value=1, max_value=MOST_BUDGET, initial=2000, help_text="Most requests, those included that are asked again."
+    )
+    most_cost = forms.FloatField(min_value=0, required=False, label="Most cost", help_text="Empty: no limit but the budget.")
+    choices = forms.IntegerField(min_value=1, max_value=10, initial=3, label="Texts a request")
+    repeats = forms.IntegerField(
+        min_value=1, max_value=10, initial=1, label="Requests a comparison", help_text="Not of the ensemble, whose counts are fixed."
+    )
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
+    anchor = forms.ChoiceField(required=False, help_text="Whose Elo is 1000.")
+    newcomer = forms.ModelChoiceField(
+        None,
+        required=False,
+        label="New entry",
+        empty_label="none: ask about all",
+        help_text="Ask about this entry only, and place it among the scores of a run.",
+    )
+    base = RunChoice(None, required=False, label="Placed among", empty_label="no run", help_text="The run whose scores stay as they are.")
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        plans = planning.plans(study.phase.challenge.family)
+        super().__init__(data, initial={"model": settings.JUDGE_MODEL, "plan": next(iter(plans))})
+        self.fields["plan"].choices = plans.items()
+        labels = [entry.label for entry in study.entries.order_by("label")]
+        self.fields["anchor"].choices = [("", "the first by name"), *((label, label) for label in labels)]
+        self.fields["newcomer"].queryset = study.entries.order_by("label")
+        self.fields["base"].queryset = JudgeRun.ended(study).filter(base__isnull=True, form=JudgeRun.Form.OBJECTS).select_related("rater")
+        self.fields["most_cost"].help_text += f" In {settings.JUDGE_CURRENCY}."
+        if not self.fields["base"].queryset.exists():  # nothing to place an entry among
+            del self.fields["newcomer"], self.fields["base"]
+        if study.phase.challenge.family == "wireframe":  # such a judge ranks nothing, so nothing stands at 1000
+            del self.fields["anchor"]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if bool(data.get("newcomer")) != bool(data.get("base")):
+            raise ValidationError("A new entry is placed among the scores of a run: choose both, or neither.")
+        return data
+
+
+class PromptsForm(forms.Form):
+    """What texts are wanted; `wanted` is that once the form is valid."""
+
+    count = forms.IntegerField(min_value=1, max_value=MOST_PROMPTS, initial=20, label="How many")
+    complexity = forms.ChoiceField(choices=[(level, level) for level in LEVELS], initial="medium")
+    creativity = forms.ChoiceField(choices=[(level, level) for level in LEVELS], initial="medium")
+    max_words = forms.IntegerField(min_value=5, max_value=MOST_WORDS, initial=25, label="Most words of a text")
+    subjects = forms.MultipleChoiceField(
+        choices=[(name, name) for name in SUBJECTS],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None ticked: all of them.",
+    )
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0, help_text="The same seed draws the same texts.")
+    wanted: Wanted
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if not self.errors:
+            try:
+                self.wanted = Wanted(
+                    data["count"], data["complexity"], data["creativity"], data["max_words"], tuple(data["subjects"]), EXAMPLES
+                )
+            except PromptError as error:
+                raise ValidationError(str(error)) from None
+        return data

@@ -1,0 +1,213 @@
+"""The form of a scene's regions of interest: what was drawn or typed in each view, and what is wrong with it."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.http import QueryDict
+
+from submissions.formats.render.views import MAX_LABEL, Roi
+
+MAX_REGIONS = 24  # of a view that is edited here
+VIEWS_SHOWN = 8  # with five fields a region still less than the number of fields that Django takes of one form
+SIDES = ("x1", "y1", "x2", "y2")
+
+
+@dataclass
+class Row:
+    """One region as it was entered, so that a form that is refused comes back as it was sent."""
+
+    number: int | str
+    sides: tuple[str, str, str, str] = ("", "", "", "")
+    label: str = ""
+    fault: str = ""
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.label.strip() and not any(side.strip() for side in self.sides)
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        return list(zip(SIDES, self.sides, strict=True))
+
+    @property
+    def roi(self) -> Roi | None:
+        """The region, right or wrong; None while one of its sides is no number."""
+        numbers = [_number(side) for side in self.sides]
+        return None if None in numbers else Roi(*numbers, self.label.strip())
+
+    @property
+    def box(self) -> dict[str, str] | None:
+        """Where it is drawn: x, y, width and height as an SVG has them; None while there is nothing to draw."""
+        roi = self.roi
+        if roi is None or roi.fault.startswith("needs four") or not (roi.x1 < roi.x2 and roi.y1 < roi.y2):
+            return None
+        return {"x": repr(roi.x1), "y": repr(roi.y1), "width": repr(roi.x2 - roi.x1), "height": repr(roi.y2 - roi.y1)}
+
+
+@dataclass
+class View:
+    """One view with its rows. `number` names its fields; `newer` are the regions that somebody else saved meanwhile."""
+
+    item: str
+    number: int
+    width: int
+    height: int
+    stored: tuple[Roi, ...]
+    rows: list[Row] = field(default_factory=list)
+    fault: str = ""
+    newer: tuple[Roi, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.item.partition("/")[2]
+
+    @property
+    def is_editable(self) -> bool:
+        return len(self.stored) <= MAX_REGIONS
+
+    @property
+    def entered(self) -> list[Row]:
+        return [row for row in self.rows if not row.is_blank]
+
+    @property
+    def text_size(self) -> int:
+        """Of labels in the picture, in its pixels."""
+        return max(6, round(max(self.width, self.height) / 36))
+
+    @property
+    def newer_words(self) -> str:
+        """What the newest version has here, in words."""
+        regions = (f"{roi.label} ({', '.join(map(shown, (roi.x1, roi.y1, roi.x2, roi.y2)))})" for roi in self.newer or ())
+        return "; ".join(regions) or "no region"
+
+    def check(self) -> None:
+        """Say of each row, and of the view, what is wrong."""
+        for row in self.entered:
+            roi = row.roi
+            if roi is None:
+                row.fault = "This region needs a number for each of x1, y1, x2 and y2."
+            elif roi not in self.stored:  # what stands in the reference may stay, however it came there
+                row.fault = self._fault(roi)
+        if self.is_editable and len(self.entered) > MAX_REGIONS:
+            self.fault = f"{self.name} has {len(self.entered)} regions, and at most {MAX_REGIONS} are marked here; delete some of them."
+
+    def _fault(self, roi: Roi) -> str:
+        if roi.fault:
+            return f"This region {roi.fault}."
+        if roi.x1 < 0 or roi.y1 < 0 or roi.x2 > self.width or roi.y2 > self.height:
+            return f"This region leaves the picture; keep x from 0 to {self.width} and y from 0 to {self.height}."
+        if not roi.label:
+            return "This region needs a label; say what is in it."
+        if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") for c in roi.label):
+            return "The label of this region holds invisible characters; type it anew."
+        return ""
+
+
+class RegionsForm:
+    """The views that one page shows, as stored in the reference's version, or as `sent`."""
+
+    template_row = Row("ROW")  # a row without numbers, for those that are added in the browser
+
+    def __init__(
+        self, bounds: Mapping[str, Sequence[int]], stored: Mapping[str, tuple[Roi, ...]], version: int, sent: QueryDict | None = None
+    ) -> None:
+        """`bounds` are width and height of the page's views by id, in order, and `stored` the regions of `version`."""
+        self.version, self.fault, self.is_changed = version, "", sent is not None
+        self.views = [View(item, n, *size, stored[item]) for n, (item, size) in enumerate(bounds.items())]
+        for view in self.views:
+            if not view.is_editable or sent is None:
+                view.rows = [Row(n, tuple(shown(getattr(roi, side)) for side in SIDES), roi.label) for n, roi in enumerate(view.stored)]
+            else:
+                view.rows = _sent_rows(sent, view.number)
+        self._fill_up()
+
+    def is_valid(self) -> bool:
+        for view in self.views:
+            view.check()
+        faults = [view for view in self.views if view.fault or any(row.fault for row in view.rows)]
+        if faults:
+            names = ", ".join(view.name for view in faults)
+            self.fault = f"Nothing was saved, because regions of {names} cannot be kept as they are; mend them below."
+        return not faults
+
+    def changes(self) -> dict[str, tuple[Roi, ...]]:
+        """The regions of the views in which they are others than before. The form is valid."""
+        entered = {view.item: tuple(row.roi for row in view.entered) for view in self.views if view.is_editable}
+        return {view.item: entered[view.item] for view in self.views if entered.get(view.item, view.stored) != view.stored}
+
+    def add(self, number: int) -> None:
+        """Give the view with that number another blank row."""
+        for view in self.views[number : number + 1]:
+            if len(view.rows) < MAX_REGIONS:
+                view.rows.append(Row(_next_number(view.rows)))
+
+    def delete(self, number: int, row: int) -> None:
+        for view in self.views[number : number + 1]:
+            view.rows = [it for it in view.rows if it.number != row]
+        self._fill_up()
+
+    def rebase(self, stored: Mapping[str, tuple[Roi, ...]], version: int) -> None:
+        """Stand on a newer version, keep what was entered, and show beside it what that version has."""
+        for view in self.views:
+            if stored[view.item] != view.stored:
+                view.newer = stored[view.item]
+            view.stored = stored[view.item]
+        self.version = version
+
+    def _fill_up(self) -> None:
+        """Every view that has room ends in a blank row, for those who type."""
+        for view in self.views:
+            if view.is_editable and len(view.rows) < MAX_REGIONS and not (view.rows and view.rows[-1].is_blank):
+                view.rows.append(Row(_next_number(view.rows)))
+
+
+def shown(side: float) -> str:
+    """The number as short as it can be read back bit for bit."""
+    return str(int(side)) if float(side).is_integer() else repr(side)
+
+
+def _next_number(rows: Sequence[Row]) -> int:
+    return 1 + max((int(row.number) for row in rows), default=-1)
+
+
+def _sent_rows(sent: QueryDict, view: int) -> list[Row]:
+    """The rows that a form holds of the view with that number, in their order, the blank ones left out."""
+    numbers = sorted({number for name in sent if (number := _row_number(name, view)) is not None})
+    rows = (
+        Row(n, tuple(sent.get(f"{side}-{view}-{n}", "")[:40] for side in SIDES), sent.get(f"label-{view}-{n}", "")[: 10 * MAX_LABEL])
+        for n in numbers
+    )
+    return [row for row in rows if not row.is_blank]
+
+
+def _row_number(name: str, view: int) -> int | None:
+    """The row of that view that a field belongs to; None for fields of others."""
+    kind, _, place = name.partition("-")
+    of, _, row = place.partition("-")
+    known = kind in (*SIDES, "label") and of == str(view) and row.isascii() and row.isdecimal() and len(row) < 5
+    return int(row) if known and row == str(int(row)) else None
+
+
+def _number(text: str) -> float | None:
+    text = text.strip()
+    if not text.isascii() or "_" in text:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def scene_counts(item_ids: Sequence[str], stored: Mapping[str, tuple[Roi, ...]]) -> Iterator[tuple[str, int, int, int]]:
+    """Of each scene: its name, its views with an image, how many of these have regions, and how many regions there are."""
+    scenes: dict[str, list[int]] = {}
+    for item in item_ids:
+        of_scene = scenes.setdefault(item.partition("/")[0], [])
+        if item in stored:
+            of_scene.append(len(stored[item]))
+    return ((name, len(counts), sum(map(bool, counts)), sum(counts)) for name, counts in scenes.items())

@@ -1,0 +1,335 @@
+"""Forms of live studies: how one is made, who may rate, and what may be changed while it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from leaderboard.console.forms.fields import Lines, LongText, MomentField
+from leaderboard.models import Study
+from leaderboard.studies.live import campaign
+from leaderboard.studies.live.artifacts import CORRUPTIONS, NOTHING, Artifact, available
+from leaderboard.studies.live.campaign import Design
+from leaderboard.studies.live.criteria import OPINIONS, PAIRS, Criterion, ready_made
+from submissions.models import Phase, Submission
+
+MOMENTS = ("opens_at", "closes_at")
+UNKNOWN = (
+    "By a link, or where everybody may, people rate without an account too. Who has none cannot be known as a member of a team, and may "
+    "be asked about entries of their own; where that matters, let only accounts on the list rate."
+)
+SKILL = (
+    "A judge model stands beside people if it agrees with them about as often as one of them does; it may be .1 worse than a crowd, .15 "
+    "worse than skilled people, .2 worse than experts. It cannot be changed once the study has opened."
+)
+COVARIATES = (
+    "The column of what people prefer is then of entries that are alike in this, beside the column without. It cannot be changed once the "
+    "study has opened."
+)
+MEASURES = {"wireframe": "edges", "mesh": "faces", "render": "bytes"}
+
+
+def covariate_choices(family: str) -> list[tuple[str, str]]:
+    """What a study of this family can take account of, in words; only files of meshes may have colours."""
+    size = (Study.Covariate.SIZE.value, f"Size: how many times the {MEASURES[family]} double")
+    texture = (Study.Covariate.TEXTURE.value, "Texture: whether an entry has colours")
+    return [size, texture] if family == "mesh" else [size]
+
+
+class EntryChoices(forms.ModelMultipleChoiceField):
+    """Entries of the phase, ticked."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def label_from_instance(self, entry: Submission) -> str:
+        return entry_name(entry)
+
+
+class EntryChoice(forms.ModelChoiceField):
+    def label_from_instance(self, entry: Submission) -> str:
+        return entry_name(entry)
+
+
+def entry_name(entry: Submission) -> str:
+    return f"{entry.method_name} · {entry.team.name} (#{entry.number})"
+
+
+class NewStudyForm(forms.Form):
+    """A live study: what is asked, about which entries on which samples, in which order, and of whom."""
+
+    title = forms.CharField(max_length=120, help_text="Raters read it.")
+    slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
+    question = forms.CharField(max_length=400, help_text="What raters are asked, in a sentence.")
+    kind = forms.ChoiceField(choices=Study.Kind.choices, widget=forms.RadioSelect, initial=PAIRS, label="What they answer")
+    criteria_pairs = forms.MultipleChoiceField(label="Criteria of pairs", required=False, widget=forms.CheckboxSelectMultiple)
+    criteria_opinions = forms.MultipleChoiceField(label="Criteria of opinion scores", required=False, widget=forms.CheckboxSelectMultiple)
+    own_criteria = Lines(
+        label="Your own criteria", required=False, rows=2, help_text="One a line: what it is called, a colon, and what to look at."
+    )
+    entries = EntryChoices(Submission.objects.none(), label="Entries")
+    corruptions = forms.BooleanField(
+        required=False, label="Add the twelve corruptions of the reference",
+        help_text="Damaged copies, made and scored here. The lightest and the heaviest damage of a kind are pairs of known order.",
+    )  # fmt: skip
+    empty = forms.BooleanField(required=False, label="Add an empty entry")
+    gold_better = EntryChoice(Submission.objects.none(), required=False, label="Known to be better", empty_label="none")
+    gold_worse = EntryChoice(Submission.objects.none(), required=False, label="Known to be worse", empty_label="none")
+    n_samples = forms.IntegerField(
+        min_value=1, required=False, label="So many samples", help_text="Drawn at random from the reference. Empty: all of them."
+    )
+    sample_names = Lines(label="Or these samples", required=False, rows=3, help_text="One a line, as the reference calls them.")
+    plan = forms.ChoiceField(choices=Study.Plan.choices, initial=Study.Plan.BALANCED, widget=forms.RadioSelect, label="Which questions")
+    questions_per_rater = forms.IntegerField(
+        min_value=1, required=False, label="Questions a rater", help_text="Empty: all there are. Repeats come on top."
+    )
+    repeat_percent = forms.FloatField(
+        min_value=0,
+        max_value=50,
+        initial=5,
+        label="Repeats, %",
+        help_text="Pairs asked again later, half of them with their sides turned.",
+    )
+    gold_percent = forms.FloatField(
+        min_value=0, max_value=50, initial=0, label="Pairs of known order, %", help_text="At least this share of a rater's questions."
+    )
+    break_every = forms.IntegerField(min_value=10, max_value=5000, initial=350, label="Break after", help_text="Answers; a suggestion.")
+    rater_skill = forms.ChoiceField(
+        choices=Study.RaterSkill.choices,
+        initial=Study.RaterSkill.CROWD,
+        required=False,
+        label="Its raters are",
+        help_text=SKILL,
+    )
+    covariates = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Take account of", help_text=COVARIATES
+    )
+    access = forms.ChoiceField(
+        choices=Study.Access.choices,
+        initial=Study.Access.INVITED,
+        widget=forms.RadioSelect,
+        label="Who may rate",
+        help_text=f"Accounts on the list always may. {UNKNOWN}",
+    )
+    most_raters = forms.IntegerField(min_value=1, required=False, label="Most raters", help_text="Empty: no limit.")
+    groups = Lines(
+        required=False,
+        rows=3,
+        help_text="One a line, such as experts or designers. Raters say theirs where their invitation does not.",
+    )
+    consent = LongText(
+        required=False, rows=4, label="What raters agree to", help_text="Markdown. What is kept and how to leave is said in any case."
+    )
+    opens_at = MomentField(label="Opens", required=False, help_text="Empty: as soon as you open it.")
+    closes_at = MomentField(label="Closes", required=False, help_text="Empty: when you close it.")
+    is_public = forms.BooleanField(
+        required=False, label="Show results to all who may see the board", help_text="Also while it runs; better afterwards."
+    )
+    discloses = forms.BooleanField(required=False, label="Raters may see the reference of these samples")
+
+    # What is asked for one kind of study alone; the page hides it while the other one is chosen.
+    ONLY = {"criteria_opinions": OPINIONS} | dict.fromkeys(
+        ("criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "rater_skill", "covariates"), PAIRS
+    )
+    GROUPS = (
+        ("What is asked", ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria")),
+        ("About what", ("entries", "corruptions", "empty", "n_samples", "sample_names", "discloses")),
+        ("How much of it", ("plan", "questions_per_rater", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "break_every")),
+        ("Of whom", ("access", "most_raters", "rater_skill", "covariates", "groups", "consent", "opens_at", "closes_at", "is_public")),
+    )
+
+    def __init__(self, phase: Phase, *args: object) -> None:
+        super().__init__(*args)
+        self.phase, self.family = phase, phase.challenge.family
+        entries = Submission.objects.filter(phase=phase).eligible().select_related("team").order_by("method_name", "pk")
+        for name in ("entries", "gold_better", "gold_worse"):
+            self.fields[name].queryset = entries
+        self.initial["entries"] = [entry.pk for entry in entries]
+        for kind in (PAIRS, OPINIONS):
+            ready = ready_made(kind, self.family)
+            self.fields[f"criteria_{kind}"].choices = [(one.key, f"{one.title}: {one.text}") for one in ready]
+            self.initial[f"criteria_{kind}"] = [ready[0].key] if kind == PAIRS else [one.key for one in ready]
+        self.fields["covariates"].choices = covariate_choices(self.family)
+        made = available(self.family)
+        if not any(one in CORRUPTIONS for one in made):
+            del self.fields["corruptions"]
+        if NOTHING not in made:
+            del self.fields["empty"]
+        if not campaign.hides_reference(phase):
+            del self.fields["discloses"]
+        else:
+            running = " It takes entries now, whose teams could be among the raters." if phase.is_open(timezone.now()) else ""
+            self.fields[
+                "discloses"
+            ].help_text = f"Not everybody may see the reference of this phase.{running} The audit log keeps who said so."
+
+    def groups_of_fields(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, str]]]]:
+        """Each legend with its fields, and the kind of study that a field is for; empty for both."""
+        for legend, names in self.GROUPS:
+            yield legend, [(self[name], self.ONLY.get(name, "")) for name in names if name in self.fields]
+
+    def clean_slug(self) -> str:
+        slug = self.cleaned_data["slug"].lower()
+        if slug == "new":
+            raise ValidationError("“new” is the address of this form; choose another one.")
+        if self.phase.studies.filter(slug=slug).exists():
+            raise ValidationError("There is a study at this address already; choose another one.")
+        return slug
+
+    def clean_own_criteria(self) -> list[Criterion]:
+        found = []
+        for line in self.cleaned_data["own_criteria"]:
+            title, _, text = (part.strip() for part in line.partition(":"))
+            key = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")[:60]
+            if not key or not text or len(title) > 60 or len(text) > 400:
+                raise ValidationError(f"“{line[:60]}” is not of the form “name: what to look at”; write both, with a colon between.")
+            found.append(Criterion(key, title, text))
+        return found
+
+    def clean_groups(self) -> list[str]:
+        return clean_group_names(self.cleaned_data["groups"])
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean()
+        read_moments(self, data, self.phase, {})
+        kind = data.get("kind")
+        if kind and "own_criteria" in data:
+            picked = set(data.get(f"criteria_{kind}", ()))
+            chosen = [one for one in ready_made(kind, self.family) if one.key in picked] + data["own_criteria"]
+            keys = [one.key for one in chosen]
+            if not chosen:
+                self.add_error(f"criteria_{kind}", "Choose at least one criterion, or write your own.")
+            if len(set(keys)) < len(keys):
+                self.add_error("own_criteria", "Two criteria have the same name; give each its own.")
+            data["criteria"] = chosen
+        if kind == OPINIONS:
+            data |= {"gold_percent": 0, "gold_better": None, "gold_worse": None, "rater_skill": "", "covariates": []}
+            if data.get("plan") == Study.Plan.INFORMATIVE:
+                self.add_error("plan", "Opinion scores have no pairs to choose from; ask everything, or balanced.")
+        gold = (data.get("gold_better"), data.get("gold_worse"))
+        if any(gold) and (not all(gold) or gold[0] == gold[1] or not set(gold) <= set(data.get("entries") or ())):
+            self.add_error("gold_worse", "A pair of known order is two different ones of the entries above; choose both, or neither.")
+        if data.get("n_samples") and data.get("sample_names"):
+            self.add_error("sample_names", "Give a number of samples or their names, not both.")
+        return data
+
+    def design(self) -> Design:
+        """What `campaign.make` takes, of a form that is valid."""
+        data = self.cleaned_data
+        copied = ("title", "slug", "question", "kind", "plan", "questions_per_rater", "break_every", "access", "most_raters", "groups")
+        values = {name: data[name] for name in (*copied, "consent", *MOMENTS, "is_public")}
+        values |= {"repeat_share": data["repeat_percent"] / 100, "gold_share": data["gold_percent"] / 100}
+        values["rater_skill"] = data["rater_skill"] or Study.RaterSkill.CROWD
+        values["covariates"] = data["covariates"]
+        values["criteria"] = [one.to_dict() for one in data["criteria"]]
+        made: list[Artifact] = [*(CORRUPTIONS if data.get("corruptions") else ()), *([NOTHING] if data.get("empty") else ())]
+        gold = (data["gold_better"], data["gold_worse"]) if data.get("gold_better") else None
+        return Design(values, list(data["entries"]), made, self._samples(), gold, bool(data.get("discloses")))
+
+    def _samples(self) -> list[str]:
+        names, n = self.cleaned_data["sample_names"], self.cleaned_data["n_samples"]
+        there = campaign.groups_of(self.phase)
+        if n is None or n >= len(there):
+            return list(names)
+        return [there[k] for k in np.sort(np.random.default_rng().choice(len(there), n, replace=False))]
+
+
+class RunningStudyForm(forms.ModelForm):
+    """What may be changed of a study at any time, and before it opens how its answers are judged; what was asked of raters stays as it
+    is."""
+
+    groups = Lines(required=False, rows=3, help_text="One a line.")
+    consent = LongText(required=False, rows=3, label="What raters agree to")
+    covariates = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Take account of", help_text=COVARIATES
+    )
+    opens_at = MomentField(label="Opens", required=False)
+    closes_at = MomentField(label="Closes", required=False)
+
+    class Meta:
+        model = Study
+        fields = (
+            "title",
+            "rater_skill",
+            "covariates",
+            "access",
+            "most_raters",
+            "groups",
+            "consent",
+            "break_every",
+            "opens_at",
+            "closes_at",
+        )
+        labels = {"access": "Who may rate", "break_every": "Break after", "rater_skill": "Its raters are"}
+        help_texts = {"access": UNKNOWN, "rater_skill": SKILL}
+
+    def __init__(self, *args: object, instance: Study, **options: object) -> None:
+        super().__init__(*args, instance=instance, **options)
+        if instance.state != Study.State.DRAFT or instance.kind != Study.Kind.PAIRS:
+            del self.fields["rater_skill"], self.fields["covariates"]
+        else:
+            self.fields["covariates"].choices = covariate_choices(instance.phase.challenge.family)
+            self.fields["rater_skill"].required = False
+        self.initial["groups"] = "\n".join(instance.groups)
+        self.before = {name: getattr(instance, name) for name in MOMENTS}
+        for name in MOMENTS:
+            self.initial[name] = self.fields[name].show(self.before[name], instance.phase.zone)
+
+    def clean_rater_skill(self) -> str:
+        return self.cleaned_data["rater_skill"] or self.instance.rater_skill
+
+    def clean_groups(self) -> list[str]:
+        return clean_group_names(self.cleaned_data["groups"])
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean()
+        read_moments(self, data, self.instance.phase, self.before)
+        return data
+
+
+class InvitationForm(forms.Form):
+    """A link to send."""
+
+    note = forms.CharField(max_length=120, required=False, label="For whom", help_text="You see it; they do not.")
+    group = forms.CharField(max_length=60, required=False, help_text="Empty: they say it themselves.")
+    most_uses = forms.IntegerField(min_value=1, required=False, label="For how many", help_text="Empty: no limit.")
+    expires_at = MomentField(label="Until", required=False)
+
+    def __init__(self, phase: Phase, *args: object) -> None:
+        super().__init__(*args)
+        self.phase = phase
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean()
+        try:
+            data["expires_at"] = self.fields["expires_at"].read(data.get("expires_at", ""), self.phase.zone, None)
+        except ValidationError as error:
+            self.add_error("expires_at", error)
+            return data
+        if data["expires_at"] is not None and data["expires_at"] <= timezone.now():
+            self.add_error("expires_at", "This moment has passed, so nobody could join by the link; choose a later one.")
+        return data
+
+
+def clean_group_names(names: tuple[str, ...]) -> list[str]:
+    found = list(dict.fromkeys(names))
+    for name in found:
+        if len(name) > 60:
+            raise ValidationError(f"“{name[:40]}…” is too long for a group's name; use at most 60 characters.")
+    return found
+
+
+def read_moments(form: forms.Form, data: dict[str, object], phase: Phase, before: dict[str, object]) -> None:
+    """Turn the texts of the two moments into instants on the phase's clocks."""
+    for name in MOMENTS:
+        if name in data:
+            try:
+                data[name] = form.fields[name].read(data[name], phase.zone, before.get(name))
+            except ValidationError as error:
+                form.add_error(name, error)
+    if data.get("opens_at") and data.get("closes_at") and data["closes_at"] <= data["opens_at"]:
+        form.add_error("closes_at", "The study closes before it opens; choose a later moment.")

@@ -1,0 +1,266 @@
+"""For operators: is it alive, is it ready, and what is it doing."""
+
+from __future__ import annotations
+
+import hmac
+import shutil
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.apps import apps
+from django.conf import settings
+from django.core.cache import cache
+from django.db import connection
+from django.db.models import Count, Max
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
+
+from evaluation.celery import app
+from evaluation.models import Part, PictureRun, Process, PropertyRun, Trial
+from evaluation.work import progress
+from leaderboard.checks import check_squashed_migrations
+from leaderboard.models import JudgeRun, StudyAnalysis
+from leaderboard.service import mail, traffic
+from submissions import database
+from submissions.leases import Leased
+from submissions.models import Status, Submission
+from submissions.storage import stored_files
+
+START_SECONDS = 60.0  # workers and sweeper may take so long until they are heard of
+ROUND_SECONDS = 300.0  # a sweeper that has ended no round for so long is stuck
+MEASURE_SECONDS = 3600  # at most one count of what is stored in this time
+STORED = "stored-bytes"  # in the cache
+
+
+class Unready(Exception):
+    """Work would not be done; the text is one sentence: what is wrong, where, and what to do."""
+
+
+@require_safe
+def health(request: HttpRequest) -> HttpResponse:
+    """The process answers."""
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+def ready(request: HttpRequest) -> HttpResponse:
+    """Work would be done: database, storage and queue answer, and there is somebody to do it; 503 says of each what is wrong."""
+    failed = {}
+    for name, probe in PROBES.items():
+        try:
+            probe()
+        except (Unready, stored_files.StorageError) as error:
+            failed[name] = str(error)
+        except Exception as error:  # whatever the driver raises, the answer is "not ready"
+            failed[name] = f"The {name} does not answer ({type(error).__name__}); see `manage.py doctor`."
+            if name == "database":
+                break  # the others ask it
+    return JsonResponse({"status": "unready" if failed else "ok", "failed": failed}, status=503 if failed else 200)
+
+
+# --- probes: each says in a few words what it found, or raises ----------------------------------
+
+
+def probe_database() -> str:
+    for error in check_squashed_migrations(None, databases=[connection.alias]):
+        raise Unready(f"{error.msg} {error.hint}")
+    if sentence := database.behind():
+        raise Unready(sentence)
+    return f"{connection.vendor}, migrated"
+
+
+def probe_storage() -> str:
+    stored_files.store().exists("health/probe")
+    return "the storage answers"
+
+
+def probe_queue() -> str:
+    with app.connection_for_write(connect_timeout=3) as broker:
+        broker.ensure_connection(max_retries=1, timeout=3)
+        return broker.as_uri()
+
+
+def probe_workers() -> str:
+    n = Process.objects.listeners()["cpu"]
+    if n:
+        return f"{_count(n, 'worker')} to the queue cpu"
+    if _has_just_started():
+        return "no worker listens yet; the service started a moment ago"
+    waiting = progress.depth()[0]
+    wait = f"{_count(waiting, 'entry waits', 'entries wait')} for one" if waiting else "entries that come would wait"
+    raise Unready(f"No worker listens to the queue cpu, and {wait}; start one with `{_command('docker compose up -d worker')}`.")
+
+
+def probe_gpu() -> str:
+    n = Process.objects.listeners()["gpu"]
+    if n:
+        return f"{_count(n, 'worker')} to the queue gpu"
+    waiting = Part.objects.waiting("gpu").count()
+    if not settings.GPU_WORKERS and not waiting:
+        return "metrics with networks are left to any worker"
+    if _has_just_started():
+        return "no worker listens yet; the service started a moment ago"
+    start = _command("docker compose --profile gpu up -d --build")
+    if waiting:
+        wait = _count(waiting, "part of an entry waits", "parts of entries wait")
+        raise Unready(f"{wait} for a worker of the queue gpu, and none listens to it; start one with `{start}`.")
+    raise Unready(
+        "PLUMBLINE_GPU_WORKERS=true leaves metrics with networks to workers of the queue gpu, and none listens to it; "
+        f"start one with `{start}`, or unset the setting."
+    )
+
+
+def probe_sweeper() -> str:
+    now = timezone.now()
+    sweepers = Process.objects.filter(kind=Process.Kind.SWEEPER)
+    live = list(sweepers.live(now).values_list("worked_at", "started_at"))
+    last = sweepers.aggregate(at=Max("worked_at"))["at"]
+    if not live and _has_just_started():
+        return "no sweeper runs yet; the service started a moment ago"
+    if not live:
+        ended = f" (the last round ended {last:%Y-%m-%d %H:%M} UTC)" if last else ""
+        raise Unready(
+            f"No sweeper runs{ended}, so boards, e-mails and work that no message announced may wait; "
+            f"start it with `{_command('docker compose up -d scheduler')}`."
+        )
+    since = max(worked or started for worked, started in live)
+    seconds = (now - since).total_seconds()
+    if seconds > ROUND_SECONDS + settings.SWEEP_SECONDS:
+        restart = _command("docker compose restart scheduler")
+        raise Unready(f"The sweeper runs but has ended no round for {seconds:.0f} s; see its log, and restart it with `{restart}`.")
+    return f"the last round ended {seconds:.0f} s ago"
+
+
+def probe_disk() -> str:
+    """The room that the service's folders have."""
+    places = {"PLUMBLINE_HOME": settings.HOME}
+    if connection.vendor == "sqlite":
+        places["the folder of the database"] = Path(connection.settings_dict["NAME"]).parent
+    found = {name: shutil.disk_usage(folder).free for name, folder in places.items()}
+    name, free = min(found.items(), key=lambda one: one[1])
+    if free < settings.FREE_BYTES:
+        raise Unready(
+            f"{free / 1e6:,.0f} MB are free below {name}, and {settings.FREE_BYTES / 1e6:,.0f} MB are needed (PLUMBLINE_FREE_BYTES): "
+            "make room there; work waits meanwhile."
+        )
+    return f"{free / 1e9:,.0f} GB are free below {name}"
+
+
+def probe_lost() -> str:
+    """Work whose workers were lost: given up, which is for an operator to look at, or tried again."""
+    kinds = [model for model in apps.get_models() if issubclass(model, Leased)]
+    given_up = [row for kind in kinds for row in kind._default_manager.filter(losses__gte=settings.MAX_LOSSES)]
+    if given_up:
+        row, last = given_up[0], given_up[0].lost[-1]
+        raise Unready(
+            f"{len(given_up)} given up after {settings.MAX_LOSSES} losses of workers; {row._meta.verbose_name} {row.pk} ({row}) "
+            f"lost {last['worker']} last, at {last['at']}: look at that machine, then have it tried again from its page in the console."
+        )
+    waiting = sum(kind._default_manager.filter(losses__gt=0, lease_until__isnull=False).count() for kind in kinds)
+    return f"{waiting} wait or are tried again because their worker was lost" if waiting else "no work has lost its worker"
+
+
+PROBES: dict[str, Callable[[], str]] = {
+    "database": probe_database,
+    "storage": probe_storage,
+    "queue": probe_queue,
+    "workers": probe_workers,
+    "gpu": probe_gpu,
+    "sweeper": probe_sweeper,
+    "disk": probe_disk,
+}
+
+
+def _has_just_started(now: datetime | None = None) -> bool:
+    """Whether the web server or the supervisor came up a moment ago, so that others may still be on their way."""
+    now = now or timezone.now()
+    first = Process.objects.live(now).filter(kind__in=[Process.Kind.WEB, Process.Kind.SUPERVISOR])
+    return first.filter(started_at__gt=now - timedelta(seconds=START_SECONDS)).exists()
+
+
+def _command(of_cluster: str) -> str:
+    """What starts the missing process: that of the cluster, or the one command of the embedded profile."""
+    return of_cluster if settings.DATABASE_URL or settings.BROKER_URL else "python manage.py run"
+
+
+def _count(n: int, one: str, many: str = "") -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+# --- metrics ---------------------------------------------------------------------------------
+
+
+def _may_scrape(request: HttpRequest) -> bool:
+    if settings.METRICS_TOKEN:
+        given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        return hmac.compare_digest(given.encode(), settings.METRICS_TOKEN.encode())
+    return request.META.get("REMOTE_ADDR") in ("127.0.0.1", "::1") and "HTTP_X_FORWARDED_FOR" not in request.META
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Prometheus text: what waits, what failed, who works on it, and how requests were answered. All of it is read from rows, so
+    every web process gives the same answer."""
+    if not _may_scrape(request):
+        return HttpResponse("Send the metrics token as a bearer token.\n", status=403, content_type="text/plain")
+    registry = CollectorRegistry()
+    now = timezone.now()
+
+    def gauge(name: str, help: str, label: str, values: dict[str, float]) -> None:
+        made = Gauge(f"plumbline_{name}", help, [label], registry=registry)
+        for value, number in values.items():
+            made.labels(value).set(number)
+
+    def states(model: type, field: str, choices: type) -> dict[str, float]:
+        counts = dict(model._default_manager.order_by().values_list(field).annotate(Count("id")))
+        return {choice.value: counts.get(choice.value, 0) for choice in choices}
+
+    gauge("submissions", "Submissions by status.", "status", states(Submission, "status", Status))
+    parts = Gauge("plumbline_parts", "Parts not done, by device and state.", ["device", "state"], registry=registry)
+    open_parts = Part.objects.filter(state=Part.State.WAITING).order_by()
+    for device, n in open_parts.filter(lease_until__gt=now).values_list("device").annotate(Count("id")):
+        parts.labels(device, "leased").set(n)
+    for device, n in open_parts.unleased(now).values_list("device").annotate(Count("id")):
+        parts.labels(device, "waiting").set(n)
+    for name, help, model in (
+        ("property_runs", "Property tables made in the background, by state.", PropertyRun),
+        ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun),
+        ("trials", "Trials of columns before they rank, by state.", Trial),
+        ("analyses", "Analyses of studies, by state.", StudyAnalysis),
+        ("judge_runs", "Runs of judge models, by state.", JudgeRun),
+    ):
+        gauge(name, help, "state", states(model, "state", model.State))
+    unsent = {"outcome": mail.due_outcomes().count(), "invitation": mail.due_invitations().count()}
+    gauge("mail_unsent", "E-mails that are due and not sent, by kind.", "kind", unsent)
+    gauge("oldest_waiting_seconds", "Age of the oldest work nobody has begun, by kind.", "kind", progress.oldest_waiting(now))
+    gauge("oldest_in_progress_seconds", "Age of the oldest work in progress, by kind.", "kind", progress.oldest_in_progress(now))
+    listeners = Process.objects.listeners(now)
+    names = [one.name for one in app.conf.task_queues]
+    gauge("workers", "Live workers that listen to a queue.", "queue", {name: listeners[name] for name in names})
+    kinds = dict(Process.objects.live(now).order_by().values_list("kind").annotate(Count("id")))
+    gauge("processes", "Live processes, by kind.", "kind", {kind.value: kinds.get(kind.value, 0) for kind in Process.Kind})
+    swept = Process.objects.aggregate(at=Max("worked_at"))["at"]
+    last_sweep = Gauge("plumbline_last_sweep_seconds", "Since a sweeper last ended a round; +Inf: never.", registry=registry)
+    last_sweep.set((now - swept).total_seconds() if swept else float("inf"))
+    gauge("stored_bytes", "Bytes stored by folder, as counted in the last hour.", "folder", cache.get(STORED, {}))
+    registry.register(_Requests())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+class _Requests(Collector):
+    def collect(self):
+        yield traffic.family(Process.objects.filter(kind=Process.Kind.WEB).values_list("name", "requests"))
+
+
+def measure_storage_due() -> int:
+    """Count what is stored, if that was not done lately; how many bytes there are, or 0 where it was."""
+    if not cache.add(f"{STORED}-counted", 1, MEASURE_SECONDS):
+        return 0
+    used = stored_files.store().used()
+    cache.set(STORED, used, None)
+    return sum(used.values())

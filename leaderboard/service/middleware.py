@@ -1,0 +1,126 @@
+"""Rules that hold for every page, and one for the API."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+
+import structlog
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from leaderboard.api.service import ROOT, problem
+from leaderboard.service import traffic
+from submissions.errors import Refused
+from submissions.permissions import lacks_second_factor
+from submissions.throttling import TooOften
+
+log = structlog.get_logger(__name__)
+
+REFRESH_SECONDS = 5  # a page that was refused for no longer than this is asked for again by the browser itself
+REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
+
+
+class RequestMiddleware:
+    """Every request has an id, in all that is logged meanwhile, in the answer's X-Request-ID and in what people are told of an
+    error; it is counted by status and time; one that changed something, or broke, is one line of the log.
+
+    The proxy's id is taken where there is a proxy and the id has the shape of one: anybody could send another.
+    """
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.headers.get("X-Request-ID", "") if settings.BEHIND_PROXY else ""
+        request_id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        # Until the thread's next request: Django logs what it refused after all middleware.
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        started = time.monotonic()
+        response = self.get_response(request)
+        seconds = time.monotonic() - started
+        if not request.path.startswith("/-/"):
+            traffic.count(response.status_code, seconds)
+        if request.method not in ("GET", "HEAD", "OPTIONS") or response.status_code >= 500:
+            match = request.resolver_match  # the route, because addresses hold tokens of invitations and raters
+            route = match.route if match else ""
+            log.info("request", method=request.method, route=route, status=response.status_code, seconds=round(seconds, 3))
+        response["X-Request-ID"] = request_id
+        return response
+
+
+class RefusalMiddleware:
+    """A page whose model method refused shows the sentence instead of an error page.
+
+    The API has its own handler (problem details) and never gets here with a `Refused`.
+    """
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, Refused):
+            return None
+        response = render(request, "refused.html", {"sentence": error.sentence, "retry_at": error.retry_at}, status=409)
+        if isinstance(error, TooOften):
+            response.status_code, response["Retry-After"] = error.status, str(error.seconds)
+            if request.method == "GET" and error.seconds <= REFRESH_SECONDS:
+                response["Refresh"] = str(error.seconds)
+        return response
+
+
+class PrivatePagesMiddleware:
+    """What somebody who is logged in is shown stays in no cache: neither a shared one nor the browser's, which the next
+    person at the machine goes back in. Files and figures that say themselves how they may be kept are left alone."""
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        # Who sends no session is nobody, and is not looked up.
+        has_session = settings.SESSION_COOKIE_NAME in request.COOKIES or settings.SESSION_COOKIE_NAME in response.cookies
+        if has_session and "Cache-Control" not in response and request.user.is_authenticated:
+            response["Cache-Control"] = "private, no-store"
+        return response
+
+
+class StaffSecondFactorMiddleware:
+    """Where the setting asks for it, staff without a second factor get no further than its set-up.
+
+    Programs send a token instead of a session: the API asks the same of its holder, see `submissions.api.common.Token`.
+    """
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        open_paths = ("/accounts/", settings.STATIC_URL, "/-/")
+        if not request.path.startswith(open_paths) and lacks_second_factor(request.user):
+            messages.info(request, "Staff need a second factor here: set one up to go on.")
+            return redirect(reverse("mfa_activate_totp"))
+        return self.get_response(request)
+
+
+class ApiMethodMiddleware:
+    """The API refuses a method in its own words: the library that finds the method knows no handler for that."""
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code != 405 or not request.path.startswith(ROOT):
+            return response
+        allowed = response["Allow"]
+        told = problem(405, f"This address does not take {request.method}; use {allowed}.", "method_not_allowed")
+        told["Allow"] = allowed
+        return told

@@ -1,0 +1,178 @@
+"""Opinion scores from 1 to 5: their means and intervals, and how metrics correlate with them or with the human order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.stats.preference import LEVEL, interval
+from leaderboard.stats.votes import Floats
+
+LOWEST, HIGHEST = 1, 5
+SCREENED = 0.3  # a rater whose correlation with the mean of the others is less may be left out
+FEWEST = 4  # values below which resampling says nothing of a correlation
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """The mean of `n` ratings, their standard deviation (ddof=1) and the 95 % t interval; None for one rating."""
+
+    mean: float
+    sd: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's, Spearman's (mid-ranks) and Kendall's tau-b over `n` values; None where one side does not vary.
+
+    `plcc_ci`, `srocc_ci`, `krocc_ci` are 95 % bootstrap intervals, None where none was asked for or too few values are there.
+    """
+
+    plcc: float | None
+    srocc: float | None
+    krocc: float | None
+    n: int
+    plcc_ci: tuple[float, float] | None = None
+    srocc_ci: tuple[float, float] | None = None
+    krocc_ci: tuple[float, float] | None = None
+
+
+def mean_opinion(ratings: Sequence[float]) -> Opinion:
+    """mean +/- t(.975, n - 1) sd / sqrt(n). ValueError without ratings or for one outside 1 to 5."""
+    from scipy import stats
+
+    values = np.asarray(ratings, dtype=np.float64)
+    if not len(values) or not ((values >= LOWEST) & (values <= HIGHEST)).all():
+        raise ValueError("opinion scores are one or more numbers from 1 to 5")
+    mean = float(values.mean())
+    if len(values) == 1:
+        return Opinion(mean, None, None, None, 1)
+    sd = float(values.std(ddof=1))
+    half = float(stats.t.ppf(0.975, len(values) - 1)) * sd / math.sqrt(len(values))
+    return Opinion(mean, sd, mean - half, mean + half, len(values))
+
+
+def screened(ratings: Floats, least: float = SCREENED) -> list[int]:
+    """The raters of ratings [K, N] (NaN where none) whose Pearson correlation with the mean of the others is below `least`."""
+    out = []
+    for k, own in enumerate(ratings):
+        others = np.delete(ratings, k, axis=0)
+        seen = ~np.isnan(own) & ~np.isnan(others).all(axis=0)
+        found = correlation(own[seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
+        if found is not None and found < least:
+            out.append(k)
+    return out
+
+
+def correlation(
+    x: Sequence[float] | Floats, y: Sequence[float] | Floats, higher_is_better: bool = True, resamples: int = 0, seed: int = 0
+) -> Correlation:
+    """Of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out.
+
+    With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval; draws in which one side does not
+    vary are left out of it.
+    """
+    from scipy import stats
+
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    known = ~np.isnan(first) & ~np.isnan(second)
+    first, second = first[known] * (1 if higher_is_better else -1), second[known]
+    n = len(first)
+    if n < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return Correlation(None, None, None, n)
+    found = (stats.pearsonr(first, second), stats.spearmanr(first, second), stats.kendalltau(first, second))
+    ends: Sequence[tuple[float, float] | None] = [None] * 3
+    if resamples and n >= FEWEST:
+        ends = [_ends(column) for column in _drawn(first, second, resamples, seed).T]
+    r, rho, tau = (float(one.statistic) for one in found)
+    return Correlation(r, rho, tau, n, *ends)
+
+
+def _ends(drawn: Floats) -> tuple[float, float] | None:
+    """The interval of the draws that have a value; None where hardly any has."""
+    if np.isnan(drawn).mean() > 0.5:
+        return None
+    low, high = interval(drawn, LEVEL)
+    return float(low), float(high)
+
+
+def _drawn(x: Floats, y: Floats, resamples: int, seed: int) -> Floats:
+    """The three correlations [R, 3] of pairs of values drawn with replacement; NaN where one side does not vary.
+
+    A draw is how often each pair of values is in it, w [R, N]; with S the signs of the differences of x and of y, sums over
+    the drawn pairs are w S w, so no draw is written out.
+    """
+    n = len(x)
+    w = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
+    one, other = (np.sign(values[:, None] - values[None, :]) for values in (x, y))
+    same, first, second = (((w @ signs) * w).sum(axis=1) for signs in (one * other, np.abs(one), np.abs(other)))
+    untied = np.sqrt(first * second)
+    tau = np.divide(same, untied, out=np.full(resamples, math.nan), where=untied > 0)
+    # The rank of a value in a draw: how many drawn ones are less, and half of those that are equal.
+    rank, other_rank = (w @ ((signs < 0) + 0.5 * (signs == 0)) for signs in (one, other))
+    return np.stack([_weighted(w, x[None], y[None], untied > 0), _weighted(w, rank, other_rank, untied > 0), tau], axis=1)
+
+
+def _weighted(w: Floats, a: Floats, b: Floats, varies: NDArray[np.bool_]) -> Floats:
+    """Pearson's correlation [R] of a and b [R or 1, N], each value counted w [R, N] times."""
+    n = w.sum(axis=1, keepdims=True)
+    a, b = a - (w * a).sum(axis=1, keepdims=True) / n, b - (w * b).sum(axis=1, keepdims=True) / n
+    size = np.sqrt((w * a**2).sum(axis=1) * (w * b**2).sum(axis=1))
+    return np.divide((w * a * b).sum(axis=1), size, out=np.full(len(w), math.nan), where=varies & (size > 0))
+
+
+def tau_a(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """2 S / (n (n - 1)), S = sum over pairs of sgn(x_i - x_j) sgn(y_i - y_j)."""
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    n = len(first)
+    if n < 2:
+        return None
+    i, j = np.triu_indices(n, 1)
+    return float(2 * (np.sign(first[i] - first[j]) * np.sign(second[i] - second[j])).sum() / (n * (n - 1)))
+
+
+def by_scene(
+    values: Mapping[str, tuple[Sequence[float] | Floats, Sequence[float] | Floats]],
+    higher_is_better: bool = True,
+    resamples: int = 0,
+    seed: int = 0,
+) -> tuple[dict[str, Correlation], Correlation]:
+    """The correlation within each scene, of (metric, people) values, and the unweighted mean over the scenes that have one.
+
+    With `resamples` entries are drawn anew within each scene; for the mean, whole scenes are.
+    """
+    each = {scene: correlation(x, y, higher_is_better, resamples, seed) for scene, (x, y) in values.items()}
+    return each, averaged(each.values(), resamples, seed)
+
+
+def averaged(each: Iterable[Correlation], resamples: int = 0, seed: int = 0) -> Correlation:
+    """The unweighted mean of the correlations that there are, over `n` of them; `resamples` draws of them give an interval."""
+    known = [found for found in each if found.plcc is not None]
+    if not known:
+        return Correlation(None, None, None, 0)
+    n = len(known)
+    table = np.array([[found.plcc, found.srocc, found.krocc] for found in known], dtype=np.float64)
+    ends: Sequence[tuple[float, float] | None] = [None] * 3
+    if resamples and n > 1:
+        drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) @ table / n
+        ends = [_ends(column) for column in drawn.T]
+    r, rho, tau = table.mean(axis=0).tolist()
+    return Correlation(r, rho, tau, n, *ends)
+
+
+def agreement_probability(p: Sequence[float], q: Sequence[float]) -> float:
+    """mean(p q + (1 - p)(1 - q)): how often a metric and people would pick the same, p and q being the probabilities of the first."""
+    one, other = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    return float((one * other + (1 - one) * (1 - other)).mean())
+
+
+def l1_distance(p: Sequence[float], q: Sequence[float]) -> float:
+    """2 mean |p - q|."""
+    return float(2 * np.abs(np.asarray(p, dtype=np.float64) - np.asarray(q, dtype=np.float64)).mean())

@@ -1,0 +1,204 @@
+"""How the metrics of a board agree on its entries, and what becomes of the order under other choices.
+
+Two metrics agree as far as they put the entries in one order (Kendall's tau-b, or Spearman's rho); those that agree
+strongly are grouped. The order is then taken anew by every other rule and without each metric in turn. Ranks are those
+of `ranking`, which alone decides them; here they are only compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.stats.ranking import Column, Floats, costs, overall, placings
+
+TOGETHER = 0.7  # groups are joined while their metrics agree on average by at least this tau
+FEW = 10  # entries below which one swapped pair moves tau by more than a twentieth
+MOST_PAIRS = 1 << 24  # signs held in memory at once
+
+RULE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda count", "weighted": "Weighted mean rank"}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Agreement of each metric with each: ``tau`` and ``rho`` float64 [k, k], NaN where a metric ties all entries.
+
+    ``groups`` holds indices of columns: groups that agree, side by side as they were joined, so that the
+    concatenation is the order in which to show the matrix.
+    """
+
+    tau: Floats
+    rho: Floats
+    groups: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to put the entries in order: ``ranks`` are of the complete and counted entries, None for the others.
+
+    ``kind`` is board, rule, metric or without. ``flipped`` counts the pairs that stand the other way round than on the
+    board, ``moved`` the entries with another rank, ``tau`` is the agreement with the board's order (NaN where undefined).
+    """
+
+    kind: str
+    title: str
+    ranks: tuple[int | None, ...]
+    flipped: int = 0
+    moved: int = 0
+    tau: float = 1.0
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A pair that some ways turn round: ``above`` and ``below`` as the board has them, and the ways that do."""
+
+    above: int
+    below: int
+    ways: tuple[int, ...]
+
+
+def complete(columns: Sequence[Column], counted: Sequence[bool]) -> NDArray[np.bool_]:
+    """Which entries count and have a value in every column: only of those can all orders be compared."""
+    cost = np.array([costs(column.values, column.higher_is_better) for column in columns]).reshape(len(columns), len(counted))
+    return ~np.isnan(cost).any(axis=0) & np.asarray(counted, bool)
+
+
+def matrix(columns: Sequence[Column], used: NDArray[np.bool_]) -> Matrix:
+    """The agreement of all columns on the entries ``used``, which must be complete."""
+    cost = np.array([costs(column.values, column.higher_is_better)[used] for column in columns])
+    cost = cost.reshape(len(columns), np.count_nonzero(used))  # also where there are no columns, or no entries
+    better, equal = placings(cost)
+    ranks = better + (equal + 1) / 2
+    tau = kendall(ranks)
+    return Matrix(tau, pearson(ranks), clusters(tau))
+
+
+# --- coefficients
+
+
+def kendall(ranks: Floats) -> Floats:
+    """Kendall's tau-b of each row of [k, n] with each: (concordant - discordant pairs) / the root of the untied ones."""
+    k, n = ranks.shape
+    agreeing = np.zeros((k, k))
+    step = max(1, MOST_PAIRS // max(1, k * n))
+    for start in range(0, n, step):
+        some = ranks[:, start : start + step, None]
+        signs = np.sign(some - ranks[:, None, :]).reshape(k, some.shape[1] * n)
+        agreeing += signs @ signs.T
+    return _scaled(agreeing)
+
+
+def pearson(ranks: Floats) -> Floats:
+    """The correlation of each row of [k, n] with each; of mean ranks it is Spearman's rho."""
+    centred = ranks - ranks.mean(axis=1, keepdims=True) if ranks.shape[1] else ranks
+    return _scaled(centred @ centred.T)
+
+
+def _scaled(products: Floats) -> Floats:
+    """Inner products as cosines; NaN where one side is nothing."""
+    lengths = np.sqrt(np.diag(products))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosines = products / lengths[:, None] / lengths[None, :]
+    cosines = np.clip(cosines, -1, 1)
+    cosines[np.diag_indices_from(cosines)] = np.where(lengths > 0, 1.0, np.nan)
+    return cosines
+
+
+# --- groups
+
+
+def clusters(tau: Floats, together: float = TOGETHER) -> tuple[tuple[int, ...], ...]:
+    """Average-linkage clusters of metrics, joined while their mean tau is at least ``together``.
+
+    The order is that of the whole tree: the joining goes on below ``together`` to place the groups next to those they
+    agree with most. Of two sides the one with the column that comes first stands first.
+    """
+    likeness = np.where(np.isnan(tau), 0.0, tau)
+    groups: list[tuple[int, ...]] = [(index,) for index in range(len(tau))]
+    apart: dict[tuple[int, ...], tuple[tuple[int, ...], ...]] = {group: (group,) for group in groups}
+    while len(groups) > 1:
+        means = [(_mean(likeness, a, b), -i, -j) for i, a in enumerate(groups) for j, b in enumerate(groups[:i])]
+        most, i, j = max(means)
+        a, b = sorted((groups[-i], groups[-j]), key=min)
+        joined = a + b
+        apart[joined] = (joined,) if most >= together else apart[a] + apart[b]
+        groups = sorted([group for group in groups if group not in (a, b)] + [joined], key=min)
+    return apart[groups[0]] if groups else ()
+
+
+def _mean(likeness: Floats, a: Sequence[int], b: Sequence[int]) -> float:
+    # Rounded, so that sums in another order cannot decide between equals.
+    return round(float(likeness[np.ix_(a, b)].mean()), 12)
+
+
+def centre(tau: Floats, group: Sequence[int]) -> int:
+    """The metric of a group that agrees most with the others, the first of equals: what to call the group by."""
+    sums = np.nan_to_num(tau[np.ix_(group, group)]).sum(axis=1).round(12)
+    return group[int(np.argmax(sums))]
+
+
+# --- other ways to rank
+
+
+def ways(rule: str, columns: Sequence[Column], ranking: Sequence[str], used: NDArray[np.bool_], titles: Sequence[str]) -> list[Way]:
+    """The board's own order first, then every other: by the other rules, by each metric alone, and without each metric.
+
+    ``ranking`` names the columns that take part in the board's rule; ``titles`` are the columns' names. Where the rule is
+    one metric alone, leaving metrics out would say nothing of it, so it is done under the mean rank of all columns.
+    """
+    part = [column for column in columns if column.slug in ranking]
+    names = dict(zip((column.slug for column in columns), titles, strict=True))
+    found = [("board", "The board", _ranks(rule, part, used))]
+    several = part if rule != "primary" and len(part) > 1 else list(columns)
+    weights = {column.weight for column in several}
+    for other, title in RULE_TITLES.items():
+        if other != rule and len(several) > 1 and (other != "weighted" or len(weights) > 1):
+            found.append(("rule", title, _ranks(other, several, used)))
+    for column in columns:
+        if rule != "primary" or column.slug != part[0].slug:
+            found.append(("metric", names[column.slug], _ranks("primary", [replace(column, primary=True)], used)))
+    if len(several) > 2:
+        left = "mean_rank" if rule == "primary" else rule
+        for column in several:
+            others = [other for other in several if other is not column]
+            if left != "weighted" or sum(other.weight for other in others) > 0:
+                found.append(("without", names[column.slug], _ranks(left, others, used)))
+    return _compared(found)
+
+
+def _ranks(rule: str, columns: Sequence[Column], used: NDArray[np.bool_]) -> tuple[int | None, ...]:
+    return tuple(place.rank for place in overall(rule, columns, used.tolist()))
+
+
+def _compared(found: Sequence[tuple[str, str, tuple[int | None, ...]]]) -> list[Way]:
+    board = found[0][2]
+    known = np.array([rank is not None for rank in board], bool)
+    table = np.array([[rank or 0 for rank in ranks] for _, _, ranks in found], float).reshape(len(found), len(board))[:, known]
+    compared = []
+    for (kind, title, ranks), row in zip(found, table, strict=True):
+        moved = int((row != table[0]).sum())
+        tau = kendall(np.stack([table[0], row]))[0, 1]
+        compared.append(Way(kind, title, ranks, int(_turned(table[0], row).sum()), moved, float(tau)))
+    return compared
+
+
+def _turned(board: Floats, other: Floats) -> NDArray[np.bool_]:
+    """[n, n]: where the row's entry stands above the column's on the board, and below it in the other order."""
+    return (board[:, None] < board[None, :]) & (other[:, None] > other[None, :])
+
+
+def flips(found: Sequence[Way], most: int) -> tuple[list[Flip], int]:
+    """The pairs that any way turns round, the highest on the board first, at most ``most`` of them; and how many there are."""
+    board = np.array([np.nan if rank is None else rank for rank in found[0].ranks], float)
+    turned = np.zeros((len(board), len(board)), np.int32)
+    each = []
+    for way in found[1:]:
+        each.append(_turned(board, np.array([np.nan if rank is None else rank for rank in way.ranks], float)))
+        turned += each[-1]
+    above, below = np.nonzero(turned)
+    order = np.lexsort((below, above, board[below], board[above]))[:most]
+    pairs = [(int(above[n]), int(below[n])) for n in order]
+    return [Flip(a, b, tuple(n + 1 for n, one in enumerate(each) if one[a, b])) for a, b in pairs], len(above)

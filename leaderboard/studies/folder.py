@@ -1,0 +1,162 @@
+"""A study as a folder: its votes or opinion scores, and the files of the references and entries they are about.
+
+That folder is what training takes. Names of files and folders are made here or are ids that were checked when they came;
+what the votes call an entry stands in `study.json` and in no path.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.models import EvaluationBatch, Reference
+from leaderboard.models import Rater, Study, StudyEntry
+from leaderboard.stats import mos_table as scoring
+from leaderboard.stats import votes as voting
+from leaderboard.stats.correlation import screened
+from leaderboard.stats.mos_table import Rating
+from submissions.kinds import Family
+from submissions.storage import stored_files
+
+FORMAT = 1
+VOTES, OPINIONS, SCORES, DESCRIPTION = "votes.csv", "opinions.csv", "scores.csv", "study.json"
+REFERENCES, ENTRIES = "references", "entries"
+
+
+class CannotExport(ValueError):
+    """The study cannot be written as a folder; one sentence."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """How much is in the folder; `absent` are the labels of entries without files."""
+
+    answers: int
+    samples: int
+    entries: int
+    absent: tuple[str, ...]
+
+
+def write_study(study: Study, folder: Path) -> Written:
+    """The study in a folder that is new or empty; CannotExport where it cannot be.
+
+    Only what counts is written: the answers of people whose answers count, and the samples these are about. Entries that
+    were withdrawn or have been labels only have no files. Where the study has opinion scores, `scores.csv` holds their
+    means per entry and item, with the paths of the files.
+    """
+    reference = study.reference or _reference(study)
+    if folder.exists() and any(folder.iterdir()):
+        raise CannotExport(f"{folder} is not empty; name a folder that is not there yet.")
+    people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
+    votes = [vote for vote in study.votes() if vote.rater in people]
+    ratings = [rating for rating in study.ratings() if rating.rater in people]
+    if not votes and not ratings:
+        raise CannotExport("The study holds no answers yet; there is nothing to learn from.")
+    samples = _samples(reference, {answer.sample for answer in (*votes, *ratings)})
+    wanted = {item for items in samples.values() for item in items}
+    folder.mkdir(parents=True, exist_ok=True)
+    family = reference.family
+    known = _write(family, family.load(stored_files.store().local_path(reference.key), wanted), wanted, folder / REFERENCES)
+    entries, files = [], {}
+    for number, entry in enumerate(study.entries.order_by("label").select_related("submission"), start=1):
+        own = _folder_of(entry, number)
+        if own:
+            files[entry.label] = own, _write(family, _items(family, entry, wanted), wanted, folder / own)
+        submission = entry.submission.number if entry.submission else None
+        entries.append({"label": entry.label, "folder": own, "submission": submission, "artifact": entry.artifact})
+    if votes:
+        _write_csv(folder / VOTES, voting.write(votes))
+    if ratings:
+        _write_csv(folder / OPINIONS, scoring.write(ratings))
+        if not family.grouped:
+            _write_csv(folder / SCORES, _scores(study, ratings, samples, known, files))
+    described = json.dumps(_description(study, reference, samples, entries), indent=1, ensure_ascii=False)
+    (folder / DESCRIPTION).write_text(described + "\n", encoding="utf-8")
+    absent = tuple(entry["label"] for entry in entries if not entry["folder"])
+    return Written(len(votes) + len(ratings), len(samples), len(files), absent)
+
+
+def _reference(study: Study) -> Reference:
+    """What the phase's entries are scored against now."""
+    batch = EvaluationBatch.current(study.phase)
+    if batch is None:
+        raise CannotExport(f"{study.phase} has no reference in use, so the study has no files; export its votes alone.")
+    return batch.reference
+
+
+def _samples(reference: Reference, asked: set[str]) -> dict[str, list[str]]:
+    """The items of each sample that was judged, by its group; a sample that the reference has not is left out."""
+    found: dict[str, list[str]] = {}
+    for item, group in zip(reference.item_ids, reference.groups, strict=True):
+        if group in asked:
+            found.setdefault(group, []).append(item)
+    if not found:
+        raise CannotExport("None of the samples that were judged is in the phase's reference; export the votes alone.")
+    return found
+
+
+def _folder_of(entry: StudyEntry, number: int) -> str:
+    """Where an entry's files go: its number and what is plain in its label; empty where it has none that may be given out."""
+    it = entry.submission
+    if it is None or not it.artifact_key or it.withdrawn_at is not None:
+        return ""
+    plain = re.sub(r"[^a-z0-9]+", "-", entry.label.lower()).strip("-")[:40].strip("-")
+    return f"{ENTRIES}/{number:03}{f'-{plain}' if plain else ''}"
+
+
+def _items(family: Family, entry: StudyEntry, wanted: set[str]) -> Mapping[str, Any]:
+    return family.load(stored_files.store().local_path(entry.submission.artifact_key), wanted)  # type: ignore[union-attr]
+
+
+def _write(family: Family, items: Mapping[str, Any], wanted: set[str], folder: Path) -> dict[str, str]:
+    """The wanted items as files that can be read back bit for bit; where each lies in `folder`, the folder's name included."""
+    folder.mkdir(parents=True)
+    for name, data in family.files({item: items[item] for item in items if item in wanted}):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    top = folder.parent if folder.name == REFERENCES else folder.parent.parent
+    return {item: f"{folder.relative_to(top).as_posix()}/{item}.{family.exact}" for item in items if item in wanted}
+
+
+def _scores(
+    study: Study, ratings: list[Rating], samples: dict[str, list[str]], known: dict[str, str], files: dict[str, tuple[str, dict[str, str]]]
+) -> Iterable[list[str]]:
+    """`reference, distorted, score`: the mean opinion of every entry on every sample by the leading criterion, for each file of it."""
+    asked = {rating.criterion for rating in ratings}
+    lead = study.leading(asked)
+    counted = scoring.canonical(rating for rating in ratings if rating.criterion == lead)
+    if study.screens_raters:
+        counted = counted.take(~np.isin(counted.rater, screened(counted.by_rater())))
+    yield ["reference", "distorted", "score"]
+    for place in np.unique(counted.sample * len(counted.methods) + counted.method).tolist():
+        sample, label = counted.samples[place // len(counted.methods)], counted.methods[place % len(counted.methods)]
+        mean = counted.score[(counted.sample * len(counted.methods) + counted.method) == place].mean()
+        _, own = files.get(label, ("", {}))
+        for item in samples.get(sample, ()):
+            if item in own and item in known:
+                yield [known[item], own[item], f"{mean:.6g}"]
+
+
+def _description(study: Study, reference: Reference, samples: dict[str, list[str]], entries: list[dict[str, Any]]) -> dict[str, Any]:
+    phase = study.phase
+    return {
+        "format": FORMAT, "study": study.slug, "title": study.title, "question": study.question, "source": study.source,
+        "study_created_at": study.created_at.isoformat(), "made_up": study.made_up, "screening": study.screens_raters,
+        "kind": study.kind, "criteria": study.criteria, "phase": f"{phase.challenge.slug}/{phase.slug}",
+        "family": reference.family.key, "unit": phase.unit, "unit_scale": phase.unit_scale,
+        "reference": {"version": reference.version, "sha256": reference.sha256},
+        "samples": [{"name": name, "items": items} for name, items in samples.items()], "entries": entries,
+    }  # fmt: skip
+
+
+def _write_csv(file: Path, rows: Iterable[list[str]]) -> None:
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(rows)

@@ -1,0 +1,292 @@
+"""A judge behind any OpenAI-compatible endpoint, over HTTP.
+
+One client is shared by the threads that ask. It keeps a pace, waits as long as the endpoint says (Retry-After) or a growing
+while after faults, and gives up after some seconds, because whoever runs it has other work. The key is sent and nowhere else
+shown: it stands in no message, no log and no repr.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+PATIENCE = 45.0  # seconds of waiting and trying again before a question is given back
+LONGEST_PAUSE = 3600.0  # of what an endpoint may ask for
+FIRST_PAUSE, LAST_PAUSE = 1.0, 20.0  # after a fault; doubled each time
+MOST_BYTES = 8_000_000  # of an answer
+FILTERED = (b"content_filter", b"content_policy")  # how an endpoint says that it declines this one question
+BUSY, GONE_WRONG = (429, 503), (408, 409, 425, 500, 502, 504, 520, 522, 524, 529)
+
+
+class JudgeError(Exception):
+    """The endpoint gave no answer; the text is a sentence for people."""
+
+
+class Refused(JudgeError):
+    """The endpoint will not answer anything as it is set up: key, model, address or the form of the request."""
+
+
+class Away(JudgeError):
+    """The endpoint is busy or broken; ask again after `seconds`."""
+
+    def __init__(self, sentence: str, seconds: float) -> None:
+        super().__init__(sentence)
+        self.seconds = seconds
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a judge is asked, and how. `rate` is the most requests a minute (0: no limit of ours); prices are per million tokens,
+    None where they are not known."""
+
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    timeout: float = 120.0
+    rate: float = 60.0
+    max_tokens: int = 4096
+    price_in: float | None = None
+    price_out: float | None = None
+
+    @property
+    def shown(self) -> str:
+        """The address without anything that might be secret in it."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+    def cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
+        """What so many tokens cost; None where a price or a number is not known."""
+        if None in (self.price_in, self.price_out, tokens_in, tokens_out):
+            return None
+        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6  # type: ignore[operator]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One text of an answer. `refused` says that the model declined to answer, `cut` that it ran into the limit of tokens."""
+
+    text: str
+    refused: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one request; tokens are None where the endpoint does not count them."""
+
+    texts: tuple[Said, ...]
+    tokens_in: int | None
+    tokens_out: int | None
+    seconds: float
+
+
+def question(instruction: str, png: bytes | None = None) -> list[dict[str, Any]]:
+    """The messages of one question: the text and, where there is one, the image."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": instruction}]
+    if png is not None:
+        url = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+        content.append({"type": "image_url", "image_url": {"url": url}})
+    return [{"role": "user", "content": content}]
+
+
+class Client:
+    """Asks one endpoint. Thread-safe; use as a context manager."""
+
+    def __init__(
+        self, endpoint: Endpoint, patience: float = PATIENCE, first_pause: float = FIRST_PAUSE, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        self.endpoint = endpoint
+        self._patience, self._first_pause = patience, first_pause
+        headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+        timeout = httpx.Timeout(endpoint.timeout, connect=min(10.0, endpoint.timeout))
+        # A redirect would take the key elsewhere, and a proxy of the environment is no business of the judge's.
+        self._http = httpx.Client(headers=headers, timeout=timeout, follow_redirects=False, trust_env=False, transport=transport)
+        self._pace = _Pace(endpoint.rate)
+        self._stopped = threading.Event()
+        self._only_one = False  # the endpoint takes no request for several choices
+        self._limit = "max_tokens"
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._http.close()
+
+    def stop(self) -> None:
+        """Those who wait do not go on waiting."""
+        self._stopped.set()
+
+    def ask(self, messages: Sequence[Mapping[str, Any]], choices: int = 1) -> Reply:
+        """One request for at most so many texts; fewer may come. Raises `Refused` or `Away`."""
+        start, pause = time.monotonic(), self._first_pause
+        while True:
+            try:
+                return self._once(messages, 1 if self._only_one else choices)
+            except _Adapted:
+                continue
+            except Away as error:
+                wait = error.seconds or random.uniform(pause / 2, pause)  # noqa: S311 - spreads retries
+                pause = min(2 * pause, LAST_PAUSE)
+                if error.seconds:
+                    self._pace.hold(error.seconds, str(error))  # the others need not find out by themselves
+                if time.monotonic() - start + wait > self._patience or self._stopped.wait(wait):
+                    raise Away(str(error), wait) from None
+
+    def _once(self, messages: Sequence[Mapping[str, Any]], choices: int) -> Reply:
+        if not self._pace.wait(self._stopped, self._patience):
+            raise Away(self._pace.why, self._pace.left())
+        body: dict[str, Any] = {"model": self.endpoint.model, "messages": list(messages), self._limit: self.endpoint.max_tokens}
+        if choices > 1:
+            body["n"] = choices
+        start = time.monotonic()
+        status, headers, data = self._post(body)
+        seconds = time.monotonic() - start
+        if status == 200:
+            return _reply(data, seconds)
+        if status == 400 and any(word in data for word in FILTERED):
+            return Reply((Said(self._scrubbed(_message(data)), refused=True),), None, None, seconds)
+        self._fault(status, headers, data, body)
+        raise AssertionError("every other status is a fault")
+
+    def _post(self, body: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
+        url = f"{self.endpoint.url.rstrip('/')}/chat/completions"
+        until = time.monotonic() + self.endpoint.timeout
+        try:
+            with self._http.stream("POST", url, json=body) as response:
+                parts, size = [], 0
+                for part in response.iter_bytes():
+                    size += len(part)
+                    if size > MOST_BYTES:
+                        raise Away(f"The endpoint sent more than {MOST_BYTES:,} bytes.", 0.0)
+                    if time.monotonic() > until:
+                        raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0)
+                    parts.append(part)
+                return response.status_code, response.headers, b"".join(parts)
+        except httpx.TimeoutException:
+            raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0) from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError):
+            raise Refused(f"{self.endpoint.shown} is no address that can be asked; correct PLUMBLINE_JUDGE_URL.") from None
+        except httpx.HTTPError as error:
+            raise Away(f"The endpoint {self.endpoint.shown} cannot be reached ({type(error).__name__}).", 0.0) from None
+
+    def _fault(self, status: int, headers: httpx.Headers, data: bytes, body: Mapping[str, Any]) -> None:
+        """Raise what an answer that is none means."""
+        said = self._scrubbed(_message(data))
+        if status in BUSY or status in GONE_WRONG or status >= 500:
+            wait = _retry_after(headers.get("Retry-After", "")) if status in (*BUSY, 529) else 0.0
+            raise Away(f"The endpoint answered {status}{f': {said}' if said else ''}.", wait)
+        if status in (400, 422) and self._adapt(said, body):
+            raise _Adapted
+        why = {401: "does not take the key", 403: "does not allow this", 404: "does not know this address or model"}.get(status, "refused")
+        raise Refused(f"The endpoint {why} ({status}{f': {said}' if said else ''}); correct the judge's settings.")
+
+    def _adapt(self, said: str, body: Mapping[str, Any]) -> bool:
+        """Whether to ask again in another form: endpoints differ in what they call the limit and in whether they take `n`."""
+        if "max_completion_tokens" in said and self._limit == "max_tokens":
+            self._limit = "max_completion_tokens"
+            return True
+        if body.get("n", 1) > 1:
+            self._only_one = True
+            return True
+        return False
+
+    def _scrubbed(self, text: str) -> str:
+        return text.replace(self.endpoint.key, "…") if self.endpoint.key else text
+
+
+class _Adapted(Exception):
+    """The request takes another form now; send it again."""
+
+
+class _Pace:
+    """At most so many requests a minute, and none before a time that the endpoint gave."""
+
+    def __init__(self, per_minute: float) -> None:
+        self._interval = 60.0 / per_minute if per_minute > 0 else 0.0
+        self._next = 0.0
+        self.why = "The endpoint is asked less often than that."
+        self._lock = threading.Lock()
+
+    def wait(self, stopped: threading.Event, longest: float) -> bool:
+        """Wait for one's turn; False if that is further away than `longest` seconds, or all was stopped."""
+        with self._lock:
+            now = time.monotonic()
+            turn = max(now, self._next)
+            if turn - now > longest:
+                return False
+            self._next = turn + self._interval
+        return not stopped.wait(turn - now)
+
+    def hold(self, seconds: float, why: str) -> None:
+        with self._lock:
+            self._next = max(self._next, time.monotonic() + seconds)
+            self.why = why
+
+    def left(self) -> float:
+        with self._lock:
+            return max(0.0, self._next - time.monotonic())
+
+
+def _reply(data: bytes, seconds: float) -> Reply:
+    """Away where it is no answer of the protocol: that is the endpoint's fault, and it may do better next time."""
+    try:
+        content = json.loads(data)
+        texts = tuple(_said(choice) for choice in content["choices"])
+        usage = content.get("usage") or {}
+        counted = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise Away("The endpoint's answer is not one of the chat-completions protocol.", 0.0) from None
+    if not texts:
+        raise Away("The endpoint's answer holds no choice.", 0.0)
+    tokens = [n if type(n) is int and n >= 0 else None for n in counted]
+    return Reply(texts, *tokens, seconds)
+
+
+def _said(choice: Mapping[str, Any]) -> Said:
+    message = choice["message"]
+    content, refusal = message.get("content"), message.get("refusal")
+    if isinstance(content, list):  # parts, as some endpoints send them
+        content = "".join(part.get("text", "") for part in content)
+    if not isinstance(content, str | None) or not isinstance(refusal, str | None):
+        raise TypeError("a message that is no text")
+    reason = choice.get("finish_reason")
+    # PostgreSQL keeps neither NUL in a text nor half of a pair of surrogates, which is what a cut emoji can be.
+    text = (content or refusal or "").replace("\x00", "").encode("utf-8", "replace").decode()
+    return Said(text, bool(refusal) or reason == "content_filter", reason == "length")
+
+
+def _message(data: bytes) -> str:
+    """What an endpoint says of a fault, on one line."""
+    try:
+        content = json.loads(data)
+        error = content.get("error", content) if isinstance(content, dict) else content
+        text = error.get("message", "") if isinstance(error, dict) else error
+    except (ValueError, RecursionError):
+        text = data[:400].decode("utf-8", "replace")
+    return " ".join(str(text).replace("\x00", "").split())[:200].rstrip(".")
+
+
+def _retry_after(value: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> float:
+    """Seconds, from a number of them or a date; 0 where the header says nothing that can be read."""
+    try:
+        return min(max(0.0, float(value)), LONGEST_PAUSE)
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return 0.0
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return min(max(0.0, (moment - now()).total_seconds()), LONGEST_PAUSE)

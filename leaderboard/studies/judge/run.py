@@ -1,0 +1,283 @@
+"""The asking: a worker takes a run for a turn, keeps each answer as it comes, and gives the run back.
+
+What was answered is written before anything else is asked in its place, so a worker that is killed costs the answers that were
+on their way at that moment and no more. Nothing is written but under the lease. The threads only wait for the endpoint; images,
+rows and the lease are the main thread's.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+from django.conf import settings
+from django.utils import timezone
+
+from evaluation.work.ladder import AWAY_SECONDS, is_away
+from evaluation.work.log import logged
+from evaluation.work.properties import someone_waits
+from evaluation.work.sandbox import LeaseLost
+from leaderboard.models import JudgeAnswer, JudgeRun
+from leaderboard.models.judge import MOST_FAULTS, MOST_FRUITLESS, MOST_ROUNDS
+from leaderboard.studies.judge import parse, setup
+from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Reply, question
+from leaderboard.studies.judge.materials import Materials, image_of
+from leaderboard.studies.judge.scores import result_of
+
+log = structlog.get_logger(__name__)
+
+TURN_SECONDS = 10.0  # then others get the worker
+FIRST_PAUSE, LAST_PAUSE = 10.0, 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
+State = JudgeRun.State
+
+
+def ask_due(worker: str = "judges") -> int:
+    """Score what has stopped, claim a run and ask for one turn; how many questions were answered or given up."""
+    for stopped in JudgeRun.objects.unscored():
+        keep_scores(stopped)
+    run = JudgeRun.objects.waiting().claim(worker)
+    if run is None:
+        return 0
+    with logged("judge asked", run, run.study.phase, study=run.study.slug, model=run.model):
+        return work_on(run)
+
+
+def keep_scores(run: JudgeRun) -> None:
+    """The scores of a run that was stopped while no worker had it, or whose worker could not give them."""
+    JudgeRun.objects.filter(pk=run.pk, n_answered=run.n_answered, state=run.state).update(result=result_of(run))
+
+
+def work_on(
+    run: JudgeRun, seconds: float = TURN_SECONDS, client: Client | None = None, progress: Callable[[], object] | None = None
+) -> int:
+    """One turn of a claimed run; how many questions were settled. `progress` is called after each answer."""
+    endpoint = setup.endpoint(run.model)
+    if client is None and endpoint is None:
+        run.let_go(State.FAILED, failure=setup.MISSING)
+        return 0
+    before = run.left
+    try:
+        with client or Client(endpoint, PATIENCE) as found:
+            _Turn(run, found, seconds, progress).go()
+    except LeaseLost:
+        log.info("lease lost while asking a judge", run=run.pk)
+    except Exception as error:
+        if is_away(error):
+            log.warning("a judge's run waits", run=run.pk, error=str(error))
+            run.put_off(AWAY_SECONDS)
+            return before - run.left
+        log.exception("asking a judge failed", run=run.pk)
+        run.put_back("An error in the service stopped the judge; its operator can see why.", FIRST_PAUSE, traceback.format_exc())
+    return before - run.left
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question that is on its way."""
+
+    answer: JudgeAnswer
+    messages: list[dict]
+
+
+class _Turn:
+    """One worker's turn with a run."""
+
+    def __init__(self, run: JudgeRun, client: Client, seconds: float, progress: Callable[[], object] | None) -> None:
+        self.run, self.client = run, client
+        self.until = time.monotonic() + seconds
+        self.progress = progress
+        self.materials: Materials | None = None
+        self.rows = run.questions
+        self.fault: Away | None = None  # the last one
+        self.failed_at: list[JudgeAnswer] = []
+        self.again: deque[_Asked] = deque()
+        self.replies = 0
+        self.beaten = time.monotonic()
+
+    def go(self) -> None:
+        """Ask until the turn is over, then say how the run stands."""
+        stopped: Refused | None = None
+        with ThreadPoolExecutor(settings.JUDGE_PARALLEL) as pool:
+            under_way: dict[Future[Reply], _Asked] = {}
+            source = self._waiting()
+            try:
+                while True:
+                    while stopped is None and len(under_way) < settings.JUDGE_PARALLEL and self._may_ask(len(under_way)):
+                        asked = self.again.popleft() if self.again else next(source, None)
+                        self._beat()  # to draw a question may take seconds
+                        if asked is None:
+                            break
+                        under_way[pool.submit(self.client.ask, asked.messages, self._texts_wanted(asked.answer))] = asked
+                    if not under_way:
+                        break
+                    done, _ = wait(under_way, timeout=settings.HEARTBEAT_SECONDS, return_when=FIRST_COMPLETED)
+                    self._beat()
+                    for future in done:
+                        stopped = self._came(future, under_way.pop(future)) or stopped
+            except BaseException:
+                self.client.stop()
+                raise
+        self._end(stopped)
+
+    def _beat(self) -> None:
+        """Keep the lease, where it is time to, and end the turn where nobody wants its answers any more."""
+        if time.monotonic() - self.beaten <= settings.HEARTBEAT_SECONDS / 2:
+            return
+        self.beaten = time.monotonic()
+        if not self.run.is_wanted():
+            if not self.run.heartbeat():
+                raise LeaseLost
+            self.until = 0.0
+
+    # --- asking
+
+    def _waiting(self) -> Iterator[_Asked]:
+        """The questions that are left, each once. After a turn without any answer it begins further on: what the endpoint failed
+        at may be to blame itself, and then others are still answered before the run gives up."""
+        seen: set[int] = set()
+        waiting = self.run.answers.filter(state=JudgeAnswer.State.WAITING)
+        rows = waiting.select_related("left__submission", "right__submission").order_by("faults", "number")
+        first = waiting.count() * self.run.fruitless // MOST_FRUITLESS if self.run.fruitless else 0
+        while found := list(rows.exclude(pk__in=seen)[first : first + 4 * settings.JUDGE_PARALLEL]):
+            first = 0
+            for answer in found:
+                seen.add(answer.pk)
+                answer.run = self.run
+                messages = self._messages(answer)
+                if messages is not None:
+                    yield _Asked(answer, messages)
+
+    def _may_ask(self, under_way: int) -> bool:
+        """Whether the turn, the budget and the endpoint allow one more."""
+        if time.monotonic() > self.until or self.fault is not None or self._is_spent(under_way):
+            return False
+        if self.replies and someone_waits():
+            self.until = 0.0
+            return False
+        return True
+
+    def _is_spent(self, under_way: int = 0) -> bool:
+        over = self.run.most_cost is not None and self.run.cost >= self.run.most_cost
+        return over or self.run.requests + under_way >= self.run.budget
+
+    def _texts_wanted(self, answer: JudgeAnswer) -> int:
+        return self.run.choices - answer.in_round % self.run.choices
+
+    def _messages(self, answer: JudgeAnswer) -> list[dict] | None:
+        """The question; None where it cannot be asked any more, which is noted."""
+        try:
+            self.materials = self.materials or Materials(self.run.study)
+            row = self.rows[answer.row]
+            return question(self.materials.instruction(row, answer.sample), image_of(answer, self.materials))
+        except (ValueError, KeyError, FileNotFoundError) as error:
+            sentence = str(error) if isinstance(error, ValueError) else "What was to be shown is not there any more."
+            self._keep(answer, {"state": JudgeAnswer.State.FAILED, "failure": sentence[:400]}, {"n_failed": 1})
+            return None
+
+    # --- what comes back
+
+    def _came(self, future: Future[Reply], asked: _Asked) -> Refused | None:
+        """Keep an answer; a fault of the endpoint is remembered, and that it refuses everything is handed back."""
+        try:
+            reply = future.result()
+        except Away as error:
+            self.fault = error
+            self.failed_at.append(asked.answer)
+            return None
+        except Refused as error:
+            return error
+        self.replies += 1
+        self._take(asked.answer, reply)
+        if asked.answer.state == JudgeAnswer.State.WAITING:  # fewer texts came than were asked for, or none that could be read
+            self.again.append(asked)
+        return None
+
+    def _take(self, answer: JudgeAnswer, reply: Reply) -> None:
+        row, endpoint = self.rows[answer.row], self.client.endpoint
+        read = parse.side if self.run.is_for_display_only else lambda text: parse.verdicts(text, len(row.criteria))
+        said = [
+            {"text": one.text, "verdicts": None if one.refused else read(one.text), "refused": one.refused, "cut": one.cut}
+            for one in reply.texts
+        ]
+        unparsed = sum(one["verdicts"] is None for one in said)
+        cost = endpoint.cost(reply.tokens_in, reply.tokens_out)
+        counts: dict[str, float] = {"requests": 1, "images": row.images, "n_unparsed": unparsed, "cost": cost or 0.0}
+        counts |= {"tokens_in": reply.tokens_in or 0, "tokens_out": reply.tokens_out or 0, "n_uncosted": int(cost is None)}
+        values = {
+            "said": answer.said + said, "requests": answer.requests + 1, "images": answer.images + row.images,
+            "n_unparsed": answer.n_unparsed + unparsed, "seconds": answer.seconds + reply.seconds, "answered_at": timezone.now(),
+            "tokens_in": _sum(answer.tokens_in, reply.tokens_in), "tokens_out": _sum(answer.tokens_out, reply.tokens_out),
+            "cost": _sum(answer.cost, cost),
+        }  # fmt: skip
+        self._settle(answer, values, counts, in_round=answer.in_round + len(said), refused=any(one["refused"] for one in said))
+
+    def _settle(self, answer: JudgeAnswer, values: dict, counts: dict[str, float], in_round: int, refused: bool) -> None:
+        """Whether the question is answered, wants another request, begins anew, or is given up."""
+        values["in_round"] = in_round
+        # One who declines to answer would do so again; the round is over.
+        if in_round >= self.run.choices * answer.repeats or refused:
+            values["in_round"] = 0
+            if any(one["verdicts"] is not None for one in values["said"]):
+                values["state"] = JudgeAnswer.State.ANSWERED
+                counts["n_answered"] = 1
+            else:
+                values["rounds"] = answer.rounds + 1
+                if values["rounds"] >= MOST_ROUNDS:
+                    values |= {"state": JudgeAnswer.State.FAILED, "failure": f"No text of {MOST_ROUNDS} rounds ended as it was asked to."}
+                    counts["n_failed"] = 1
+        self._keep(answer, values, counts)
+
+    def _keep(self, answer: JudgeAnswer, values: dict, counts: dict[str, float]) -> None:
+        if not self.run.keep(answer, values, counts):
+            raise LeaseLost
+        if values.get("state") and self.progress:
+            self.progress()
+
+    # --- the end of the turn
+
+    def _end(self, stopped: Refused | None) -> None:
+        run = self.run
+        self._note_faults()
+        if run.left == 0:
+            end(run, State.DONE)
+        elif stopped is not None:
+            end(run, State.FAILED, failure=str(stopped)[:400])
+        elif self._is_spent():
+            end(run, State.SPENT)
+        elif self.fault is not None and not self.replies:
+            run.put_back(str(self.fault), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
+            if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
+                keep_scores(failed)
+        elif self.fault is not None:
+            run.let_go(lease_until=timezone.now() + timedelta(seconds=max(1.0, self.fault.seconds)))
+        elif not JudgeRun.objects.filter(pk=run.pk, state=State.ASKING).exists():
+            end(run, None)
+        else:
+            run.let_go()
+
+    def _note_faults(self) -> None:
+        """A question at which the endpoint failed while it answered others comes after these, and is given up in the end."""
+        if not self.replies:
+            return
+        for answer in self.failed_at:
+            values: dict = {"faults": answer.faults + 1}
+            counts: dict[str, float] = {}
+            if values["faults"] >= MOST_FAULTS:
+                values |= {"state": JudgeAnswer.State.FAILED, "failure": str(self.fault)[:400]}
+                counts["n_failed"] = 1
+            self._keep(answer, values, counts)
+
+
+def end(run: JudgeRun, state: str | None, **values: object) -> None:
+    """Give the run back with the scores that follow from what was answered."""
+    run.let_go(state, result=result_of(run), **values)
+
+
+def _sum(before: float | None, more: float | None) -> float | None:
+    return more if before is None else before if more is None else before + more

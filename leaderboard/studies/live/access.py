@@ -1,0 +1,199 @@
+"""Who a request's rater is, and how people become raters.
+
+A rater with an account is known by their log-in; one who came by a link without an account by a key in a cookie
+that only this study's pages get. The same key is in the rater's own link, with which they come back elsewhere.
+Who logs in later stays that rater without a name, but is asked nothing more about entries of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.models import Question, Rater, Study, StudyInvitation
+from leaderboard.studies.live.ask import open_questions
+from submissions.errors import Refused
+from submissions.models.user import User, hash_secret
+
+COOKIE = "rater"
+KEY = re.compile(r"[A-Za-z0-9_-]{32}")
+COOKIE_SECONDS = 400 * 24 * 3600  # the longest that browsers keep one
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A rater, and the key that their browser is to keep; empty where they are known by their account."""
+
+    rater: Rater
+    key: str = ""
+
+
+def study_by_key(key: str) -> Study:
+    """The study with that opaque key that is not a draft; Http404 else."""
+    found = Study.objects.select_related("phase__challenge").filter(key=key).exclude(state=Study.State.DRAFT).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def rater_of(request: HttpRequest, study: Study) -> Rater | None:
+    """The rater who asks, if they have joined; removed ones too."""
+    known = Q(pk__in=[])
+    key = request.COOKIES.get(COOKIE, "")
+    if key:
+        known |= Q(key_hash=hash_secret(key))
+    if request.user.is_authenticated:
+        known |= Q(user=request.user)
+    found = list(Rater.objects.filter(known, study=study, joined_at__isnull=False))
+    if request.user.is_authenticated:
+        for rater in found:
+            if rater.user_id is None:
+                _keep_from(rater, request.user)
+    # Who has logged in is that account here, whoever sat at this browser before.
+    return max(found, key=lambda rater: rater.user_id is not None, default=None)
+
+
+def _keep_from(rater: Rater, user: User) -> None:
+    """Ask a rater without an account nothing more on entries of the account that uses their browser, also once it is logged out."""
+    if not rater.kept_from.filter(pk=user.pk).exists():
+        rater.kept_from.add(user)
+
+
+def keep_key(response: HttpResponse, request: HttpRequest, study: Study, key: str) -> None:
+    """Let the browser keep a rater's key, for this study's pages only."""
+    path = reverse("rate", args=[study.key])
+    response.set_cookie(COOKIE, key, COOKIE_SECONDS, path=path, secure=request.is_secure(), httponly=True, samesite="Lax")
+
+
+def own_link(request: HttpRequest, study: Study, rater: Rater) -> str:
+    """The address with which a rater without an account goes on elsewhere; empty where they log in."""
+    key = request.COOKIES.get(COOKIE, "")
+    if rater.user_id is not None or not key:
+        return ""
+    return request.build_absolute_uri(reverse("rate_as", args=[study.key, key]))
+
+
+def invitation_by_token(token: str, now: datetime | None = None) -> StudyInvitation | None:
+    """The invitation behind a link; None for one that never was or is over."""
+    now = now or timezone.now()
+    rows = StudyInvitation.objects.select_related("study__phase__challenge").filter(token_hash=hash_secret(token), withdrawn_at=None)
+    found = rows.filter(Q(expires_at=None) | Q(expires_at__gt=now)).exclude(study__state=Study.State.DRAFT).first()
+    return None if found is None or is_used_up(found) else found
+
+
+def is_used_up(invitation: StudyInvitation) -> bool:
+    return invitation.most_uses is not None and invitation.raters.count() >= invitation.most_uses
+
+
+def is_listed(study: Study, user: User) -> bool:
+    return user.is_authenticated and study.raters.filter(user=user).exists()
+
+
+def group_of(study: Study, user: User, invitation: StudyInvitation | None) -> str:
+    """The group that an organizer has chosen for somebody who comes, by the list or by an invitation; empty where nobody has."""
+    own = study.raters.filter(user=user).first() if user.is_authenticated else None
+    return (own.group if own else "") or (invitation.group if invitation else "")
+
+
+def may_join(study: Study, user: User) -> bool:
+    """Whether somebody without an invitation link may become a rater."""
+    return study.access == Study.Access.OPEN or is_listed(study, user)
+
+
+def new_key() -> str:
+    """A key for somebody without an account, which the form holds that they join with."""
+    return secrets.token_urlsafe(24)
+
+
+def joined_with(request: HttpRequest, key: str) -> Rater | None:
+    """The rater without an account who has joined by this very form a moment ago, and whose browser sends it once more."""
+    if request.user.is_authenticated or not KEY.fullmatch(key):
+        return None
+    return Rater.objects.select_related("study").filter(key_hash=hash_secret(key)).first()
+
+
+def join(
+    study: Study,
+    user: User | None,
+    invitation: StudyInvitation | None = None,
+    group: str = "",
+    now: datetime | None = None,
+    key: str = "",
+) -> Joined:
+    """Make `user` (None: somebody without an account) a rater, who has read what they agree to.
+
+    Who is one already stays as they are, known by their account or by the key of a form that is sent a second time. Raises
+    `Refused`, in a sentence: the study does not take answers now, it has as many raters as it may have, the invitation is
+    used up, or they were removed.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        # Under the study's lock names count up and the most raters hold, however many come at once.
+        study = study.locked()
+        own = study.raters.filter(user=user).first() if user is not None else None
+        if own is not None and own.removed_at is not None:
+            raise Refused("The organizers have ended your part in this study; write to them if you think that is wrong.", "removed")
+        if own is not None and own.joined_at is not None:
+            return Joined(own)
+        key = "" if user is not None else key if KEY.fullmatch(key) else new_key()
+        if key and (again := study.raters.filter(key_hash=hash_secret(key)).first()):
+            return Joined(again, key)
+        if closed := study.closed_sentence(now):
+            raise Refused(closed, "study_closed")
+        if invitation is not None and is_used_up(invitation):
+            raise Refused("This invitation is used up; ask whoever sent it for another one.", "invite_over")
+        if own is None and invitation is None and study.access != Study.Access.OPEN:
+            raise Refused("This study is for invited raters; open the link of your invitation.", "not_invited")
+        people = study.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False, removed_at=None)
+        if study.most_raters is not None and people.count() >= study.most_raters:
+            raise Refused("This study has all the raters it needs; thank you for coming.", "enough_raters")
+        group = (invitation.group if invitation else "") or group
+        return _joined(study, own, user, invitation, group, key, now)
+
+
+def _joined(
+    study: Study, own: Rater | None, user: User | None, invitation: StudyInvitation | None, group: str, key: str, now: datetime
+) -> Joined:
+    if own is not None:
+        own.joined_at, own.group = now, own.group or group
+        own.save(update_fields=["joined_at", "group"])
+        return Joined(own)
+    name = free_name(study, user.get_username()[:100] if user is not None else "")
+    rater = Rater.objects.create(
+        study=study, name=name, user=user, group=group, invitation=invitation, joined_at=now, key_hash=hash_secret(key) if key else ""
+    )
+    return Joined(rater, key)
+
+
+def free_name(study: Study, wanted: str = "") -> str:
+    """A name that no rater of the study has: `wanted`, or the next number."""
+    taken = set(study.raters.values_list("name", flat=True))
+    if wanted and wanted not in taken:
+        return wanted
+    number = len(taken) + 1 if not wanted else 2
+    while (name := f"{wanted} {number}" if wanted else f"rater {number:02}") in taken:
+        number += 1
+    return name
+
+
+def shown_question(request: HttpRequest, key: str, token: str) -> Question:
+    """The question of that token, if it is the asking rater's own current or following one; Http404 else.
+
+    With its sample, and both entries with their submissions.
+    """
+    study = study_by_key(key)
+    rater = rater_of(request, study)
+    if rater is None or rater.removed_at is not None or study.closed_sentence():
+        raise Http404
+    if token not in [question.token for question in open_questions(study, rater)[:2]]:
+        raise Http404
+    related = ("sample", "left__submission", "right__submission", "study__reference", "study__phase__challenge")
+    return Question.objects.select_related(*related).get(token=token)

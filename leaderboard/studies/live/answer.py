@@ -1,0 +1,146 @@
+"""Answers come in, once each, and the last one can be taken back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.models import Opinion, Question, Rater, Study, StudyVote
+from leaderboard.studies.live import load, progress
+from leaderboard.studies.live.ask import open_questions
+from submissions.errors import Refused
+
+LONGEST = 3600.0  # seconds that one answer may have taken
+LOWEST, HIGHEST = 1, 5
+
+
+def answer(
+    study: Study, rater: Rater, token: str, answers: Mapping[str, object], seconds: object = None, now: datetime | None = None
+) -> str:
+    """Store the answers to a question, one to each criterion; a sentence where the rater should know what became of them.
+
+    The question is one that the rater was shown, or their following one. The first answer to it stands: the same
+    request again, from a second click or another tab, changes nothing. Raises `Refused` where no answer is taken
+    (closed, removed, not theirs) and for answers that are none.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        rater = _locked(study, rater, now)
+        question = Question.objects.filter(rater=rater, token=token).select_related("sample").first()
+        if question is None:
+            raise Refused("This is not one of your questions; load the page again.", "no_question")
+        chosen = _checked(study, answers)
+        if question.answered_at is not None:
+            same = _given(study, question) == chosen
+            return "" if same else "That question was answered before, and that answer stands; here is the next one."
+        if study.entries.own_of(rater).filter(pk__in=[question.left_id, question.right_id]).exists():
+            return "That question was on an entry of your own team, so your answer was not stored; here is the next one."
+        if question.shown_at is None and token not in [row.token for row in open_questions(study, rater)[:2]]:
+            raise Refused("This question has not been asked yet; load the page again.", "not_asked")
+        _store(study, rater, question, chosen, _taken(seconds, question, now), now)
+        Question.objects.filter(pk=question.pk).update(answered_at=now, shown_at=question.shown_at or now)
+        _sit(rater, now)
+    return ""
+
+
+def take_back(study: Study, rater: Rater, token: str, now: datetime | None = None) -> str:
+    """Reopen the question that was answered last, without its answer; a sentence where nothing was taken back.
+
+    One step only: the question that comes back has to be answered before another answer can be taken back.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        rater = _locked(study, rater, now)
+        last = rater.questions.filter(answered_at__isnull=False).order_by("-answered_at", "-number").first()
+        # One whose entry has dropped out since is not asked again, and stands in nobody's way.
+        reopened = next((row for row in open_questions(study, rater) if row.reopened_at is not None), None)
+        if reopened is not None and reopened.token == token:
+            return ""  # the same request again
+        if reopened is not None or last is None or last.token != token:
+            return "Only your last answer can be taken back."
+        StudyVote.objects.filter(question=last).delete()
+        Opinion.objects.filter(question=last).delete()
+        Question.objects.filter(pk=last.pk).update(answered_at=None, reopened_at=now)
+        if study.kind == Study.Kind.PAIRS:
+            load.note(rater, last, None)
+        Rater.objects.filter(pk=rater.pk).update(sitting_answers=max(0, rater.sitting_answers - 1))
+    return ""
+
+
+def removed_sentence(rater: Rater) -> str:
+    """Why this rater cannot answer any more; empty where they can."""
+    if rater.removed_at is None:
+        return ""
+    if rater.left_at is not None:
+        return "You have left this study, and what you answered is deleted."
+    return "Your part in this study has ended; what you answered is kept. Thank you."
+
+
+def _locked(study: Study, rater: Rater, now: datetime) -> Rater:
+    """The rater's row under its lock: of two answers at once the second sees the first, and who was removed meanwhile says no more."""
+    locked = Rater.objects.select_for_update().get(pk=rater.pk)
+    study.refresh_from_db(fields=["state", "opens_at", "closes_at"])
+    sentence = removed_sentence(locked) or study.closed_sentence(now)
+    if sentence:
+        raise Refused(sentence, "study_closed")
+    return locked
+
+
+def _checked(study: Study, answers: Mapping[str, object]) -> dict[str, str | int]:
+    """The answers in the order of the criteria; `Refused` unless there is exactly one to each."""
+    keys = [criterion["key"] for criterion in study.criteria]
+    if not isinstance(answers, Mapping) or set(answers) != set(keys):
+        raise Refused(f"A question has one answer on each of {', '.join(keys)}; send these and no others.", "bad_answer")
+    for key, value in answers.items():
+        if study.kind == Study.Kind.PAIRS:
+            fits = isinstance(value, str) and value in StudyVote.Choice.values
+            wanted = "left, right or tie"
+        else:
+            fits = isinstance(value, int) and not isinstance(value, bool) and LOWEST <= value <= HIGHEST
+            wanted = f"a whole number from {LOWEST} to {HIGHEST}"
+        if not fits:
+            raise Refused(f"The answer on {key} must be {wanted}.", "bad_answer")
+    return {key: answers[key] for key in keys}
+
+
+def _given(study: Study, question: Question) -> dict[str, str | int]:
+    if study.kind == Study.Kind.PAIRS:
+        return dict(question.votes.values_list("criterion", "choice"))
+    return dict(question.opinions.values_list("criterion", "score"))
+
+
+def _taken(seconds: object, question: Question, now: datetime) -> float | None:
+    """The time the rater took, of their own clock, but no longer than since they were shown the question; None if not known."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not math.isfinite(seconds) or seconds < 0:
+        return None
+    most = LONGEST if question.shown_at is None else min(LONGEST, (now - question.shown_at).total_seconds() + 1.0)
+    return round(min(float(seconds), max(0.0, most)), 2)
+
+
+def _store(study: Study, rater: Rater, question: Question, chosen: Mapping[str, str | int], seconds: float | None, now: datetime) -> None:
+    each = None if seconds is None else round(seconds / len(chosen), 3)  # so that the times of a question add up
+    sample = question.sample.name
+    shared = {"study": study, "rater": rater, "question": question, "sample": sample, "seconds": each, "given_at": now}
+    shared["order"] = question.number + 1
+    if study.kind == Study.Kind.OPINIONS:
+        rows = (Opinion(**shared, entry_id=question.left_id, criterion=key, score=value) for key, value in chosen.items())
+        Opinion.objects.bulk_create(rows)
+        return
+    before = None if question.repeat_of_id is None else question.repeat_of.number
+    StudyVote.objects.bulk_create(
+        StudyVote(
+            **shared, left_id=question.left_id, right_id=question.right_id, choice=value, criterion=key,
+            swapped="1" if question.swapped else "", repeat_of="" if before is None else str(before + 1), is_gold=question.is_gold,
+        )
+        for key, value in chosen.items()
+    )  # fmt: skip
+    load.note(rater, question, chosen.get(study.main_criterion))
+
+
+def _sit(rater: Rater, now: datetime) -> None:
+    begun, answers = progress.sat_down(rater, now)
+    Rater.objects.filter(pk=rater.pk).update(sitting_from=begun, sitting_answers=answers, answered_last=now)

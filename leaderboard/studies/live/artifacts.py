@@ -1,0 +1,126 @@
+"""Entries that the service makes for raters to judge beside those of teams: damaged copies of the reference, and the empty entry.
+
+They are submissions like any other, so that the same code stores, scores and draws them, and marked with what they were
+made as: they stand on no board and count against no quota. Of one reference each is made once, whichever studies ask.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from evaluation.models import Evaluation, EvaluationBatch, Reference
+from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
+from leaderboard.models import Study, StudyEntry
+from submissions.models import Phase, Status, Submission, Team
+from submissions.storage import stored_files
+
+log = structlog.get_logger(__name__)
+
+EMPTY = "empty"
+TEAM = "Made for raters"
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """What can be made of a reference: its name, what organizers call it, and its place among damages of known order."""
+
+    name: str
+    label: str
+    gold_kind: str = ""
+    gold_order: int | None = None
+
+
+CORRUPTIONS = tuple(Artifact(f"{kind}:{level}", f"{kind}_{level}", kind, n) for kind in KINDS for n, level in enumerate(LEVELS))
+NOTHING = Artifact(EMPTY, "empty entry")
+
+
+def available(family: str) -> tuple[Artifact, ...]:
+    """What can be made for entries of a family: the twelve corruptions are of wireframes; an image cannot be empty."""
+    return {"wireframe": (*CORRUPTIONS, NOTHING), "mesh": (NOTHING,)}.get(family, ())
+
+
+def make_due() -> int:
+    """Make the entries that studies wait for; how many were made. Two workers at once do the same work, and one of them keeps it.
+
+    One that cannot be made holds up no other: it is left to the next round, and the log says why.
+    """
+    made, failed = 0, set()
+    while row := waiting().exclude(pk__in=failed).select_related("study__phase__challenge", "study__reference").order_by("id").first():
+        try:
+            submission = _made(row.study.phase, row.study.reference, row.artifact)
+        except Exception:
+            log.exception("an entry for raters could not be made", artifact=row.artifact, study=row.study_id)
+            failed.add(row.pk)
+            continue
+        same = StudyEntry.objects.filter(study__reference=row.study.reference, artifact=row.artifact, submission=None)
+        same.update(submission=submission)
+        made += 1
+    return made
+
+
+def waiting() -> Any:
+    """Rows whose entry is still to be made. What studies from elsewhere call damaged is not here to be made."""
+    return (
+        StudyEntry.objects.filter(submission=None, study__reference__isnull=False, study__key__isnull=False)
+        .exclude(artifact="")
+        .exclude(study__state=Study.State.CLOSED)
+    )
+
+
+def _made(phase: Phase, reference: Reference, artifact: str) -> Submission:
+    made_as = f"{artifact}@{reference.version}"
+    found = Submission.objects.filter(phase=phase, made_as=made_as).first()
+    if found is not None:
+        return found
+    family = reference.family
+    data = family.pack({name: _damaged(name, item, artifact) for name, item in reference.items().items()})
+    digest = hashlib.sha256(data).hexdigest()
+    key = f"artifacts/made-{phase.pk}-{reference.version}-{digest[:24]}.{family.stored}"
+    stored_files.store().save_bytes(key, data)
+    try:
+        with transaction.atomic():
+            return _entered(phase, artifact, made_as, key, len(data))
+    except IntegrityError:  # somebody else has just made it, of the same bytes
+        return Submission.objects.get(phase=phase, made_as=made_as)
+
+
+def _damaged(name: str, item: Any, artifact: str) -> Any:
+    if artifact == EMPTY:
+        return type(item)(*(values[:0] for values in (item.vertices, item.edges if hasattr(item, "edges") else item.faces)))
+    kind, level = artifact.split(":")
+    return corrupt(item, kind, level, sample_id=name)
+
+
+def _entered(phase: Phase, artifact: str, made_as: str, key: str, size: int) -> Submission:
+    phase.lock()
+    now = timezone.now()
+    label = next((one.label for one in (*CORRUPTIONS, NOTHING) if one.name == artifact), artifact)
+    last = Submission.objects.filter(phase=phase).aggregate(n=Max("number"))["n"] or 0
+    submission = Submission.objects.create(
+        phase=phase, team=_team(phase), number=last + 1, status=Status.SCORING, method_name=label, made_as=made_as,
+        description="Made by the service for raters to judge.", created_at=now, received_at=now, notified_at=now,
+        file_name=f"{label}.made", artifact_key=key, size=size,
+    )  # fmt: skip
+    for batch in EvaluationBatch.live(phase):
+        Evaluation.make(submission, batch)
+    return submission
+
+
+def _team(phase: Phase) -> Team:
+    """The team without members that such entries of a challenge stand under."""
+    found = Team.objects.filter(challenge=phase.challenge, submissions__made_as__gt="").first()
+    if found is not None:
+        return found
+    taken = {name.casefold() for name in Team.objects.filter(challenge=phase.challenge).values_list("name", flat=True)}
+    number, name = 1, TEAM
+    while name.casefold() in taken:
+        number += 1
+        name = f"{TEAM} {number}"
+    return Team.objects.create(challenge=phase.challenge, name=name)

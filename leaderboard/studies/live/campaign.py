@@ -1,0 +1,263 @@
+"""Acts of organizers on a live study. Each is one transaction and leaves a line in the audit log."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.models import EvaluationBatch
+from leaderboard.models import Rater, Study, StudyEntry, StudyInvitation, StudySample
+from leaderboard.models.question import new_token
+from leaderboard.studies.live import artifacts
+from leaderboard.studies.live.access import free_name
+from leaderboard.studies.live.artifacts import Artifact
+from submissions import wake
+from submissions.errors import Refused
+from submissions.models import AuditEntry, Phase, RenderedText, Status, Submission, User
+from submissions.models.user import hash_secret
+
+MOST_ENTRIES, MOST_SAMPLES = 200, 5000
+MOST_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
+UNTIL_OPEN = frozenset({"rater_skill", "covariates"})  # what nobody may choose who could have seen answers
+KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a study is made of. `values` are columns of `Study`; gold (better, worse) are two of the entries."""
+
+    values: Mapping[str, Any]
+    entries: Sequence[Submission]
+    artifacts: Sequence[Artifact] = ()
+    samples: Sequence[str] = ()  # none: all groups of the reference
+    gold: tuple[Submission, Submission] | None = None
+    discloses: bool = field(default=False)  # somebody said that raters may see the items
+
+
+def groups_of(phase: Phase) -> list[str]:
+    """The groups of the reference on the board, which are the samples that raters can be shown; Refused without one."""
+    batch = EvaluationBatch.current(phase)
+    if batch is None:
+        raise Refused("This phase has no reference in force, so there is nothing to show raters; give it one first.", "no_reference")
+    return list(dict.fromkeys(batch.reference.groups))
+
+
+def hides_reference(phase: Phase) -> bool:
+    """Whether a study shows its raters what not everybody may see."""
+    return phase.reference_access != Phase.ReferenceAccess.PUBLIC
+
+
+def make(phase: Phase, actor: User, design: Design) -> Study:
+    """A draft; raters see nothing of it before it is opened. Raises `Refused`, in a sentence."""
+    there = groups_of(phase)
+    if hides_reference(phase) and not design.discloses:
+        running = " while the phase takes entries" if phase.is_open() else ""
+        raise Refused(
+            f"Raters see the reference of the samples they judge, which not everybody may see{running}; say that this is meant.",
+            "not_disclosed",
+        )
+    samples = list(design.samples) or there
+    _check(phase, design, samples, there)
+    with transaction.atomic():
+        phase.lock()
+        if phase.studies.filter(slug=design.values["slug"]).exists():
+            raise Refused(f"There is a study {design.values['slug']!r} in this phase already; choose another address.", "slug_taken")
+        batch = EvaluationBatch.current(phase)
+        study = Study.objects.create(
+            phase=phase,
+            reference=batch.reference,
+            state=Study.State.DRAFT,
+            key=new_token(),
+            seed=secrets.randbelow(1 << 31),
+            **design.values,
+        )
+        RenderedText.after_commit(study.consent)
+        StudySample.objects.bulk_create(StudySample(study=study, name=name, order=n) for n, name in enumerate(samples))
+        StudyEntry.objects.bulk_create(_entries(study, design))
+        AuditEntry.record(
+            phase.challenge, actor, "study.make", study, title=study.title, samples=len(samples), entries=len(design.entries),
+            made=[artifact.name for artifact in design.artifacts], discloses=hides_reference(phase), rater_skill=study.rater_skill,
+            covariates=study.covariates,
+        )  # fmt: skip
+        wake.after_commit("studies")
+    return study
+
+
+def _check(phase: Phase, design: Design, samples: Sequence[str], there: Sequence[str]) -> None:
+    unknown = sorted(set(samples) - set(there))
+    if unknown:
+        raise Refused(f"The reference has no sample “{unknown[0]}”; it has {', '.join(there[:5])} and so on.", "unknown_sample")
+    if len(samples) != len(set(samples)) or len(samples) > MOST_SAMPLES:
+        raise Refused(f"Name each sample once, and at most {MOST_SAMPLES:,}.", "bad_samples")
+    n, least = len(design.entries) + len(design.artifacts), 2 if design.values["kind"] == Study.Kind.PAIRS else 1
+    if not least <= n <= MOST_ENTRIES:
+        raise Refused(f"Choose {least} to {MOST_ENTRIES} entries; these are {n}.", "bad_entries")
+    questions = (n * (n - 1) // 2 if least == 2 else n) * len(samples)
+    if questions > MOST_QUESTIONS:
+        raise Refused(
+            f"{n} entries on {len(samples):,} samples make {questions:,} questions, and a study has at most {MOST_QUESTIONS:,}; choose "
+            "fewer entries or samples.",
+            "too_many_questions",
+        )
+    if any(entry.phase_id != phase.pk for entry in design.entries):
+        raise Refused("An entry is of another phase; choose from this one.", "bad_entries")
+    if not design.values.get("criteria"):
+        raise Refused("Choose at least one criterion to judge by.", "no_criterion")
+
+
+def _entries(study: Study, design: Design) -> list[StudyEntry]:
+    rows, taken = [], {artifact.label for artifact in design.artifacts}
+    order = {pair.pk: n for n, pair in enumerate(design.gold or ())}
+    for entry in design.entries:
+        label = entry.method_name
+        while label in taken:  # also where another method is called like this one with its number
+            label = f"{label} #{entry.number}"
+        taken.add(label)
+        gold = {"gold_kind": KNOWN, "gold_order": order[entry.pk]} if entry.pk in order else {}
+        rows.append(StudyEntry(study=study, label=label, submission=entry, **gold))
+    for artifact in design.artifacts:
+        rows.append(
+            StudyEntry(
+                study=study, label=artifact.label, artifact=artifact.name, gold_kind=artifact.gold_kind, gold_order=artifact.gold_order
+            )
+        )
+    return rows
+
+
+def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
+    """Change what may be changed of a study at any time, or before it opens. Raises `Refused` where it is too late."""
+    with transaction.atomic():
+        now = study.locked()
+        before = {name: getattr(now, name) for name in values}
+        after = {name: value for name, value in values.items() if value != before[name]}
+        if not after:
+            return
+        if now.state != Study.State.DRAFT and not UNTIL_OPEN.isdisjoint(after):
+            raise Refused("This study has opened, so how its answers are judged stays as it was named before.", "opened")
+        Study.objects.filter(pk=study.pk).update(**after)
+        RenderedText.after_commit(after.get("consent", ""))
+        if "title" in after:  # boards name their study
+            now.phase.touch_board()
+            wake.after_commit("boards")
+        AuditEntry.record(now.phase.challenge, actor, "study.edit", now, before={name: before[name] for name in after}, after=after)
+
+
+def open_study(study: Study, actor: User) -> None:
+    """Let raters in, for the first time or again."""
+    with transaction.atomic():
+        study = study.locked()
+        if study.key is None:
+            raise Refused("The judgements of this study were brought from elsewhere; it cannot be opened.", "imported")
+        if study.state == Study.State.OPEN:
+            return
+        unfinished = study.entries.exclude(artifact="").exclude(submission__status__in=[Status.SCORED, Status.FAILED])
+        if n := unfinished.count():
+            raise Refused(
+                f"{n} of the entries made for this study are still being made and scored; open it when they are done.", "unfinished"
+            )
+        if study.closes_at is not None and study.closes_at <= timezone.now():
+            raise Refused("The time at which this study closes has passed; set a later one under Settings, or none, then open it.", "over")
+        if study.entries.live().count() < (2 if study.kind == Study.Kind.PAIRS else 1):
+            raise Refused(
+                "Too few of the study's entries can be shown: they were withdrawn, hidden or failed. Make a new study.", "no_entries"
+            )
+        before = study.state
+        Study.objects.filter(pk=study.pk).update(state=Study.State.OPEN, closed_at=None)
+        AuditEntry.record(study.phase.challenge, actor, "study.open", study, before={"state": before}, after={"state": "open"})
+
+
+def close(study: Study, actor: User | None) -> None:
+    """Take no more answers. One that is being stored at this very moment still counts."""
+    with transaction.atomic():
+        study = study.locked()
+        if study.state != Study.State.OPEN:
+            raise Refused("This study is not open.", "not_open")
+        Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED, closed_at=timezone.now())
+        AuditEntry.record(study.phase.challenge, actor, "study.close", study, before={"state": "open"}, after={"state": "closed"})
+        study.touch_votes()
+
+
+def leave_out(entry: StudyEntry, actor: User, out: bool) -> None:
+    """Ask nothing more about an entry, or ask again. What was said of it stays."""
+    with transaction.atomic():
+        StudyEntry.objects.filter(pk=entry.pk).update(left_out_at=timezone.now() if out else None)
+        action = "study.leave_out" if out else "study.take_in"
+        AuditEntry.record(entry.study.phase.challenge, actor, action, entry.study, entry=entry.label)
+
+
+def remove_rater(rater: Rater, actor: User, reason: str) -> None:
+    """End a rater's part at once. Their votes go on counting; see `count_rater`."""
+    with transaction.atomic():
+        locked = Rater.objects.select_for_update().get(pk=rater.pk)
+        if locked.removed_at is not None:
+            return
+        Rater.objects.filter(pk=rater.pk).update(removed_at=timezone.now())
+        _record_rater(rater, actor, "study.remove_rater", reason=reason)
+
+
+def readmit_rater(rater: Rater, actor: User) -> None:
+    """Let a removed rater go on where they stopped."""
+    with transaction.atomic():
+        _require_here(Rater.objects.select_for_update().get(pk=rater.pk))
+        Rater.objects.filter(pk=rater.pk).update(removed_at=None)
+        _record_rater(rater, actor, "study.readmit_rater")
+
+
+def count_rater(rater: Rater, actor: User, counts: bool) -> None:
+    """Whether a rater's votes take part in what is computed. They are kept, and exported, either way."""
+    with transaction.atomic():
+        rater.study.locked()
+        _require_here(Rater.objects.select_for_update().get(pk=rater.pk))
+        Rater.objects.filter(pk=rater.pk).update(is_counted=counts)
+        _record_rater(rater, actor, "study.count_rater", after={"counts": counts}, before={"counts": rater.is_counted})
+        rater.study.touch_votes()
+
+
+def invite(
+    study: Study, actor: User, note: str = "", group: str = "", most_uses: int | None = None, expires_at: Any = None
+) -> tuple[StudyInvitation, str]:
+    """A new invitation and, this once, the token of its link."""
+    token = secrets.token_urlsafe(24)
+    with transaction.atomic():
+        row = StudyInvitation.objects.create(
+            study=study, token_hash=hash_secret(token), note=note, group=group, most_uses=most_uses, expires_at=expires_at, made_by=actor
+        )
+        AuditEntry.record(study.phase.challenge, actor, "study.invite", study, note=note, group=group, most_uses=most_uses)
+    return row, token
+
+
+def end_invitation(invitation: StudyInvitation, actor: User) -> None:
+    """Nobody joins by it any more; who has joined stays."""
+    with transaction.atomic():
+        StudyInvitation.objects.filter(pk=invitation.pk, withdrawn_at=None).update(withdrawn_at=timezone.now())
+        AuditEntry.record(invitation.study.phase.challenge, actor, "study.end_invitation", invitation.study, note=invitation.note)
+
+
+def list_account(study: Study, actor: User, user: User, group: str = "") -> Rater:
+    """Put an account on the list of those who may rate; they join when they open the study's page."""
+    with transaction.atomic():
+        study = study.locked()
+        if study.raters.filter(user=user).exists():
+            raise Refused(f"{user} is on the list already.", "listed")
+        rater = Rater.objects.create(study=study, name=free_name(study, user.get_username()[:100]), user=user, group=group)
+        _record_rater(rater, actor, "study.list_account", group=group)
+    return rater
+
+
+def _require_here(rater: Rater) -> None:
+    if rater.left_at is not None:
+        raise Refused(f"{rater.name} has left the study and taken their answers with them; that stands.", "left")
+
+
+def _record_rater(rater: Rater, actor: User, action: str, **detail: Any) -> None:
+    AuditEntry.record(rater.study.phase.challenge, actor, action, rater.study, rater=rater.name, **detail)
+
+
+def waits_for(study: Study) -> int:
+    """How many of its entries are still being made."""
+    return artifacts.waiting().filter(study=study).count()

@@ -1,0 +1,93 @@
+"""What a study asks about: its entries and samples, as places of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.models import Question, Rater, Study, StudyEntry
+from leaderboard.stats.votes import Ints
+from leaderboard.studies.live.plan import Grid
+
+
+class Subject:
+    """The entries of a study in the order of their ids, which of them are asked about now (`live`), and its samples.
+
+    With a rater, entries of their own (`own`), as far as an account of theirs is known, are not asked about.
+    """
+
+    def __init__(self, study: Study, rater: Rater | None = None) -> None:
+        self.study = study
+        columns = ("id", "gold_kind", "gold_order", "is_live")
+        self.entries = list(study.entries.marked().order_by("id").values_list(*columns, named=True))
+        self.own = set() if rater is None else set(study.entries.own_of(rater).values_list("pk", flat=True))
+        self.live = {entry.id for entry in self.entries if entry.is_live} - self.own
+        self.is_pairs = study.kind == Study.Kind.PAIRS
+
+    @cached_property
+    def samples(self) -> list[int]:
+        """The ids of the samples, in their order."""
+        return list(self.study.samples.values_list("pk", flat=True))
+
+    @cached_property
+    def n_samples(self) -> int:
+        return self.study.samples.count()
+
+    @cached_property
+    def grid(self) -> Grid:
+        make = Grid.pairs if self.is_pairs else Grid.singles
+        return make(len(self.entries), self.n_samples)
+
+    @cached_property
+    def live_units(self) -> NDArray[np.bool_]:
+        """Which units [U] are of live entries only."""
+        return self.grid.live(np.array([entry.id in self.live for entry in self.entries], dtype=bool))
+
+    def n_cells(self, entries: Set[int]) -> int:
+        """How many questions there are to ask about these entries."""
+        n = len(entries)
+        return (n * (n - 1) // 2 if self.is_pairs else n) * self.n_samples
+
+    @cached_property
+    def gold(self) -> NDArray[np.bool_]:
+        """Which units [U] are of known order."""
+        found = np.zeros(self.grid.units, dtype=bool)
+        if self.is_pairs and (ids := [(better.id, worse.id) for better, worse in gold_pairs(self.entries)]):
+            better, worse = (self._places(column) for column in zip(*ids, strict=True))
+            found[self.grid.unit(better, worse)] = True
+        return found
+
+    def asks(self, question: Question) -> bool:
+        """Whether a question is on entries that have not dropped out, and are not the rater's own."""
+        return question.left_id in self.live and (question.right_id is None or question.right_id in self.live)
+
+    def cells(self, rows: Sequence[tuple[int, int | None, int]]) -> Ints:
+        """The numbers of these cells, given as rows (left, right, sample) of ids."""
+        if not rows:
+            return np.zeros(0, dtype=np.int64)
+        left, right, sample = zip(*rows, strict=True)
+        second = self._places(right) if self.is_pairs else np.full(len(rows), -1)
+        ids = np.array(self.samples, dtype=np.int64)
+        order = np.argsort(ids)
+        samples = order[np.searchsorted(ids, np.array(sample), sorter=order)]
+        return self.grid.unit(self._places(left), second) * self.n_samples + samples
+
+    def _places(self, ids: Sequence[int]) -> Ints:
+        return np.searchsorted(np.array([entry.id for entry in self.entries], dtype=np.int64), np.array(ids))
+
+
+def gold_pairs(entries: Sequence[StudyEntry]) -> list[tuple[StudyEntry, StudyEntry]]:
+    """(better, worse) of each gold kind: its best entries against its worst ones."""
+    kinds: dict[str, list[StudyEntry]] = {}
+    for entry in entries:
+        if entry.gold_kind and entry.gold_order is not None:
+            kinds.setdefault(entry.gold_kind, []).append(entry)
+    found = []
+    for rows in kinds.values():
+        best, worst = min(row.gold_order for row in rows), max(row.gold_order for row in rows)
+        if best < worst:
+            found += [(a, b) for a in rows if a.gold_order == best for b in rows if b.gold_order == worst]
+    return found

@@ -1,0 +1,231 @@
+"""What a rater's browser is sent of one question: both entries and the reference, under names that are the same for every question.
+
+Nothing in it says whose an entry is: coordinates are relative to the reference's centre, vertices, edges and faces stand in
+an order of their own, images are encoded anew from their pixels, and no name, number or time of the original is kept. A
+sample with several items is shown whole, in the items' own coordinates; of a scene with many views some are shown.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from leaderboard.models import Question
+from leaderboard.viewer import mesh_scene, viewer_cache
+from submissions.formats.arrays import Mesh, Wireframe
+from submissions.formats.mesh import mesh_files
+from submissions.formats.render import store
+from submissions.formats.render.views import Render
+from submissions.formats.wireframe.wireframe_files import unpack
+from submissions.storage import stored_files
+
+VERSION = 1  # of all that is made here; what is stored carries it
+MOST_VIEWS = 24  # of a scene, evenly spread
+DIGITS = 6  # after the point, in the entry's unit
+LEFT, RIGHT, REFERENCE = "left", "right", "reference"
+MESH, IMAGE = "application/octet-stream", "image/webp"
+NAME = re.compile(r"(?P<side>left|right|reference)(-(?P<number>[1-9][0-9]?)(?P<normal>-normal)?)?\.(?P<suffix>mesh|webp)", re.ASCII)
+
+
+class NoSuchFile(LookupError):
+    """The question has no file of that name."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One thing that is shown: where its file lies, and under whose number what is made of it is kept."""
+
+    name: str
+    key: str
+    owner: str
+    missing: frozenset[str] = frozenset()
+
+    @property
+    def role(self) -> str:
+        return "reference" if self.name == REFERENCE else "prediction"
+
+
+def scene(question: Question) -> dict[str, Any]:
+    """What the rating page reads of the question first, see static/viewer/src/rate_data.js and static/rate/slides.js."""
+    return {"wireframe": _wireframes, "mesh": _meshes, "render": _renders}[form_of(question)](question)
+
+
+def file(question: Question, name: str) -> tuple[bytes | None, str]:
+    """A file that the scene names, and its content type; None where it is being made for somebody else. Raises `NoSuchFile`."""
+    found = NAME.fullmatch(name)
+    side = next((one for one in sides(question) if found and one.name == found["side"]), None)
+    form = form_of(question)
+    if side is None or found["suffix"] != {"mesh": "mesh", "render": "webp"}.get(form) or (found["number"] is None) != (form == "mesh"):
+        raise NoSuchFile(name)
+    if form == "mesh":
+        return _mesh(question, side), MESH
+    views, place = _shown_views(question), int(found["number"]) - 1
+    if place >= len(views) or views[place] in side.missing:
+        raise NoSuchFile(name)
+    return _image(question, side, place, views[place], bool(found["normal"])), IMAGE
+
+
+def form_of(question: Question) -> str:
+    return question.study.phase.challenge.family
+
+
+def sides(question: Question) -> list[Side]:
+    """The reference, and one or two entries."""
+    reference = question.study.reference
+    found = [Side(REFERENCE, reference.key, f"reference-{reference.pk}")]
+    for name, entry in ((LEFT, question.left), (RIGHT, question.right)):
+        if entry is not None:
+            it = entry.submission
+            found.append(Side(name, it.artifact_key, str(it.pk), frozenset(it.missing_items)))
+    return found
+
+
+def _items(question: Question) -> list[str]:
+    """The items of the sample, in the reference's order."""
+    reference = question.study.reference
+    return [item for item, group in zip(reference.item_ids, reference.groups, strict=True) if group == question.sample.name]
+
+
+def _once(question: Question, side: Side, suffix: str, compute: Callable[[], bytes], more: Any = None, heavy: bool = False) -> bytes | None:
+    facts = {
+        "rated": VERSION, "items": _items(question), "more": more, "side": side.role, "artifact": side.key,
+        "reference": question.study.reference.key,
+    }  # fmt: skip
+    return viewer_cache.once(side.owner, facts, suffix, compute, heavy)
+
+
+# --- wireframes
+
+
+def _wireframes(question: Question) -> dict[str, Any]:
+    models = []
+    for side in sides(question):
+        made = _once(question, side, "json", lambda side=side: _wireframe(question, side))
+        models.append({"name": side.name, "role": side.role, **json.loads(made or b"{}")})
+    return {"form": "wireframe", "unit": question.study.phase.unit, "models": models}
+
+
+def _wireframe(question: Question, side: Side) -> bytes:
+    read, ids = stored_files.store().read, _items(question)
+    truth = _joined_frames(unpack(read(question.study.reference.key)), ids)
+    shown = truth if side.name == REFERENCE else _joined_frames(unpack(read(side.key)), ids)
+    vertices, edges = plain(shown, _middle(truth.vertices))
+    return json.dumps({"vertices": vertices.tolist(), "edges": edges.tolist()}, separators=(",", ":")).encode()
+
+
+def plain(frame: Wireframe, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A wireframe as it looks and no more: (vertices float64[V, 3], edges int64[E, 2]), both in lexicographic order.
+
+    Vertices are relative to `centre`, rounded; corners at one place are one, edges are there once, whatever their direction.
+    """
+    placed = np.round(frame.vertices - centre, DIGITS) + 0.0  # no minus zero
+    vertices, name = np.unique(placed, axis=0, return_inverse=True)
+    edges = np.sort(name.reshape(-1)[frame.edges], axis=1).reshape(-1, 2)
+    return vertices.reshape(-1, 3), np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0).reshape(-1, 2)
+
+
+def _joined_frames(items: Mapping[str, Wireframe], ids: Sequence[str]) -> Wireframe:
+    found = [items[name] for name in ids if name in items]
+    starts = np.cumsum([0, *(len(one.vertices) for one in found)])
+    vertices = np.concatenate([np.zeros((0, 3)), *(one.vertices for one in found)])
+    edges = [one.edges + start for one, start in zip(found, starts, strict=False)]
+    return Wireframe(vertices, np.concatenate([np.zeros((0, 2), dtype=np.int64), *edges]))
+
+
+def _middle(points: np.ndarray) -> np.ndarray:
+    return (points.min(axis=0) + points.max(axis=0)) / 2 if len(points) else np.zeros(3)
+
+
+# --- meshes
+
+
+def _meshes(question: Question) -> dict[str, Any]:
+    models = [{"name": side.name, "role": side.role, "file": f"{side.name}.mesh"} for side in sides(question)]
+    return {"form": "mesh", "unit": question.study.phase.unit, "models": models}
+
+
+def _mesh(question: Question, side: Side) -> bytes | None:
+    def compute() -> bytes:
+        read, ids = stored_files.store().read, _items(question)
+        truth = _joined_meshes(mesh_files.unpack(read(question.study.reference.key)), ids)
+        shown = truth if side.name == REFERENCE else _joined_meshes(mesh_files.unpack(read(side.key)), ids)
+        return mesh_scene.single(shown, mesh_scene.frame(truth)[0])
+
+    return _once(question, side, "mesh", compute, heavy=True)
+
+
+def _joined_meshes(items: Mapping[str, Mesh], ids: Sequence[str]) -> Mesh:
+    found = [items[name] for name in ids if name in items]
+    if len(found) == 1:
+        return found[0]
+    starts = np.cumsum([0, *(len(one.vertices) for one in found)])
+    vertices = np.concatenate([np.zeros((0, 3)), *(one.vertices for one in found)])
+    faces = [one.faces + start for one, start in zip(found, starts, strict=False)]
+    colours = None
+    if found and all(one.face_colours is not None for one in found):
+        colours = np.concatenate([one.face_colours for one in found])
+    return Mesh(vertices, np.concatenate([np.zeros((0, 3), dtype=np.int64), *faces]), colours)
+
+
+# --- renders
+
+
+def _renders(question: Question) -> dict[str, Any]:
+    told = {side.name: _told(question, side) for side in sides(question)}
+    normals = any(one["normal"] for one in told.values())
+    views = [
+        {name: None if item in one["missing"] else f"{name}-{number}.webp" for name, one in told.items()}
+        for number, item in enumerate(_shown_views(question), start=1)
+    ]
+    return {"form": "render", "prompt": told[REFERENCE]["prompt"], "normals": normals, "views": views}
+
+
+def _told(question: Question, side: Side) -> dict[str, Any]:
+    """The text that a generated object was asked for with, and whether there are pictures of normals, as the first view says."""
+
+    def compute() -> bytes:
+        item = next((one for one in _items(question) if one not in side.missing), "")
+        with stored_files.store().open(side.key) as source:
+            found = store.read(source, only=[item]).get(item)
+        picture = found if isinstance(found, Render) else getattr(found, "image", None)
+        return json.dumps({"prompt": getattr(found, "prompt", ""), "normal": picture is not None and picture.normal is not None}).encode()
+
+    return {"missing": side.missing} | json.loads(_once(question, side, "json", compute) or b"{}")
+
+
+def _shown_views(question: Question) -> list[str]:
+    """The views of the scene that raters see: all, or so many that are evenly spread."""
+    ids = _items(question)
+    return [ids[k * len(ids) // MOST_VIEWS] for k in range(MOST_VIEWS)] if len(ids) > MOST_VIEWS else ids
+
+
+def _image(question: Question, side: Side, place: int, item: str, normal: bool) -> bytes | None:
+    def compute() -> bytes:
+        with stored_files.store().open(side.key) as source:
+            found = store.read(source, only=[item]).get(item)
+        picture = found if isinstance(found, Render) else found and (found.image or _elsewhere(found, place))
+        if not picture or (normal and picture.normal is None):
+            raise NoSuchFile(item)
+        return _encoded(replace(picture, png=picture.normal).pixels() if normal else picture.pixels())
+
+    return _once(question, side, "webp", compute, more=[item, normal])
+
+
+def _elsewhere(view: Any, place: int) -> Render | None:
+    """Where no image of this very view is known: one of the scene's clean views, another for each."""
+    return view.clean.images[place % len(view.clean.images)] if view.clean else None
+
+
+def _encoded(pixels: np.ndarray) -> bytes:
+    """uint8[H, W, 3] as WebP, without loss and without anything but its pixels."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "WEBP", lossless=True, quality=40, method=2)
+    return buffer.getvalue()

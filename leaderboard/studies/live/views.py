@@ -1,0 +1,263 @@
+"""What raters see and send: joining, the rating page, and the questions and answers behind it as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from leaderboard.api.service import problem
+from leaderboard.models import Question, Rater, Study
+from leaderboard.studies.live import access, materials
+from leaderboard.studies.live import answer as answering
+from leaderboard.studies.live import progress as rating_progress
+from leaderboard.studies.live.access import shown_question
+from leaderboard.studies.live.ask import standing
+from leaderboard.viewer import viewer_cache
+from submissions.errors import Refused
+from submissions.models.user import hash_secret
+from submissions.throttling import limit_joins
+
+MOST_BYTES = 10_000  # of an answer
+TOKEN = re.compile(r"[A-Za-z0-9_-]+")  # of a question; PostgreSQL takes no NUL, not even to look for it
+
+
+# --- joining
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """An invitation: what is asked, what becomes of it, and one button."""
+    if again := _again(request):
+        return again
+    invitation = access.invitation_by_token(token)
+    if invitation is None:
+        return render(request, "rating/join.html", {"over": True}, status=404)
+    return _join(request, invitation.study, invitation)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join_openly(request: HttpRequest, key: str) -> HttpResponse:
+    """A study that is open to all, or to the account that asks."""
+    study = access.study_by_key(key)
+    if again := _again(request):
+        return again
+    if access.may_join(study, request.user):
+        return _join(request, study, None)
+    return render(request, "rating/join.html", {"study": study, "uninvited": True, "here": request.path}, status=403)
+
+
+def _again(request: HttpRequest) -> HttpResponse | None:
+    """To the questions, where the form that is sent has let somebody in before: a second click is no second rater, and finds no
+    invitation used up."""
+    key = request.POST.get("key", "")
+    rater = access.joined_with(request, key)
+    return None if rater is None else _let_in(request, rater.study, key)
+
+
+def _let_in(request: HttpRequest, study: Study, key: str) -> HttpResponse:
+    response = redirect("rate", study.key)
+    if key:
+        access.keep_key(response, request, study, key)
+    return response
+
+
+def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
+    if access.rater_of(request, study) is not None:
+        return redirect("rate", study.key)
+    groups = [] if access.group_of(study, request.user, invitation) else study.groups
+    context = {"study": study, "invitation": invitation, "groups": groups, "closed": study.closed_sentence(), "here": request.path}
+    context["key"] = "" if request.user.is_authenticated else access.new_key()
+    if request.method != "POST":
+        return render(request, "rating/join.html", context)
+    group = request.POST.get("group", "")
+    try:
+        if request.POST.get("agree") != "yes":
+            raise Refused("Tick the box to say that you agree.", "no_consent")
+        if groups and group not in groups:
+            raise Refused(f"Say which group you belong to: {', '.join(groups)}.", "no_group")
+        limit_joins(request)
+        user = request.user if request.user.is_authenticated else None
+        joined = access.join(study, user, invitation, group if groups else "", key=request.POST.get("key", ""))
+    except Refused as refused:
+        return render(request, "rating/join.html", context | {"refused": refused.sentence}, status=409)
+    return _let_in(request, study, joined.key)
+
+
+@never_cache
+@require_safe
+def come_back(request: HttpRequest, key: str, own: str) -> HttpResponse:
+    """A rater's own link, on whichever device they go on."""
+    study = access.study_by_key(key)
+    if not Rater.objects.filter(study=study, key_hash=hash_secret(own)).exists():
+        raise Http404
+    return _let_in(request, study, own)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def leave(request: HttpRequest, key: str) -> HttpResponse:
+    """How to stop: for now, on this device, or for good with everything that was answered."""
+    study = access.study_by_key(key)
+    rater = access.rater_of(request, study)
+    if rater is None:
+        return redirect("rate_join", study.key)
+    if request.method == "POST":
+        act = request.POST.get("act")
+        if act == "withdraw":
+            rater.leave()
+            messages.success(request, "You have left the study, and what you answered is deleted.")
+            return redirect("rate", study.key)
+        if act == "forget" and rater.user_id is None:
+            response = render(request, "rating/leave.html", {"study": study, "forgotten": True})
+            response.delete_cookie(access.COOKIE, path=reverse("rate", args=[study.key]))
+            return response
+        raise Http404
+    context = {"study": study, "rater": rater, "own_link": access.own_link(request, study, rater)}
+    return render(request, "rating/leave.html", context)
+
+
+# --- rating
+
+
+@never_cache
+@require_safe
+def page(request: HttpRequest, key: str) -> HttpResponse:
+    """The page on which a rater answers, question after question."""
+    study = access.study_by_key(key)
+    rater = access.rater_of(request, study)
+    if rater is None:
+        return redirect("rate_join", study.key)
+    addresses = {f"{name}_url": reverse(f"rate_{name}", args=[study.key]) for name in ("next", "answer", "undo", "leave")}
+    return render(request, "rating/rate.html", {"study": study, "rater": rater} | addresses)
+
+
+def rater_only(view: Callable[[HttpRequest, Study, Rater], HttpResponse]) -> Callable[..., HttpResponse]:
+    """The view gets the study and the rater who asks; whoever is none is refused, in JSON."""
+
+    @never_cache
+    @wraps(view)
+    def wrapped(request: HttpRequest, key: str) -> HttpResponse:
+        study = access.study_by_key(key)
+        rater = access.rater_of(request, study)
+        if rater is None:
+            return JsonResponse({"detail": "Only raters of this study may ask; open its page to join."}, status=403)
+        return view(request, study, rater)
+
+    return wrapped
+
+
+@require_safe
+@rater_only
+def next_question(request: HttpRequest, study: Study, rater: Rater) -> HttpResponse:
+    """Where the rater is."""
+    return JsonResponse(state(study, rater))
+
+
+@require_POST
+@rater_only
+def answer(request: HttpRequest, study: Study, rater: Rater) -> HttpResponse:
+    """Take an answer, and say what is asked next."""
+
+    def act(sent: dict[str, Any]) -> str:
+        return answering.answer(study, rater, sent["question"], sent.get("answers", {}), sent.get("seconds"))
+
+    return _acted(request, study, rater, act)
+
+
+@require_POST
+@rater_only
+def undo(request: HttpRequest, study: Study, rater: Rater) -> HttpResponse:
+    """Take the last answer back, and ask its question again."""
+    return _acted(request, study, rater, lambda sent: answering.take_back(study, rater, sent["question"]))
+
+
+def _acted(request: HttpRequest, study: Study, rater: Rater, act: Callable[[dict[str, Any]], str]) -> HttpResponse:
+    try:
+        sent = json.loads(request.body) if len(request.body) <= MOST_BYTES else None
+    except ValueError:
+        sent = None
+    if not isinstance(sent, dict) or not isinstance(sent.get("question"), str) or not TOKEN.fullmatch(sent["question"]):
+        return JsonResponse({"detail": "Send a JSON object with the question's token."}, status=400)
+    try:
+        note = act(sent)
+    except Refused as refused:
+        if refused.code != "study_closed":
+            return JsonResponse({"detail": refused.sentence}, status=400 if refused.code == "bad_answer" else 409)
+        note = ""
+    rater.refresh_from_db()
+    return JsonResponse(state(study, rater, note=note))
+
+
+def state(study: Study, rater: Rater, note: str = "", now: datetime | None = None) -> dict[str, Any]:
+    """All that the rating page needs to go on. `since_break` counts the answers since the last pause; where nothing can
+    be answered, `closed` says why and no question is there."""
+    now = now or timezone.now()
+    closed = answering.removed_sentence(rater) or study.closed_sentence(now)
+    about = {"title": study.title, "question": study.question, "kind": study.kind, "break_every": study.break_every}
+    found: dict[str, Any] = {"study": about | {"criteria": study.criteria}, "closed": closed or None, "note": note or None}
+    if closed:
+        answered = rater.questions.filter(answered_at__isnull=False).count()
+        progress = rating_progress.progress(rater, answered, answered, now)
+        return found | {"progress": progress, "question": None, "following": None, "done": False, "undo": None}
+    at = standing(study, rater, now)
+    return found | {
+        "progress": rating_progress.progress(rater, at.answered, at.total, now),
+        "question": _shown(study, at.current), "following": _shown(study, at.following), "done": at.current is None,
+        "undo": at.last.token if at.last is not None else None,
+    }  # fmt: skip
+
+
+def _shown(study: Study, question: Question | None) -> dict[str, Any] | None:
+    """What a rater may know of a question: its token, its number and where its pictures are."""
+    if question is None:
+        return None
+    scene = f"{reverse('rate', args=[study.key])}scenes/{question.token}/scene.json"
+    return {"id": question.token, "number": question.number + 1, "form": study.phase.challenge.family, "scene": scene}
+
+
+# The files of the question that a rater looks at, and of the one after it; of no others.
+
+
+# The address is of one question and no other, so a browser may keep what it got for as long as a rater may look at it.
+CACHING = "private, max-age=3600"
+
+
+@require_safe
+def scene(request: HttpRequest, key: str, token: str) -> HttpResponse:
+    """What the question shows, and the names of its other files."""
+    question = shown_question(request, key, token)
+    return _private(JsonResponse(materials.scene(question)))
+
+
+@require_safe
+def scene_file(request: HttpRequest, key: str, token: str, name: str) -> HttpResponse:
+    """One mesh or image of the question."""
+    question = shown_question(request, key, token)
+    try:
+        data, content_type = materials.file(question, name)
+    except materials.NoSuchFile:
+        raise Http404 from None
+    if data is None:
+        busy = problem(503, "Other meshes are being prepared; this one comes in a minute.", "busy")
+        busy["Retry-After"] = str(viewer_cache.BUSY_SECONDS)
+        return busy
+    return _private(HttpResponse(data, content_type=content_type))
+
+
+def _private(response: HttpResponse) -> HttpResponse:
+    response["Cache-Control"] = CACHING
+    return response

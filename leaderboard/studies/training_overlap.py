@@ -1,0 +1,74 @@
+"""Whether a learned metric has seen the very judgements that a study holds it against: its agreement with these is no evidence."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from evaluation.networks import weights
+from evaluation.result_tables import spec_of
+from leaderboard.models import Rater, Study
+from leaderboard.stats import votes as voting
+from leaderboard.stats.votes import Vote
+
+THESE, ENTRIES, UNKNOWN, NO = "these", "entries", "unknown", ""
+LEARNT = ("wf_learned", "locase")  # the networks that are trained on what studies export
+FEWEST = 2  # methods that a study and what was learnt from must have in common to have a pair in common
+
+
+def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
+    """What the model card of a column's weights says of them and the judgements of this study: THESE were learnt from; others
+    about ENTRIES of the same phase; UNKNOWN, where the card does not say enough; NO.
+
+    `metric` is the column as the batch has it, `samples` and `methods` are what the study's judgements are about.
+    """
+    spec = spec_of(metric)
+    learnt = [(network, name) for network, name in spec.networks if network in LEARNT]
+    if not learnt:
+        return NO
+    if weights.digest_of(spec, metric["params"]) != metric.get("weights_sha256"):
+        return UNKNOWN  # the card is that of other weights than those that the values are of
+    found = {_of_card(study, weights.get(network, str(metric["params"][name])).card, samples, methods) for network, name in learnt}
+    return next(one for one in (THESE, UNKNOWN, ENTRIES, NO) if one in found)
+
+
+def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
+    if not card.get("human_scores", True):
+        return NO
+    said = card.get("data", {})
+    known = "samples" in said and "methods" in said
+    if known and (not set(samples) & set(said["samples"]) or len(set(methods) & set(said["methods"])) < FEWEST):
+        return NO
+    if said.get("study_created_at") == study.created_at.isoformat() or said.get("votes_sha256") in _digests(study):
+        return THESE
+    if "phase" in said and said["phase"] != f"{study.phase.challenge.slug}/{study.phase.slug}":
+        return NO
+    return ENTRIES if "phase" in said and "study_created_at" in said else UNKNOWN
+
+
+def _digests(study: Study) -> set[str]:
+    """The sha256 of the study's votes as the service writes them: all of them, and in a folder those that count; and as it wrote
+    them before gold, order and time stamps stood in its files."""
+    people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
+    votes = list(study.votes())
+    counted = [vote for vote in votes if vote.rater in people]
+    heads = ((*voting.COLUMNS, *voting.MORE), voting.COLUMNS)
+    return {_digest(some, columns) for some in (votes, counted) for columns in heads}
+
+
+def _digest(votes: Iterable[Vote], columns: Sequence[str]) -> str:
+    found = hashlib.sha256()
+    csv.writer(_Into(found)).writerows(voting.write(votes, columns))
+    return found.hexdigest()
+
+
+class _Into:
+    """A file of which only the digest is wanted."""
+
+    def __init__(self, digest: Any) -> None:
+        self.digest = digest
+
+    def write(self, text: str) -> None:
+        self.digest.update(text.encode())

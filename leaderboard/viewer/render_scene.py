@@ -1,0 +1,253 @@
+"""What a page shows of a scene: its views, the pictures of each, its objects with their values, and how far the pictures are."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from django.urls import reverse
+
+from evaluation.images import names, paint
+from evaluation.metrics.render.puzzlesim import picture
+from evaluation.models import Evaluation, PictureRun
+from evaluation.networks import weights
+from leaderboard.boards.scorecard import ItemTable, Result, item_details
+
+# What the colours stand for: each end of the scale, and all colours between for a gradient.
+SCALES = {
+    "error_scale": {"low": paint.ERROR.cold, "high": paint.ERROR.hot, "colours": ",".join(f"rgb{stop}" for stop in paint.STOPS)},
+    "map_scale": {
+        "low": paint.SIMILARITY[0],
+        "high": paint.SIMILARITY[1],
+        "colours": ",".join(colour for _, colour in picture.legend(*paint.SIMILARITY)),
+    },
+}
+MOST_BOXES = 12  # of a view that are drawn before somebody asks for them
+TITLES = {names.RENDER: "Render", names.REFERENCE: "Reference", names.ERROR: "Error map", names.MASK: "Mask"}
+ALTERNATIVES = {
+    names.RENDER: "Render of {view}",
+    names.REFERENCE: "Reference image of {view}",
+    names.ERROR: "Differences between render and reference of {view}, bright where they are great",
+    names.MASK: "{view} with what lies outside its mask dimmed",
+    names.MAP: "Similarity map over the render of {view}, dark where nothing alike is in a clean view",
+    names.CELLS: "Render of {view} with the places marked that are odd among clean views",
+    names.LOW: "Render of {view} with its least recognisable objects under red",
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture of a view; `kind` is its name less the column's slug, and picks the legend."""
+
+    name: str
+    kind: str
+    title: str
+    alt: str
+    url: str
+    small_url: str
+    width: int
+    height: int
+
+    @property
+    def small_width(self) -> int:
+        return max(1, round(self.width * min(1.0, paint.SMALL / max(self.width, self.height))))
+
+    @property
+    def small_height(self) -> int:
+        return max(1, round(self.height * min(1.0, paint.SMALL / max(self.width, self.height))))
+
+
+@dataclass(frozen=True)
+class Box:
+    """An object of a view: where it is in percent of the picture, and its values as shown."""
+
+    number: int
+    label: str
+    left: float
+    top: float
+    width: float
+    height: float
+    r: str
+    s: str
+    weight: str
+    is_low: bool
+
+
+@dataclass(frozen=True)
+class View:
+    """One view of a scene. `is_made` says whether its pictures are there; `render` is None where there is none to be seen."""
+
+    item: str
+    name: str
+    values: list[dict[str, Any]]
+    is_made: bool
+    render: Picture | None
+    layers: list[Picture]  # what can stand beside the render, the first of them at first
+    boxes: list[Box]
+
+    @property
+    def first(self) -> Picture | None:
+        """What stands on the left, or alone."""
+        return self.render or next(iter(self.layers), None)
+
+    @property
+    def draws_boxes(self) -> bool:
+        return len(self.boxes) <= MOST_BOXES
+
+
+class Scene:
+    """One scene of an entry, as somebody sees it who may (or may not) see what derives from the reference."""
+
+    def __init__(self, evaluation: Evaluation, scene: str, found: Sequence[Result], sees_reference: bool, sort: str = "") -> None:
+        self.evaluation, self.name, self.sees_reference = evaluation, scene, sees_reference
+        self.submission = evaluation.submission
+        reference = evaluation.batch.reference
+        self.places = [place for place, group in enumerate(reference.groups) if group == scene]
+        sortable = [r for r in found if self._has_values(r)]
+        slugs = [r.slug for r in sortable]
+        main = next((r.slug for r in sortable if r.metric["is_primary"]), slugs[0] if slugs else "item")
+        self.sort = sort if sort in (*slugs, "item") else main
+        self.sortable, self.results = sortable, list(found)
+        table = ItemTable(evaluation, found, self.sort, sees_reference=sees_reference)
+        here = set(self.places)
+        self.order = [place for place in table.order() if place in here] if table.sort == self.sort else self.places
+        self.ids = reference.item_ids
+
+    def _has_values(self, result: Result) -> bool:
+        """Whether views of the scene can be told apart by that metric."""
+        values = result.score.values
+        return result.spec.level == "item" and any(not math.isnan(values[place]) for place in self.places if place < len(values))
+
+    @property
+    def prompt(self) -> str:
+        """The text that a generated object was made from; nothing for scenes that are no such object."""
+        return self.evaluation.batch.reference.prompts.get(self.name, "")
+
+    @property
+    def sorted_by(self) -> str:
+        return next((r.metric["title"] for r in self.results if r.slug == self.sort), "name")
+
+    def request(self) -> PictureRun:
+        """The pictures of the scene: asked for where nobody has, the worst views first."""
+        return PictureRun.request(self.evaluation, self.name, [self.ids[place] for place in self.order])
+
+    def view(self, item: str, run: PictureRun) -> View:
+        """One view with what this person may see of it."""
+        made = run.made.get(item)
+        told = sorted((made or {}).items())
+        shown = [self._picture(item, name, size) for name, size in told if self.sees_reference or name == names.RENDER]
+        render = next((one for one in shown if one.name == names.RENDER), None)
+        place = self.ids.index(item)
+        return View(
+            item=item,
+            name=short(item),
+            values=self._values(place),
+            is_made=made is not None,
+            render=render,
+            layers=sorted((one for one in shown if one is not render), key=_position),
+            boxes=self._boxes(place),
+        )
+
+    def views(self, run: PictureRun, start: int, stop: int) -> list[View]:
+        return [self.view(self.ids[place], run) for place in self.order[start:stop]]
+
+    def _picture(self, item: str, name: str, size: Sequence[int]) -> Picture:
+        kind, dot, slug = name.partition(".")
+        title = next((r.metric["title"] for r in self.results if r.slug == slug), slug)
+        words = {"map": f"{title} map", "cells": f"{title}: odd places", "low": f"{title}: poor objects"}
+        return Picture(
+            name=name, kind=kind, title=words[kind] if dot else TITLES[name],
+            alt=ALTERNATIVES[f"{kind}." if dot else name].format(view=item),
+            url=reverse("entry_picture", args=[self.submission.pk, item, name]),
+            small_url=reverse("entry_picture", args=[self.submission.pk, item, name + names.SMALL]),
+            width=size[0], height=size[1],
+        )  # fmt: skip
+
+    def _values(self, place: int) -> list[dict[str, Any]]:
+        return [one for one in item_details(self.results, place, self.sees_reference) if one["result"].spec.level == "item"]
+
+    # --- objects
+
+    @cached_property
+    def objects(self) -> Result | None:
+        """The column of objectness whose objects are drawn: the primary one, else the first; None where there is none to be seen."""
+        if not self.sees_reference:
+            return None
+        found = [r for r in self.results if r.metric["key"] in names.OBJECTNESS]
+        return next((r for r in found if r.metric["is_primary"]), found[0] if found else None)
+
+    @cached_property
+    def objects_value(self) -> float | None:
+        """The scene's value of it."""
+        it = self.objects
+        value = it.score.values[self.places[0]] if it is not None and self.places else math.nan
+        return None if math.isnan(value) else float(value)
+
+    @property
+    def objects_statement(self) -> str:
+        """What is to be known of the detector before its objects are believed."""
+        it = self.objects
+        return weights.statement(it.spec, it.metric["params"]) if it is not None else ""
+
+    @property
+    def classes(self) -> Sequence[Any]:
+        """The classes of the scene's objects, heaviest first, as `osim.scene` gives them."""
+        from evaluation.metrics.render import osim
+
+        every = [one for place in self.places for one in self._seen(place)]
+        return osim.scene(every).classes if every else ()
+
+    @cached_property
+    def _vectors(self) -> dict[str, Any]:
+        return self.objects.score.parts if self.objects is not None else {}
+
+    def _seen(self, place: int) -> Sequence[Any]:
+        from evaluation.metrics.render import osim
+
+        return osim.objects_of({name: float(vector[place]) for name, vector in self._vectors.items()})
+
+    def _boxes(self, place: int) -> list[Box]:
+        seen, value = self._seen(place), self.objects_value
+        size = self.evaluation.batch.reference.bounds[place]
+        if not seen or value is None or not all(size):
+            return []
+        found = []
+        for number, one in enumerate(seen, start=1):
+            left, top, right, bottom = (100 * v / n for v, n in zip(one.box, (*size, *size), strict=True))
+            found.append(
+                Box(
+                    number, one.label, round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2),
+                    f"{one.r:.3f}", f"{one.s:.3f}", f"{one.weight:.3f}", one.r < value,
+                )
+            )  # fmt: skip
+        return found
+
+
+def beside_each_other(sides: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Two entries' views of one scene, each of which can be laid over the other's render."""
+    for side, other in zip(sides, reversed(sides), strict=True):
+        view, theirs = side["view"], other["view"]
+        if view and view.render and theirs and theirs.render:
+            name = f"{other['letter']} {other['place'].submission.method_name}"
+            view.layers.append(replace(theirs.render, name="other", kind="other", title=name))
+    return sides
+
+
+def short(item: str) -> str:
+    """The name of a view within its scene."""
+    return item.partition("/")[2] or item
+
+
+def scenes(evaluation: Evaluation) -> list[tuple[str, int, str]]:
+    """The scenes of a reference, in its order: name, how many views it has, and what a generated object was asked for."""
+    reference = evaluation.batch.reference
+    return [(name, count, reference.prompts.get(name, "")) for name, count in Counter(reference.groups).items()]
+
+
+def _position(shown: Picture) -> int:
+    kinds = (names.REFERENCE, names.ERROR, "map", "cells", "low", names.MASK)
+    return kinds.index(shown.kind)

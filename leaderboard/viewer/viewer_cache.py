@@ -1,0 +1,95 @@
+"""What the 3D view is sent, computed once: stored under the hash of all it depends on, which is also its ETag.
+
+Nothing under a storage key changes, so neither does what was made of it. Who may see it is asked
+before, at every request: browsers keep a copy of their own and ask each time whether it still holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import structlog
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.utils.cache import get_conditional_response
+
+from leaderboard.api.service import problem
+from submissions.storage import stored_files
+
+log = structlog.get_logger(__name__)
+
+BUSY_SECONDS = 30  # then a browser that waits for its turn is told to come again
+_HEAVY = threading.Lock()  # meshes of millions of faces take a gigabyte: one at a time in a process
+
+
+def kept(
+    request: HttpRequest,
+    submission_id: int,
+    facts: Mapping[str, Any],
+    kind: tuple[str, str],
+    compute: Callable[[], bytes],
+    heavy: bool = False,
+) -> HttpResponse:
+    """The stored answer of an entry that depends on `facts` alone, made by `compute` if it is not there
+    yet. `kind` is its suffix and its content type."""
+    suffix, content_type = kind
+    etag = f'"{_digest(facts, suffix)}"'
+    response = get_conditional_response(request, etag=etag)
+    if response is None:
+        data = once(str(submission_id), facts, suffix, compute, heavy)
+        if data is None:
+            busy = problem(503, "Other meshes are being prepared; load the page again in a minute.", "busy")
+            busy["Retry-After"] = str(BUSY_SECONDS)
+            return busy
+        response = HttpResponse(data, content_type=content_type)
+    if response.status_code in (200, HttpResponseNotModified.status_code):
+        response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
+    return response
+
+
+def once(owner: str, facts: Mapping[str, Any], suffix: str, compute: Callable[[], bytes], heavy: bool = False) -> bytes | None:
+    """What depends on `facts` alone, kept with what else is drawn of `owner` (an entry's number, say) and made by `compute`
+    if it is not there yet. None where it is heavy and this request's turn does not come for long."""
+    return _stored(f"geometry/{owner}/{_digest(facts, suffix)}.{suffix}", compute, heavy)
+
+
+def _digest(facts: Mapping[str, Any], suffix: str) -> str:
+    return hashlib.sha256(json.dumps([suffix, facts], sort_keys=True).encode()).hexdigest()
+
+
+def _stored(key: str, compute: Callable[[], bytes], heavy: bool) -> bytes | None:
+    """What lies under `key`, put there if nothing does; None where it is not this request's turn for long."""
+    found = _read(key)
+    if found is not None:
+        return found
+    with _turn(heavy) as is_mine:
+        if not is_mine:
+            return None
+        data = _read(key) or compute()  # who had the turn before may have made it
+    try:
+        stored_files.store().save_bytes(key, data)
+    except stored_files.StorageError as error:
+        log.warning("what the 3D view is sent was not stored and will be computed again", error=str(error))
+    return data
+
+
+def _read(key: str) -> bytes | None:
+    try:
+        return stored_files.store().read(key)
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def _turn(heavy: bool) -> Iterator[bool]:
+    """Waits for the one place there is for heavy work; False where that takes too long."""
+    is_mine = not heavy or _HEAVY.acquire(timeout=BUSY_SECONDS)
+    try:
+        yield is_mine
+    finally:
+        if heavy and is_mine:
+            _HEAVY.release()

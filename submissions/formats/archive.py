@@ -1,0 +1,361 @@
+"""An upload as a set of named files: a zip archive, a folder, or one file. Nothing is ever unpacked to disk.
+
+Archives are hostile until read. Headers are used only to refuse early; what bounds a read is the number of bytes
+that really came out of the decompressor.
+"""
+
+import io
+import os
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, Self
+
+from submissions.formats.errors import Findings, FormatError, shown, size_text
+from submissions.kinds import FAMILIES
+from submissions.manifest import Bounds
+
+SINGLE_FILE_SUFFIXES = tuple(dict.fromkeys(suffix for family in FAMILIES.values() for suffix in family.singles))
+ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
+JUNK_NAMES = ("__MACOSX", ".DS_Store", "Thumbs.db")
+MAX_NAME_LENGTH = 240
+# A packed file this small may unpack to max_ratio times this size whatever its own ratio: short repetitive text
+# compresses very well and harms nobody.
+_SMALL_PACKED = 4096
+# One entry of a central directory is 46 bytes, a name and extras; real ones stay well under this.
+_DIRECTORY_BYTES_PER_ENTRY = 46 + 256
+_CHUNK = 1 << 16
+DEFAULT_BOUNDS = Bounds(max_file_bytes=max(family.max_file_bytes for family in FAMILIES.values()))
+# All that zipfile and the decompressors raise for archives they cannot read.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    OverflowError,
+    NotImplementedError,  # zipfile's word for a compression or a version of zip that it does not know
+    RuntimeError,
+    UnicodeError,
+    ValueError,
+)
+
+
+class PackageError(FormatError):
+    """An upload that cannot be opened safely, or holds a file that cannot be read within the bounds."""
+
+
+@dataclass(frozen=True)
+class PackagedFile:
+    """One file of an upload: its name with ``/`` between folders, and the size it claims, in bytes."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    size: int
+    open: Callable[[], IO[bytes]]
+
+
+class Package:
+    """The files of an upload, without junk and without one common top folder. A context manager."""
+
+    def __init__(self, label: str, entries: dict[str, _Entry], folders: frozenset[str], top: str, bounds: Bounds) -> None:
+        self.label, self._entries, self._bounds = label, entries, bounds
+        self.top = top  # the common folder that was cut off, with its slash; empty where there is none
+        self.folders = folders
+        self.files = tuple(PackagedFile(name, entry.size) for name, entry in sorted(entries.items()))
+        self._stack = ExitStack()
+
+    def read(self, name: str, limit: int | None = None) -> bytes:
+        """The bytes of one file; ``PackageError`` where it is larger than ``limit`` or than it claimed, or broken."""
+        entry = self._entries[name]
+        most = min(self._bounds.max_file_bytes, self._bounds.max_file_bytes if limit is None else limit)
+        if entry.size > most:
+            raise PackageError(name, "", f"is {size_text(entry.size)}, at most {size_text(most)} here")
+        try:
+            with entry.open() as stream:
+                data = _read_exactly(stream, entry.size)
+        except _UNREADABLE as error:
+            raise PackageError(name, "", f"cannot be unpacked ({shown(str(error))}); make the archive again") from None
+        if data is None:
+            raise PackageError(name, "", "has another size than the archive says; make the archive again")
+        return data
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+
+def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None = None, keep_top: bool = False) -> Package:
+    """Opens a zip archive, a folder or the file of a single sample, and checks every name and claimed size.
+
+    ``name`` is what the participant called the file, where ``path`` is called otherwise. A common top folder is cut off
+    unless ``keep_top`` says that folders have a meaning. Raises ``PackageError``.
+    """
+    label = name or path.name
+    with ExitStack() as stack:
+        if path.is_dir():
+            entries, folders, findings = _folder_entries(path, label, bounds)
+            packed = None
+        elif not path.is_file():
+            raise PackageError(label, "", "does not exist, or is neither a file nor a folder")
+        elif Path(label).suffix.lower() in SINGLE_FILE_SUFFIXES:
+            entries, folders, packed = [_disk_entry(path, Path(label).name)], [], None
+            findings = Findings(label, PackageError)
+        else:
+            packed = _archive_size(path, label, bounds)
+            stream = stack.enter_context(path.open("rb"))
+            entries, folders, findings = _zip_entries(stream, label, bounds, stack)
+        _check_sizes(entries, packed, bounds, findings)
+        package = Package(label, *_checked_names(entries, folders, bounds, findings, keep_top), bounds)
+        package._stack = stack.pop_all()
+    return package
+
+
+# --- where entries come from
+
+
+def _disk_entry(path: Path, name: str) -> _Entry:
+    return _Entry(name, path.stat().st_size, lambda: path.open("rb"))
+
+
+def _folder_entries(root: Path, label: str, bounds: Bounds) -> tuple[list[_Entry], list[str], Findings]:
+    """Files and folders below ``root``, junk left out; links and special files are faults."""
+    findings = Findings(label, PackageError)
+    entries: list[_Entry] = []
+    folders: list[str] = []
+    for found, name in _walk(root, "", bounds.max_depth):
+        if len(entries) + len(folders) >= bounds.max_entries:
+            raise PackageError(label, "", f"holds more than {bounds.max_entries} files and folders")
+        mode = found.stat(follow_symlinks=False).st_mode
+        if stat.S_ISDIR(mode):
+            folders.append(name)
+        elif stat.S_ISREG(mode):
+            entries.append(_disk_entry(Path(found.path), name))
+        else:
+            findings.add("", _kind_fault(mode), name)
+    return entries, folders, findings
+
+
+def _walk(folder: Path, prefix: str, depth: int) -> Iterator[tuple[os.DirEntry[str], str]]:
+    with os.scandir(folder) as listing:
+        found = sorted(listing, key=lambda entry: entry.name)
+    for entry in found:
+        if _is_junk(entry.name):
+            continue
+        name = prefix + entry.name
+        yield entry, name
+        # One level past the limit is listed, so that the depth check can name it; nothing further.
+        if entry.is_dir(follow_symlinks=False) and depth >= 0:
+            yield from _walk(Path(entry.path), f"{name}/", depth - 1)
+
+
+def _archive_size(path: Path, label: str, bounds: Bounds) -> int:
+    size = path.stat().st_size
+    if size == 0:
+        raise PackageError(label, "", "is empty; send a zip archive with one file per sample")
+    if size > bounds.max_archive_bytes:
+        raise PackageError(label, "", f"is {size_text(size)}, at most {size_text(bounds.max_archive_bytes)} are taken")
+    with path.open("rb") as stream:
+        if stream.read(2) != b"PK":
+            kinds = ", ".join(SINGLE_FILE_SUFFIXES)
+            raise PackageError(label, "", f"is not a zip archive; send a .zip, or a single file named {kinds}")
+    return size
+
+
+class _GuardedFile:
+    """A file that refuses one huge read: zipfile takes a whole central directory into memory before it counts it."""
+
+    def __init__(self, stream: BinaryIO, most: int) -> None:
+        self.stream, self.most = stream, most
+        self.seek, self.tell, self.close = stream.seek, stream.tell, stream.close
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if size > self.most:
+            raise _DirectoryTooLarge
+        return self.stream.read(size if size >= 0 else self.most)
+
+
+class _DirectoryTooLarge(Exception):
+    pass
+
+
+def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack) -> tuple[list[_Entry], list[str], Findings]:
+    """Files and folders of an archive; whatever marks it as an attack or as broken is a fault."""
+    guarded = _GuardedFile(stream, max(2 * _CHUNK, bounds.max_entries * _DIRECTORY_BYTES_PER_ENTRY))
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(guarded))
+    except _DirectoryTooLarge:
+        raise PackageError(label, "", f"lists too many files; at most {bounds.max_entries} are taken") from None
+    except _UNREADABLE as error:
+        raise PackageError(label, "", f"is a broken zip archive ({shown(str(error))}); make it again") from None
+    infos = archive.infolist()
+    if len(infos) > bounds.max_entries:
+        raise PackageError(label, "", f"holds {len(infos)} files and folders, at most {bounds.max_entries} are taken")
+    _refuse_overlap(infos, archive.start_dir, label)
+    findings = Findings(label, PackageError)
+    entries: list[_Entry] = []
+    folders: list[str] = []
+    for info in infos:
+        name = info.orig_filename
+        fault = _zip_fault(info)
+        if fault:
+            findings.add("", fault, name)
+        elif name.endswith("/"):
+            folders.append(name[:-1])
+        elif not _is_junk(name):
+            entries.append(_Entry(name, info.file_size, partial(archive.open, info)))
+            _check_ratio(info, bounds, findings)
+    return entries, folders, findings
+
+
+def _zip_fault(info: zipfile.ZipInfo) -> str:
+    mode = info.external_attr >> 16
+    if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return _kind_fault(mode)
+    if info.flag_bits & 0x1:
+        return "is encrypted; make the archive without a password"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return f"is packed by an uncommon method (number {info.compress_type}); use plain deflate"
+    if info.filename.endswith("/") and info.file_size:
+        return "is a folder that holds data of its own; make the archive again"
+    return ""
+
+
+def _refuse_overlap(infos: list[zipfile.ZipInfo], directory_start: int, label: str) -> None:
+    """Files that share bytes are how a small archive unpacks to petabytes without a suspicious ratio."""
+    end = 0
+    for info in sorted(infos, key=lambda info: info.header_offset):
+        if info.header_offset < end or info.header_offset < 0:
+            raise PackageError(label, "", f"holds files that overlap, at {shown(info.orig_filename)}; make it again")
+        end = info.header_offset + 30 + info.compress_size
+    if end > directory_start:
+        raise PackageError(label, "", "holds a file that runs into the archive's own list; make it again")
+
+
+def _check_ratio(info: zipfile.ZipInfo, bounds: Bounds, findings: Findings) -> None:
+    if info.file_size > bounds.max_ratio * max(info.compress_size, _SMALL_PACKED):
+        grows = f"unpacks from {size_text(info.compress_size)} to {size_text(info.file_size)}"
+        findings.add("", f"{grows}, more than {bounds.max_ratio} times; it looks like a zip bomb", info.orig_filename)
+
+
+# --- checks on what was found
+
+
+def _check_sizes(entries: list[_Entry], packed: int | None, bounds: Bounds, findings: Findings) -> None:
+    total = 0
+    for entry in entries:
+        total += entry.size
+        if entry.size > bounds.max_file_bytes:
+            most = size_text(bounds.max_file_bytes)
+            findings.add("", f"is {size_text(entry.size)}, at most {most} are taken for one file", entry.name)
+    if total > bounds.max_total_bytes:
+        most = size_text(bounds.max_total_bytes)
+        findings.add("", f"unpacks to {size_text(total)}, at most {most} are taken")
+    if packed and total > bounds.max_ratio * max(packed, _SMALL_PACKED * max(1, len(entries))):
+        findings.add("", f"unpacks from {size_text(packed)} to {size_text(total)}; it looks like a zip bomb")
+
+
+def _checked_names(
+    entries: list[_Entry], folders: list[str], bounds: Bounds, findings: Findings, keep_top: bool
+) -> tuple[dict[str, _Entry], frozenset[str], str]:
+    """Names that are safe everywhere, each meaning one file, without a common top folder; and that folder."""
+    folders = [folder for folder in folders if not _is_junk(folder)]
+    for name in [entry.name for entry in entries] + folders:
+        fault = _name_fault(name, bounds.max_depth)
+        if fault:
+            findings.add("", fault, name)
+    findings.raise_if_any()
+    if not entries:
+        findings.add("", "holds no files; put one file per sample into it")
+    parents = {str(parent) for entry in entries for parent in PurePosixPath(entry.name).parents} - {"."}
+    every_folder = set(folders) | parents
+    _check_unique([entry.name for entry in entries], every_folder, findings)
+    findings.raise_if_any()
+    top = "" if keep_top else _common_top([entry.name for entry in entries])
+    cut = len(top)
+    kept = {folder[cut:] for folder in every_folder if folder.startswith(top) and folder[cut:]}
+    named = {unicodedata.normalize("NFC", entry.name[cut:]): entry for entry in entries}
+    return named, frozenset(kept), unicodedata.normalize("NFC", top)
+
+
+def _name_fault(name: str, max_depth: int) -> str:
+    """Why a name is refused, or nothing."""
+    parts = name.split("/")
+    if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in name):
+        return "has control or invisible characters in its name"
+    if "\\" in name:
+        return "has a backslash in its name; use / between folders"
+    if name.startswith("/") or name[1:2] == ":":
+        return "has an absolute path; use names relative to the archive"
+    if ".." in parts:
+        return "leads outside the archive with .."
+    if "." in parts or "" in parts:
+        return "has an empty or . folder in its name"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"has a name of {len(name)} characters, at most {MAX_NAME_LENGTH} are taken"
+    if len(parts) - 1 > max_depth:
+        return f"lies {len(parts) - 1} folders deep, at most {max_depth} are taken"
+    if name.lower().endswith(ARCHIVE_SUFFIXES):
+        return "is an archive within the upload; send its files directly"
+    return ""
+
+
+def _check_unique(names: list[str], folders: set[str], findings: Findings) -> None:
+    seen: dict[str, str] = {_folded(folder): folder for folder in folders}
+    for name in names:
+        folded = _folded(name)
+        if folded not in seen:
+            seen[folded] = name
+        elif seen[folded] == name:
+            findings.add("", "is named twice", name)
+        else:
+            findings.add("", f"differs from {shown(seen[folded])} by case or accents' encoding only", name)
+
+
+def _common_top(names: list[str]) -> str:
+    first = names[0].split("/", 1)
+    top = f"{first[0]}/"
+    return top if len(first) == 2 and all(name.startswith(top) for name in names) else ""
+
+
+def _is_junk(name: str) -> bool:
+    """Whether file managers made it: folders' settings, previews, and macOS's second half of each file (``._name``)."""
+    return any(part in JUNK_NAMES or part.startswith("._") for part in name.rstrip("/").split("/"))
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _kind_fault(mode: int) -> str:
+    kind = "a symbolic link" if stat.S_ISLNK(mode) else "a special file"
+    return f"is {kind}; put the file itself there"
+
+
+def _read_exactly(stream: IO[bytes], size: int) -> bytes | None:
+    """``size`` bytes when the stream holds exactly that many, else nothing; never takes more than one chunk beyond."""
+    taken = io.BytesIO()  # gives its bytes away without a copy
+    while taken.tell() <= size:
+        chunk = stream.read(min(_CHUNK, size + 1 - taken.tell()))
+        if not chunk:
+            break
+        taken.write(chunk)
+    return taken.getvalue() if taken.tell() == size else None

@@ -1,0 +1,368 @@
+"""Meshes in PLY: text and both binary forms, any order of elements and properties, polygons, colours of either kind."""
+
+import re
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from submissions.formats.arrays import Mesh, Naming, mesh
+from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError
+from submissions.formats.lines import Cursor, Piece, Rows, spread, word_text
+from submissions.formats.mesh.polygons import bytes_of, fan, from_corners
+
+MAX_HEADER_BYTES = 100_000
+MAX_ELEMENTS, MAX_PROPERTIES = 32, 512
+_FORMATS = {b"ascii": "", b"binary_little_endian": "<", b"binary_big_endian": ">"}
+_KINDS = {
+    "i1": b"char int8", "u1": b"uchar uint8", "i2": b"short int16", "u2": b"ushort uint16",
+    "i4": b"int int32", "u4": b"uint uint32", "f4": b"float float32", "f8": b"double float64",
+}  # fmt: skip
+_KIND_OF = {name: code for code, names in _KINDS.items() for name in names.split()}
+_UNPACK = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I"}
+_CORNERS = ("vertex_indices", "vertex_index")
+_NONE = np.zeros(0, np.int64)
+_COLOUR = ("red", "green", "blue")
+_END = re.compile(rb"^end_header[ \t]*(?:\r\n|\n|\r)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Property:
+    """A column of an element: its type, and for a list the type of its length too, as numpy writes them."""
+
+    name: str
+    kind: str
+    length: str = ""
+
+
+@dataclass(frozen=True)
+class Element:
+    name: str
+    count: int
+    properties: tuple[Property, ...]
+
+    def has(self, *names: str) -> bool:
+        return set(names) <= {column.name for column in self.properties if not column.length}
+
+    @property
+    def least(self) -> int:
+        """The fewest bytes that a row of it takes in a binary file."""
+        return sum(np.dtype(column.length or column.kind).itemsize for column in self.properties)
+
+
+@dataclass
+class _Table:
+    """The rows of an element that are kept: plain columns, and one list as its values in a row and its lengths."""
+
+    columns: dict[str, NDArray]
+    values: NDArray
+    sizes: NDArray[np.int64]
+    places: NDArray[np.int64]  # the lines of a text file; of none in a binary one
+
+
+def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
+    """Reads a PLY file; raises ``FormatError`` naming lines or elements. A polygon is a fan around its first corner."""
+    findings = Findings(file)
+    order, elements, start = _header(data, file)
+    _check_counts(elements, max_vertices, max_faces, len(data) - start, file)
+    if order:
+        tables = _read_binary(data, start, order, elements, findings)
+    else:
+        first_line = len(data[:start].splitlines()) + 1
+        tables = _read_text(Rows(data, file, start, first_line), elements, findings)
+    vertex, face = tables.get("vertex"), tables.get("face")
+    if vertex is None:
+        raise FormatError(file, "", 'has no element "vertex"')
+    if not set("xyz") <= vertex.columns.keys():
+        raise FormatError(file, "", "has lists of different lengths among the properties of its vertices; export plain vertices")
+    with np.errstate(invalid="ignore"):  # of what is no number, which is refused below
+        points = np.stack([vertex.columns[axis].astype(np.float64) for axis in "xyz"], axis=1)
+    if face is None:
+        return mesh(points, np.zeros((0, 3), np.int64), None, _naming(vertex, None, np.zeros(0, np.int64)), findings)
+    if int((face.sizes - 2).sum()) > max_faces:
+        raise FormatError(file, "", f"has {int((face.sizes - 2).sum())} triangles, at most {max_faces} are taken for this sample")
+    faces, polygon = fan(face.values if face.values.dtype.kind == "f" else face.values.astype(np.int64), face.sizes)
+    found = mesh(points, faces, None, _naming(vertex, face, polygon), findings)
+    by_face, by_vertex = _colours(face), _colours(vertex)
+    colours = None if by_vertex is None else from_corners(by_vertex, found.faces)
+    return Mesh(found.vertices, found.faces, colours if by_face is None else by_face[polygon])
+
+
+def write_ply(item: Mesh) -> bytes:
+    """Binary PLY with coordinates in 64 bits, and colours of faces where there are any; reads back bit for bit."""
+    coloured = item.face_colours is not None
+    head = ["ply", "format binary_little_endian 1.0", f"element vertex {len(item.vertices)}"]
+    head += [f"property double {axis}" for axis in "xyz"]
+    head += [f"element face {len(item.faces)}", "property list uchar int vertex_indices"]
+    head += [f"property uchar {name}" for name in _COLOUR] if coloured else []
+    rows = np.zeros(len(item.faces), np.dtype([("n", "u1"), ("corners", "<i4", 3), *([("colour", "u1", 3)] if coloured else [])]))
+    rows["n"], rows["corners"] = 3, item.faces
+    if coloured:
+        rows["colour"] = item.face_colours
+    return "\n".join([*head, "end_header\n"]).encode() + item.vertices.astype("<f8").tobytes() + rows.tobytes()
+
+
+def _naming(vertex: _Table, face: _Table | None, polygon: NDArray[np.int64]) -> Naming:
+    def corner_place(n: int) -> str:
+        assert face is not None
+        row = int(polygon[n])
+        return f"line {face.places[row]}" if len(face.places) else f"face {row}"
+
+    return Naming(lambda n: f"line {vertex.places[n]}" if len(vertex.places) else f"vertex {n}", corner_place, str, element="face")
+
+
+def _colours(table: _Table) -> NDArray[np.uint8] | None:
+    if not set(_COLOUR) <= table.columns.keys():
+        return None
+    return bytes_of(np.stack([table.columns[name] for name in _COLOUR], axis=1))
+
+
+# --- the header
+
+
+def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
+    """The byte order (empty for text), the elements and where they begin."""
+    end = _END.search(data[:MAX_HEADER_BYTES])
+    if not data.startswith(b"ply") or not end:
+        what = "does not begin with ply" if not data.startswith(b"ply") else f"has no end_header in its first {MAX_HEADER_BYTES} bytes"
+        raise FormatError(file, "", f"is no PLY file: it {what}")
+    order: str | None = None
+    elements: list[tuple[str, int, list[Property]]] = []
+    for number, line in enumerate(data[: end.start()].splitlines(), 1):
+        words = line.split()
+        if not words or words[0] in (b"ply", b"comment", b"obj_info"):
+            continue
+        fault = ""
+        if words[0] == b"format" and len(words) == 3 and words[1] in _FORMATS:
+            order = _FORMATS[words[1]]
+        elif words[0] == b"element" and len(words) == 3 and re.fullmatch(rb"\d{1,18}", words[2]):
+            elements.append((word_text(words[1]), int(words[2]), []))
+            fault = "there are too many elements" if len(elements) > MAX_ELEMENTS else ""
+        elif words[0] == b"property" and elements:
+            fault = _add_property(words, elements[-1][2])
+        else:
+            fault = f'"{word_text(line)}" is no line of a PLY header'
+        if fault:
+            raise FormatError(file, f"line {number}", fault)
+    if order is None:
+        raise FormatError(file, "", "does not say its format: ascii, binary_little_endian or binary_big_endian")
+    if len({name for name, _, _ in elements}) != len(elements):
+        raise FormatError(file, "", "has two elements of one name")
+    return order, [Element(name, count, tuple(columns)) for name, count, columns in elements], end.end()
+
+
+def _add_property(words: list[bytes], columns: list[Property]) -> str:
+    """Adds the property of a header's line, or returns why not."""
+    *kinds, name = words[1:] or [b""]
+    is_list = kinds[:1] == [b"list"]
+    found = [_KIND_OF.get(kind) for kind in (kinds[1:] if is_list else kinds)]
+    if len(found) != (2 if is_list else 1) or None in found or (is_list and found[0] in ("f4", "f8")):
+        return f'"{word_text(b" ".join(words))}" is no property of PLY'
+    if len(columns) == MAX_PROPERTIES or word_text(name) in {column.name for column in columns}:
+        return f'the property "{word_text(name)}" is one too many, or stands there twice'
+    columns.append(Property(word_text(name), str(found[-1]), str(found[0]) if is_list else ""))
+    return ""
+
+
+def _check_counts(elements: list[Element], max_vertices: int, max_faces: int, held: int, file: str) -> None:
+    """Everything that the header claims, held against the limits and the bytes that follow it."""
+    for element in elements:
+        most = {"vertex": max_vertices, "face": max_faces}.get(element.name)
+        if most is not None and element.count > most:
+            plural = {"vertex": "vertices", "face": "faces"}[element.name]
+            raise FormatError(file, "", f"has {element.count} {plural}, at most {most} are taken for this sample")
+        if element.count and not element.properties:
+            raise FormatError(file, "", f'has an element "{element.name}" without properties')
+        if element.count > held:
+            raise FormatError(file, "", f'claims {element.count} rows of "{element.name}", {held} bytes follow its header')
+        if element.name == "vertex" and not element.has(*"xyz"):
+            raise FormatError(file, "", "has vertices without x, y and z")
+        if element.name == "face" and element.count and _corners_of(element) is None:
+            raise FormatError(file, "", f"has faces without a list {' or '.join(_CORNERS)}")
+        if element.name == "tristrips" and element.count:
+            raise FormatError(file, "", "holds strips of triangles; export plain faces")
+
+
+def _corners_of(element: Element) -> Property | None:
+    return next((column for column in element.properties if column.length and column.name in _CORNERS), None)
+
+
+# --- text
+
+
+def _read_text(rows: Rows, elements: list[Element], findings: Findings) -> dict[str, _Table]:
+    tables: dict[str, _Table] = {}
+    for element in elements:
+        kept = _corners_of(element) if element.name == "face" else None
+        pieces = []
+        for piece in rows.take(element.count, f'rows of "{element.name}"'):
+            if element.name in ("vertex", "face"):
+                pieces.append(_text_piece(element, kept, piece, findings))
+        if element.name in ("vertex", "face"):
+            tables[element.name] = _joined(element, pieces)
+    return tables
+
+
+def _text_piece(element: Element, kept: Property | None, piece: Piece, findings: Findings) -> _Table:
+    columns: dict[str, NDArray] = {}
+    values, sizes = np.zeros(0), np.zeros(0, np.int64)
+    if not any(column.length for column in element.properties):
+        table = piece.table(len(element.properties), findings)
+        return _Table({column.name: table[:, n] for n, column in enumerate(element.properties)}, values, sizes, piece.places)
+    cursor = Cursor(piece, findings)
+    for column in element.properties:
+        if column is kept:
+            values, sizes = cursor.list(column.name, least=3)
+        elif column.length:
+            cursor.list(column.name)
+        else:
+            columns[column.name] = cursor.number(column.name)
+    return _Table(columns, values, sizes, piece.places)
+
+
+def _joined(element: Element, pieces: list[_Table]) -> _Table:
+    """The pieces of a text element as one, each column in the type that the header gives it."""
+    plain = [column for column in element.properties if not column.length]
+    columns: dict[str, NDArray] = {}
+    for column in plain:
+        whole = np.concatenate([np.zeros(0), *(piece.columns[column.name] for piece in pieces)])
+        # Colours alone depend on the type; coordinates are kept as exactly as they are written.
+        columns[column.name] = whole if column.kind[0] == "f" else np.clip(np.nan_to_num(whole), -(2**31), 2**32).astype(np.int64)
+    values = np.concatenate([np.zeros(0), *(piece.values for piece in pieces)])
+    sizes, places = (np.concatenate([_NONE, *(getattr(piece, name) for piece in pieces)]) for name in ("sizes", "places"))
+    return _Table(columns, values, sizes, places)
+
+
+# --- binary
+
+
+def _read_binary(data: bytes, at: int, order: str, elements: list[Element], findings: Findings) -> dict[str, _Table]:
+    tables: dict[str, _Table] = {}
+    for element in elements:
+        if at + element.count * element.least > len(data):
+            raise FormatError(findings.file, f"element {element.name}", f"ends before its {element.count} rows; is it cut short?")
+        if not any(column.length for column in element.properties):
+            kind = np.dtype([(column.name, order + column.kind) for column in element.properties])
+            rows = np.frombuffer(data, kind, element.count, at)
+            at += element.count * kind.itemsize
+            found = _Table({name: rows[name] for name in kind.names or ()}, np.zeros(0), _NONE, _NONE)
+        else:
+            found, at = _binary_lists(data, at, order, element, findings)
+        if element.name in ("vertex", "face"):
+            tables[element.name] = found
+    return tables
+
+
+def _binary_lists(data: bytes, at: int, order: str, element: Element, findings: Findings) -> tuple[_Table, int]:
+    """Rows with lists: all at once where every list is as long as in the first row, else row by row."""
+    kept = _corners_of(element)
+    first = _lengths_at(data, at, order, element) if element.count else None
+    if first is not None:
+        kind = np.dtype([entry for column in element.properties for entry in _fields(column, order, first.get(column.name))])
+        if at + element.count * kind.itemsize <= len(data):
+            rows = np.frombuffer(data, kind, element.count, at)
+            if all((rows[f"{name} "] == length).all() for name, length in first.items()):
+                columns = {column.name: rows[column.name] for column in element.properties if not column.length}
+                values, sizes = np.zeros(0), np.zeros(0, np.int64)
+                if kept:
+                    _refuse_short(np.full(1, first[kept.name]), findings)
+                    values, sizes = rows[kept.name].reshape(-1), np.full(element.count, first[kept.name], np.int64)
+                return _Table(columns, values, sizes, _NONE), at + element.count * kind.itemsize
+    return _row_by_row(data, at, order, element, kept, findings)
+
+
+def _fields(column: Property, order: str, length: int | None) -> list[tuple]:
+    if length is None:
+        return [(column.name, order + column.kind)]
+    # No name in a header ends with a space, so this one is free.
+    return [(f"{column.name} ", order + column.length), (column.name, order + column.kind, (length,))]
+
+
+def _lengths_at(data: bytes, at: int, order: str, element: Element) -> dict[str, int] | None:
+    """The lengths of the lists of the row at byte ``at``; None where it runs past the end."""
+    found = {}
+    for column in element.properties:
+        size = np.dtype(column.kind).itemsize
+        if column.length:
+            width = np.dtype(column.length).itemsize
+            if at + width > len(data):
+                return None
+            (length,) = struct.unpack_from((order or "<") + _UNPACK[column.length], data, at)
+            if length < 0 or at + width + length * size > len(data):
+                return None
+            found[column.name] = length
+            at += width + length * size
+        else:
+            at += size
+    return found if at <= len(data) else None
+
+
+def _row_by_row(data: bytes, at: int, order: str, element: Element, kept: Property | None, findings: Findings) -> tuple[_Table, int]:
+    """Where each row and its kept list begin is found one by one; the values are then gathered by their places."""
+    # What stands between two lists is skipped in one step: (bytes to skip, unpack the length, its width, bytes per value, kept?).
+    steps, gap = [], 0
+    for column in element.properties:
+        size = np.dtype(column.kind).itemsize
+        if column.length:
+            unpack = struct.Struct(order + _UNPACK[column.length])
+            steps.append((gap, unpack.unpack_from, unpack.size, size, column is kept))
+            gap = 0
+        else:
+            gap += size
+    starts, lists, sizes, n = [], [], [], 0
+    try:
+        for n in range(element.count):
+            starts.append(at)
+            for skip, unpack_from, width, size, is_kept in steps:
+                at += skip
+                (length,) = unpack_from(data, at)
+                if length < 0:
+                    raise FormatError(findings.file, f"{element.name} {n}", f"has a list of {length} values")
+                at += width
+                if is_kept:
+                    lists.append(at)
+                    sizes.append(length)
+                at += length * size
+            at += gap
+    except struct.error:
+        at = len(data) + 1
+    if at > len(data):
+        raise FormatError(findings.file, f"{element.name} {n}", "reaches past the end of the file; is it cut short?")
+    lengths = np.array(sizes, np.int64)
+    _refuse_short(lengths, findings)
+    values = np.zeros(0)
+    if kept:
+        values = _gathered(data, np.array(lists, np.int64), lengths, np.dtype(order + kept.kind))
+    return _Table(_plain_columns(data, starts, lists, lengths, order, element, kept), values, lengths, _NONE), at
+
+
+def _refuse_short(sizes: NDArray[np.int64], findings: Findings) -> None:
+    for n in np.flatnonzero(sizes < 3)[:MAX_FINDINGS_PER_FILE].tolist():
+        findings.add(f"face {n}", f"has {sizes[n]} vertices, there must be 3 or more")
+    findings.raise_if_any()
+
+
+def _gathered(data: bytes, starts: NDArray[np.int64], counts: NDArray[np.int64], kind: np.dtype) -> NDArray:
+    """Runs of values of one type that begin at the given bytes, one run after the other."""
+    places = spread(starts, counts * kind.itemsize)
+    return np.frombuffer(np.frombuffer(data, np.uint8)[places].tobytes(), kind)
+
+
+def _plain_columns(
+    data: bytes, starts: list[int], lists: list[int], sizes: NDArray[np.int64], order: str, element: Element, kept: Property | None
+) -> dict[str, NDArray]:
+    """The colours of rows of different lengths, where they stand before any list or right behind the only one."""
+    n_lists = sum(bool(column.length) for column in element.properties)
+    at = np.array(starts, np.int64)
+    columns: dict[str, NDArray] = {}
+    for column in element.properties:
+        size = np.dtype(column.kind).itemsize
+        if column.length:
+            if n_lists > 1 or column is not kept:
+                return columns
+            at = np.array(lists, np.int64) + sizes * size
+        else:
+            columns[column.name] = _gathered(data, at, np.ones(len(at), np.int64), np.dtype(order + column.kind))
+            at = at + size
+    return columns

@@ -1,0 +1,259 @@
+"""A reference of renders as a folder, read and written:
+
+<scene>/<view>.png            what an entry's render of the view is held against
+<scene>/masks/<view>.png      which of its pixels count for the masked metrics: grey, above 127 inside
+<scene>/clean/<any>.png       clean views of the scene, all of one size
+<scene>/rois.json             {"<view>": [{"box": [x1, y1, x2, y2], "label": "chair"}, ...], ...}
+<scene>/views.json            the views without a reference image: ["<view>", ...], or
+                              [{"view": "<view>", "width": 512, "height": 512}, ...] where a size is asked for
+prompts.json                  {"<scene>": "text", ...}, or a list for scenes that are called 0, 1, 2, ...
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from submissions.formats.archive import Package
+from submissions.formats.errors import Findings, FormatError
+from submissions.formats.render.images import WHITE, Colour, read_image, read_mask
+from submissions.formats.render.views import MAX_SIDE, CleanViews, Render, Roi, View, encoded, render, with_scenes
+from submissions.formats.text import parse_json
+from submissions.kinds import RENDER
+
+MASKS, CLEAN = "masks", "clean"
+ROIS, VIEWS, PROMPTS = "rois.json", "views.json", "prompts.json"
+MAX_JSON_BYTES = 8_000_000
+MAX_JSON_VALUES = 500_000
+MAX_PROMPT = 2000
+
+
+@dataclass
+class _Scene:
+    """The files of one scene, by what they are: name of the view -> file."""
+
+    images: dict[str, str] = field(default_factory=dict)
+    masks: dict[str, str] = field(default_factory=dict)
+    clean: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)  # rois.json and views.json
+
+
+def read(package: Package, label: str, background: Colour = WHITE) -> dict[str, View]:
+    """All views of an open package, by ``scene/view``, in the order of names.
+
+    ``label`` is what the scene is called where the package is one scene's own folder. Raises ``FormatError`` with the
+    faults of all files.
+    """
+    findings = Findings(label)
+    scenes, prompts = _sorted_out(package, label, findings)
+    views: dict[str, View] = {}
+    for name, scene in sorted(scenes.items()):
+        views |= _Reader(package, name, scene, background, prompts.get(name, ""), findings).views()
+    findings.raise_if_any()
+    return with_scenes(dict(sorted(views.items())))
+
+
+def files(views: Mapping[str, View]) -> Iterator[tuple[str, bytes]]:
+    """The folder of these views: each file's path and content, so that ``read`` gives the same views."""
+    prompts: dict[str, str] = {}
+    scenes: dict[str, dict[str, View]] = {}
+    for item, view in views.items():
+        scene, _, name = item.partition("/")
+        scenes.setdefault(scene, {})[name] = view
+        if view.prompt:
+            prompts[scene] = view.prompt
+    for scene, named in scenes.items():
+        yield from ((f"{scene}/{name}.png", view.image.png) for name, view in named.items() if view.image)
+        yield from ((f"{scene}/{MASKS}/{name}.png", view.mask) for name, view in named.items() if view.mask)
+        clean = next((view.clean for view in named.values() if view.clean), None)
+        yield from ((f"{scene}/{CLEAN}/{n:05d}.png", image.png) for n, image in enumerate(clean.images if clean else ()))
+        rois = {name: [_roi_entry(roi) for roi in view.rois] for name, view in named.items() if view.rois}
+        bare = [{"view": name, "width": v.width, "height": v.height} for name, v in named.items() if v.image is None]
+        yield from ((f"{scene}/{name}", _json(content)) for name, content in ((ROIS, rois), (VIEWS, bare)) if content)
+    if prompts:
+        yield PROMPTS, _json(prompts)
+
+
+def _roi_entry(roi: Roi) -> dict[str, Any]:
+    return {"box": [roi.x1, roi.y1, roi.x2, roi.y2], "label": roi.label}
+
+
+def _json(content: object) -> bytes:
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _sorted_out(package: Package, label: str, findings: Findings) -> tuple[dict[str, _Scene], dict[str, str]]:
+    """The scenes' files, and the prompts by scene."""
+    scenes: dict[str, _Scene] = {}
+    prompts: dict[str, str] = {}
+    alone = any("/" not in file.name and file.name != PROMPTS and _is_ours(file.name) for file in package.files)
+    scene_name = package.top.rstrip("/") or PurePosixPath(label).stem
+    for file in package.files:
+        if file.name == PROMPTS:
+            prompts = prompts_of(package, file.name, findings)
+            continue
+        if not _is_ours(file.name):
+            continue  # texts that explain
+        parts = PurePosixPath(file.name).parts
+        folders = (scene_name, *parts[:-1]) if alone else parts[:-1]
+        fault = _put(scenes, folders, PurePosixPath(file.name), file.name)
+        if fault:
+            findings.add("", fault, file.name)
+    return scenes, prompts
+
+
+def _is_ours(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.suffix.lower() in RENDER.suffixes or path.name in (ROIS, VIEWS)
+
+
+def _put(scenes: dict[str, _Scene], folders: tuple[str, ...], path: PurePosixPath, file: str) -> str:
+    """Files one image or note under its scene; returns what is wrong with its place, or nothing."""
+    inner = folders[1:]
+    if not folders or inner not in ((), (MASKS,), (CLEAN,)):
+        return f"lies in no place a reference has; put views into <scene>/, masks into <scene>/{MASKS}/, clean views into <scene>/{CLEAN}/"
+    scene = scenes.setdefault(folders[0], _Scene())
+    if path.suffix.lower() == ".json":
+        if inner:
+            return f"belongs beside the views, not into {inner[0]}/"
+        scene.notes[path.name] = file
+        return ""
+    kind = {(): scene.images, (MASKS,): scene.masks, (CLEAN,): scene.clean}[inner]
+    if path.stem in kind:
+        return f"gives {path.stem}, which {kind[path.stem]} gives too"
+    kind[path.stem] = file
+    return ""
+
+
+def prompts_of(package: Package, name: str, findings: Findings) -> dict[str, str]:
+    try:
+        content = parse_json(package.read(name, MAX_JSON_BYTES), name, MAX_JSON_VALUES)
+    except FormatError as error:
+        findings.add(error.where, error.reason, name)
+        return {}
+    named = {str(n): text for n, text in enumerate(content)} if isinstance(content, list) else content
+    if not isinstance(named, dict) or not all(isinstance(text, str) and len(text) <= MAX_PROMPT for text in named.values()):
+        findings.add("", f"must be a list of texts, or texts by scene, each of at most {MAX_PROMPT} characters", name)
+        return {}
+    return named
+
+
+class _Reader:
+    """The reading of one scene's files; faults are noted and the rest is read on."""
+
+    def __init__(self, package: Package, name: str, scene: _Scene, background: Colour, prompt: str, findings: Findings) -> None:
+        self.package, self.name, self.scene, self.background, self.prompt = package, name, scene, background, prompt
+        self.findings = findings
+
+    def views(self) -> dict[str, View]:
+        clean = self._clean()
+        rois, bare = self._rois(), self._bare()
+        found: dict[str, View] = {}
+        for view in sorted({*self.scene.images, *bare}):
+            image = self._image(self.scene.images[view]) if view in self.scene.images else None
+            size = (image.width, image.height) if image else bare.get(view, (0, 0))
+            found[f"{self.name}/{view}"] = View(image, *size, self._mask(view, image), rois.pop(view, ()), clean, self.prompt)
+        for view, file in self.scene.masks.items():
+            if view not in self.scene.images:
+                self._fault(file, "is a mask of no view; name it after a view that has a reference image")
+        for view in rois:
+            self._fault(self.scene.notes[ROIS], f"names {view}, which is no view of this scene")
+        if clean and not found:
+            self._fault(f"{self.name}/", f"has clean views but no view to be sent; list these in {self.name}/{VIEWS}")
+        return found
+
+    def _image(self, file: str) -> Render | None:
+        try:
+            return render(read_image(self.package.read(file), file, self.background))
+        except FormatError as error:
+            self.findings.add(error.where, error.reason, error.file)
+            return None
+
+    def _mask(self, view: str, image: Render | None) -> bytes | None:
+        if image is None or view not in self.scene.masks:
+            return None
+        file = self.scene.masks[view]
+        try:
+            return encoded(read_mask(self.package.read(file), file, (image.width, image.height)))
+        except FormatError as error:
+            self.findings.add(error.where, error.reason, error.file)
+            return None
+
+    def _clean(self) -> CleanViews | None:
+        found = [self._image(file) for _, file in sorted(self.scene.clean.items())]
+        images = [image for image in found if image]
+        sizes = sorted({(image.width, image.height) for image in images})
+        if len(sizes) > 1:
+            shown = ", ".join(f"{width} × {height}" for width, height in sizes[:4])
+            self._fault(f"{self.name}/{CLEAN}/", f"holds images of different sizes ({shown}); clean views must have one size")
+        return CleanViews.of(images) if len(sizes) == 1 else None
+
+    def _rois(self) -> dict[str, tuple[Roi, ...]]:
+        content = self._note(ROIS)
+        if content is None:
+            return {}
+        if not isinstance(content, dict):
+            self._fault(self.scene.notes[ROIS], "must be an object with a list of regions for each view")
+            return {}
+        found = {}
+        for view, entries in content.items():
+            regions = [_roi(entry) for entry in entries] if isinstance(entries, list) else [None]
+            if None in regions:
+                self._fault(
+                    self.scene.notes[ROIS], f'{view}: each region must be {{"box": [x1, y1, x2, y2], "label": "…"}} with x1 < x2, y1 < y2'
+                )
+            found[view] = tuple(roi for roi in regions if roi)
+        return found
+
+    def _bare(self) -> dict[str, tuple[int, int]]:
+        """The views without a reference image and their sizes."""
+        content = self._note(VIEWS)
+        entries = content if isinstance(content, list) else []
+        found = {}
+        for entry in entries:
+            view, size = _bare_view(entry)
+            if not view or view in self.scene.images:
+                why = f"lists {view}, which has a reference image" if view else "holds an entry that is no view; see the documentation"
+                self._fault(self.scene.notes[VIEWS], why)
+            else:
+                found[view] = size
+        if content is not None and not isinstance(content, list):
+            self._fault(self.scene.notes[VIEWS], "must be a list of views")
+        return found
+
+    def _note(self, kind: str) -> Any:
+        if kind not in self.scene.notes:
+            return None
+        file = self.scene.notes[kind]
+        try:
+            return parse_json(self.package.read(file, MAX_JSON_BYTES), file, MAX_JSON_VALUES)
+        except FormatError as error:
+            self.findings.add(error.where, error.reason, error.file)
+            return None
+
+    def _fault(self, file: str, reason: str) -> None:
+        self.findings.add("", reason, file)
+
+
+def _roi(entry: Any) -> Roi | None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("label"), str) or not isinstance(entry.get("box"), list):
+        return None
+    box = entry["box"]
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and abs(v) <= MAX_SIDE for v in box)
+    if len(box) != 4 or not numbers:
+        return None
+    x1, y1, x2, y2 = (float(v) for v in box)
+    roi = Roi(x1, y1, x2, y2, entry["label"])
+    return None if roi.fault else roi
+
+
+def _bare_view(entry: Any) -> tuple[str, tuple[int, int]]:
+    """A view of ``views.json`` and its size; an empty name where it is none."""
+    if isinstance(entry, str):
+        return entry, (0, 0)
+    if not isinstance(entry, dict) or not isinstance(entry.get("view"), str):
+        return "", (0, 0)
+    size = entry.get("width", 0), entry.get("height", 0)
+    whole = all(type(side) is int and 0 <= side <= most for side, most in zip(size, RENDER.most, strict=True))
+    return (entry["view"], size) if whole and bool(size[0]) == bool(size[1]) else ("", (0, 0))

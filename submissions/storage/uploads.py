@@ -1,0 +1,200 @@
+"""The upload door. The page, the API and through it the client all come in here.
+
+An upload is reserved (`start`), sent in parts (`save_part`, or straight to S3) and finished
+(`finish`), or sent whole in one request (`send_whole`). Every step can be repeated after a lost
+connection. What the row says about size and hash is compared with what storage really holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import structlog
+from django.utils import timezone
+
+from submissions.errors import Refused
+from submissions.models import Membership, Phase, Status, Submission, Team
+from submissions.permissions import require
+from submissions.storage.stored_files import BLOCK, Arrived, PartsMissing, StorageError, drop_file, part_plan, store
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """How the bytes of a reserved upload are to be sent. `urls` holds the signed addresses of the
+    parts that have not come yet; empty where parts come through this service."""
+
+    kind: str
+    part_size: int
+    parts_done: list[int]
+    urls: dict[int, str]
+    expires_at: datetime
+
+
+def team_of(user, phase: Phase) -> Team:
+    """The team `user` uploads for. Raises what `require` raises where they may not upload."""
+    require(user, "phase.upload", phase)
+    return Membership.objects.select_related("team").get(challenge=phase.challenge, user=user).team
+
+
+def start(user, phase: Phase, *, file_name: str, size: int, sha256: str = "", now=None, **texts: str) -> Submission:
+    """Reserve an upload and make room for its bytes. `texts` are the entry's own, see
+    `models.entered`. Raises `Refused`, StorageError and what `require` raises."""
+    submission = Submission.reserve(phase, team_of(user, phase), user, file_name=file_name, size=size, sha256=sha256, now=now, **texts)
+    try:
+        _notes(submission)
+    except StorageError:
+        submission.cancel()  # nothing was used up
+        raise
+    return submission
+
+
+def _notes(submission: Submission) -> dict[str, Any]:
+    """The storage's notes on an open upload, made where the first attempt did not come that far."""
+    if not submission.upload_data:
+        where = store()
+        notes = where.start_upload(f"submissions/{submission.pk}", submission.file_name, submission.size)
+        if not Submission.objects.filter(pk=submission.pk, upload_data={}).update(upload_data=notes):
+            submission.refresh_from_db()
+            if submission.upload_data.get("upload_id") != notes.get("upload_id"):
+                where.drop_upload(notes)
+            return submission.upload_data
+        submission.upload_data = notes
+    return submission.upload_data
+
+
+def _require_open(submission: Submission, now: datetime | None) -> None:
+    open_until = submission.upload_expires_at
+    if submission.status != Status.UPLOADING or open_until is None or open_until <= (now or timezone.now()):
+        raise Refused("This upload is no longer open: it was finished, cancelled or ran out of time; start it again.", "upload_over")
+
+
+def offer(submission: Submission, now: datetime | None = None) -> Offer:
+    """Where to send what is still missing; call it again to go on after a break."""
+    _require_open(submission, now)
+    where, notes = store(), _notes(submission)
+    seconds = max(1, int((submission.upload_expires_at - (now or timezone.now())).total_seconds()))
+    done = where.parts_done(notes)
+    numbers = range(1, len(part_plan(notes["size"], notes["part_size"])) + 1)
+    signed = {number: where.part_url(notes, number, seconds) for number in numbers if number not in done}
+    return Offer(
+        kind=notes["kind"], part_size=notes["part_size"], parts_done=done,
+        urls={number: url for number, url in signed.items() if url}, expires_at=submission.upload_expires_at,
+    )  # fmt: skip
+
+
+def resume(submission: Submission, now: datetime | None = None) -> None:
+    """Go on with an upload, or say that it still goes on where its parts come elsewhere. Raises `Refused`."""
+    _require_open(submission, now)
+    submission.hold_place(now)
+
+
+def pause(submission: Submission, now: datetime | None = None) -> None:
+    """Stop an upload for now; what has come of it stays until it runs out."""
+    _require_open(submission, now)
+    submission.leave_place()
+
+
+def save_part(submission: Submission, number: int, stream: BinaryIO, now: datetime | None = None) -> list[int]:
+    """Keep one part that comes through this service; returns the numbers that are there."""
+    resume(submission, now)
+    where, notes = store(), _notes(submission)
+    if where.kind != "chunks":
+        raise Refused("Send the parts to the addresses given with the upload, not here.", "parts_elsewhere")
+    plan = part_plan(notes["size"], notes["part_size"])
+    try:
+        where.save_part(notes, number, stream)
+    except PartsMissing:
+        expected = f"part {number} has {plan[number - 1]:,} bytes" if 1 <= number <= len(plan) else f"there are {len(plan)} parts"
+        raise Refused(f"Part {number} of {submission.file_name} does not fit: {expected}; send it again.", "part_size") from None
+    return where.parts_done(notes)
+
+
+def finish(submission: Submission, now: datetime | None = None) -> Submission:
+    """All parts were sent: join them, check what arrived, queue the entry. Doing it again after
+    it worked changes nothing."""
+    if submission.status != Status.UPLOADING and submission.received_at is not None:
+        return submission
+    resume(submission, now)  # joining takes a while, and would be in vain
+    notes = _notes(submission)
+    try:
+        arrived = store().finish_upload(notes)
+    except PartsMissing as error:
+        shown = ", ".join(str(number) for number in error.numbers[:10])
+        more = f" and {len(error.numbers) - 10} more" if len(error.numbers) > 10 else ""
+        what = f"part {shown} is missing; send it" if len(error.numbers) == 1 else f"parts {shown}{more} are missing; send them"
+        raise Refused(f"{submission.file_name} is not complete: {what}.", "parts_missing") from None
+    _receive(submission, arrived, now)
+    _forget(notes)
+    return submission
+
+
+def send_whole(
+    user, phase: Phase, path: Path, *, file_name: str, sha256: str = "", now: datetime | None = None, **texts: str
+) -> Submission:
+    """An upload that came in one request and lies at `path`."""
+    team = team_of(user, phase)
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    arrived_sha256 = digest.hexdigest()
+    if sha256 and sha256.strip().lower() != arrived_sha256:
+        raise Refused(f"{file_name} arrived with another checksum than announced; upload it again.", "checksum")
+    size = path.stat().st_size
+    submission = Submission.reserve(phase, team, user, file_name=file_name, size=size, sha256=arrived_sha256, now=now, **texts)
+    key = f"submissions/{submission.pk}/{arrived_sha256[:16]}/{submission.file_name}"
+    try:
+        store().save_file(key, path)
+        _receive(submission, Arrived(key, store().size(key), arrived_sha256), now)
+    except StorageError:
+        submission.cancel()
+        raise
+    return submission
+
+
+def _receive(submission: Submission, arrived: Arrived, now: datetime | None) -> None:
+    """Hand what arrived to the model. Refused bytes are removed, and where no other attempt can
+    succeed the reservation is given back."""
+    try:
+        submission.receive(arrived.key, arrived.size, arrived.sha256, now=now)
+    except Refused as refused:
+        submission.refresh_from_db()
+        if submission.file_key == arrived.key:
+            return  # another request finished this very upload just before
+        store().delete(arrived.key)
+        if refused.code != "upload_over":
+            cancel(submission)
+        raise
+
+
+def cancel(submission: Submission) -> None:
+    """Stop an entry; what was sent of it goes."""
+    notes = submission.upload_data
+    submission.cancel()
+    if submission.file_key and not submission.artifact_key:  # else it may be in work: the sweep does it
+        drop_file(submission)
+    if notes:
+        _forget(notes)
+        Submission.objects.filter(pk=submission.pk).update(upload_data={})
+
+
+def stored_file(submission: Submission) -> tuple[str, str]:
+    """The key of what was uploaded and the name it came under; `Refused` where there is nothing."""
+    if not submission.file_key and submission.received_at:
+        raise Refused(submission.file_note, "file_dropped")
+    if not submission.file_key:
+        raise Refused("Nothing was received for this entry, so there is nothing to download.", "no_file")
+    return submission.file_key, submission.file_name
+
+
+def _forget(notes: dict[str, Any]) -> None:
+    try:
+        store().drop_upload(notes)
+    except StorageError as error:
+        log.warning("parts of an upload stay until the next sweep", error=str(error))

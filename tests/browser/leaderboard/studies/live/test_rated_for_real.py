@@ -1,0 +1,269 @@
+"""A whole small study in Chromium over the service itself: joined, rated by keyboard, resumed after the browser was closed,
+exported, analysed, and the board changes; with all that the browser was sent looked through for what it must not tell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.models import Opinion, Question, Snapshot, Study, StudyVote
+from leaderboard.studies.analysis import analyse_due
+from leaderboard.tasks import build_due_boards
+from tests import ROOT
+from tests.browser.leaderboard.studies.live.conftest import PAGE, looked_at, ready
+from tests.conftest import CHROMIUM
+from tests.support import pictures
+from tests.support.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, gables, give_reference, perturbed
+from tests.support.leaderboard.scores import entry, with_files
+from tests.support.leaderboard.static_site import until
+from tests.support.leaderboard.studies.live import making
+from tests.support.processes import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+SAMPLES = ("house_01", "house_02")
+
+
+@dataclass
+class Sent:
+    """All that a browser was sent, addresses and heads included, but for the service's own static files."""
+
+    texts: list[str] = field(default_factory=list)
+    waiting: list = field(default_factory=list)
+
+    def note(self, request) -> None:
+        if "/static/" not in request.url:
+            self.waiting.append(request)
+
+    def read(self) -> list[str]:
+        """Call it before another page is opened, or the browser closed: then the bodies are gone."""
+        for request in self.waiting:
+            response = request.response()
+            body = "" if 300 <= response.status < 400 else response.body().decode("utf-8", "replace")
+            self.texts.append(f"{response.url} {response.all_headers()} {body}")
+        self.waiting.clear()
+        return self.texts
+
+
+@pytest.fixture
+def rows(phase, people):
+    """Four scored entries with their files, from near to far."""
+    phase.entries = phase.Entries.ALL
+    phase.save()
+    found = making.entries(phase, people)
+    for k, row in enumerate(found):
+        with_files(row, perturbed(gables(), 0.05 + 0.2 * k, seed=k))
+    for audience in Snapshot.Audience.values:
+        Snapshot.make(phase, audience)
+    return found
+
+
+@pytest.fixture
+def study(phase, people, rows) -> Study:
+    return making.live(phase, people.organizer, rows, samples=SAMPLES, is_public=True, groups=["experts"], break_every=350)
+
+
+@pytest.fixture
+def own_browser(browser, tmp_path) -> Iterator:
+    """`own_browser() -> (context, sent)`: one person's browser, which keeps its cookies when it is closed and opened again."""
+    opened, sent = [], Sent()
+
+    def start():
+        context = browser.browser_type.launch_persistent_context(
+            str(tmp_path / "profile"), executable_path=CHROMIUM, args=["--no-sandbox"], viewport={"width": 1280, "height": 800}
+        )
+        context.on("requestfinished", sent.note)
+        opened.append(context)
+        return context, sent
+
+    yield start
+    for context in opened:
+        context.close()
+
+
+def on_the_page(tab) -> Question:
+    token = tab.evaluate(f"{PAGE}.ratePage.shown.question.id")
+    return Question.objects.select_related("left__submission", "right__submission").get(token=token)
+
+
+def rate(tab, rows, number: int) -> str:
+    """Prefer, by keyboard, the entry that the metrics think worse; the token of the question."""
+    ready(tab, number)
+    looked_at(tab)
+    asked = on_the_page(tab)
+    prefers_left = rows.index(asked.left.submission) > rows.index(asked.right.submission)
+    tab.keyboard.press("ArrowLeft" if prefers_left else "ArrowRight")
+    return asked.token
+
+
+def stored(n: int) -> None:
+    wait_until(lambda: StudyVote.objects.count() == n, what=f"{n} votes")
+
+
+def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
+    live_server, own_browser, study, rows, phase, people, tmp_path
+):
+    address = f"{live_server.url}{reverse('board', args=[phase.challenge.slug, phase.slug])}"
+    context, sent = own_browser()
+    tab = context.pages[0]
+    failures: list[str] = []
+    tab.on("pageerror", lambda error: failures.append(str(error)))
+    tab.goto(address)
+    assert "no people yet" in tab.content()
+    sent.read()
+
+    # Joining, by keyboard.
+    tab.goto(f"{live_server.url}/rate/{study.key}/")
+    tab.get_by_label("You are").select_option("experts")
+    tab.get_by_label("I have read this").press("Space")
+    sent.read()
+    tab.get_by_role("button", name="Begin").press("Enter")
+    assert study.question in tab.locator("[data-part=question]").inner_text()
+
+    for number in range(1, 6):
+        rate(tab, rows, number)
+    ready(tab, 6)
+    until(tab, f"!{PAGE}.ratePage.session.busy")
+    tab.keyboard.press("Backspace")
+    ready(tab, 5)
+    stored(4)
+    rate(tab, rows, 5)
+    ready(tab, 6)
+    stored(5)
+    sent.read()
+    context.close()
+
+    # Another day: the same browser, opened again.
+    context, sent = own_browser()
+    tab = context.pages[0]
+    tab.on("pageerror", lambda error: failures.append(str(error)))
+    tab.goto(f"{live_server.url}/rate/{study.key}/")
+    ready(tab, 6)
+    assert "5 of 12 answered" in tab.locator("[data-part=done]").inner_text()
+    for number in range(6, 13):
+        rate(tab, rows, number)
+    until(tab, "!document.querySelector('[data-part=end]').hidden")
+    assert "12 questions" in tab.locator("[data-part=end-words]").inner_text()
+    stored(12)
+    assert failures == []
+
+    # Every pair of every sample once, each as the keys said.
+    votes = list(StudyVote.objects.select_related("left__submission", "right__submission", "question"))
+    assert len({(vote.sample, frozenset((vote.left_id, vote.right_id))) for vote in votes}) == 12
+    for vote in votes:
+        better = vote.left if rows.index(vote.left.submission) > rows.index(vote.right.submission) else vote.right
+        assert {"left": vote.left, "right": vote.right}[vote.choice] == better and 0 < vote.seconds < 60
+    tells_nothing(sent, rows, phase, people, study)
+
+    # Exported by the organizer, analysed on the command line without the service.
+    organizer = Client()
+    organizer.force_login(people.organizer)
+    found = organizer.get(reverse("study_votes", args=[phase.challenge.slug, phase.slug, study.slug]))
+    text = b"".join(found.streaming_content).decode()
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert len(lines) == 12 and {line["group"] for line in lines} == {"experts"} and {line["study"] for line in lines} == {study.slug}
+    path = tmp_path / "study.csv"
+    path.write_text(text)
+    command = [sys.executable, "-m", "leaderboard.stats", str(path), "--json"]
+    analysed = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    scales = analysed["criteria"]["overall"]["scales"]
+    assert [line["method"] for line in scales] == [f"secret-method-{k}" for k in (3, 2, 1, 0)]
+    assert [line["win_rate"][0] for line in scales] == pytest.approx([1, 2 / 3, 1 / 3, 0])
+
+    # Analysed by the service, and the board says that one person is too few to say anything.
+    while analyse_due():
+        pass
+    build_due_boards(timezone.now() + timedelta(seconds=5))
+    tab.goto(address)
+    assert "no people yet" not in tab.content()
+    assert "too early: 1 of 5 people" in board_of(tab).locator("thead").inner_text().replace("\n", " ")
+    tab.goto(f"{address}people/{study.slug}/")
+    assert "Too few raters: 5 are needed, there is 1." in tab.locator(".claims").inner_text()
+    assert sorted(tab.locator("#scales td.name b").all_inner_texts()) == [f"secret-method-{k}" for k in range(4)]
+    context.close()
+
+
+def a_mesh_study(people) -> Study:
+    phase = PhaseFactory(challenge=ChallengeFactory(family="mesh"), reference_access="public")
+    phase.challenge.organizers.add(people.organizer)
+    give_reference(phase, boxes(), MESH_METRICS)
+    team = TeamFactory(challenge=phase.challenge)
+    made = [entry(phase, team, {"chamfer_l1": [0.1, 0.2]}, method_name=f"secret-method-{k}") for k in range(2)]
+    rows = [with_files(row, boxes(1.2 + 0.3 * k)) for k, row in enumerate(made)]
+    return making.live(phase, people.organizer, rows, samples=("box_1", "box_2"))
+
+
+def a_render_study(people) -> Study:
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"), reference_access="public")
+    phase.challenge.organizers.add(people.organizer)
+    give_reference(phase, pictures.views(3, clean=False), ({"slug": "psnr", "key": "psnr", "is_primary": True},))
+    team = TeamFactory(challenge=phase.challenge)
+    made = [entry(phase, team, {"psnr": [30.0] * 3}, method_name=f"secret-method-{k}") for k in range(2)]
+    rows = [with_files(row, pictures.renders(3, noise=0.05 + 0.1 * k)) for k, row in enumerate(made)]
+    return making.live(phase, people.organizer, rows, kind="opinions", samples=("garden",))
+
+
+@pytest.mark.parametrize("make", [a_mesh_study, a_render_study], ids=["pairs of meshes", "opinions of renders"])
+def test_other_entries_are_rated_as_well(live_server, own_browser, people, make):
+    study = make(people)
+    context, sent = own_browser()
+    tab = context.pages[0]
+    failures: list[str] = []
+    tab.on("pageerror", lambda error: failures.append(str(error)))
+    tab.on("console", lambda message: failures.append(message.text) if message.type == "error" else None)
+    tab.goto(f"{live_server.url}/rate/{study.key}/")
+    tab.get_by_label("I have read this").press("Space")
+    sent.read()
+    tab.get_by_role("button", name="Begin").press("Enter")
+    sides = {"pairs": ["left", "reference", "right"], "opinions": ["left", "reference"]}[study.kind]
+    for number in (1, 2):
+        ready(tab, number)
+        frames = tab.locator("[data-part=stage] .rate-frame")
+        assert frames.evaluate_all("frames => frames.map(frame => frame.dataset.side)") == sides
+        assert tab.locator(".rate-nothing").count() == 0
+        if study.kind == "opinions":
+            sizes = tab.locator("[data-part=stage] img").evaluate_all("images => images.map(image => image.naturalWidth)")
+            assert sizes == [pictures.WIDTH] * 2
+        for _ in study.criteria:
+            tab.wait_for_timeout(350)
+            tab.keyboard.press("4" if study.kind == "opinions" else "ArrowRight")
+    until(tab, "!document.querySelector('[data-part=end]').hidden")
+    given = Opinion.objects.filter(score=4) if study.kind == "opinions" else StudyVote.objects.filter(choice="right")
+    assert given.count() == 2 * len(study.criteria) and failures == []
+    tells_nothing(sent, [row.submission for row in study.entries.all()], study.phase, people, study, ("garden", "box_1"))
+
+
+def board_of(tab):
+    return tab.get_by_role("region", name="Board", exact=True)
+
+
+def tells_nothing(sent: Sent, rows, phase, people, study, samples=SAMPLES) -> None:
+    """All that was sent while rating names no method, team, entry, sample, metric or reference."""
+    rating = [text for text in sent.read() if f"/rate/{study.key}" in text.split(" ", 1)[0]]
+    # A key drawn by chance may have a short name in it.
+    rating = [re.sub(r"(?<![\w-])(?:[\w-]{24}|[\w-]{32})(?![\w-])", "KEY", text) for text in rating]
+    assert len(rating) > 8 and any("scene.json" in text for text in rating)
+    secret = {
+        "secret-method",
+        people.team.name,
+        people.other_team.name,
+        *samples,
+        *making.SLUGS,
+        study.reference.key,
+        study.reference.sha256,
+    }
+    secret |= {row.artifact_key for row in rows} | {phase.challenge.slug, f"/entries/{rows[0].pk}"}
+    for text in rating:
+        for word in secret:
+            assert word not in text, (word, text[:300])

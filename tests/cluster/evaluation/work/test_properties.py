@@ -1,0 +1,219 @@
+"""Tables for other parameters: made when nothing else is to be done, once, and never lost."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connection
+
+from evaluation.metrics import registry
+from evaluation.models import PhaseMetric, PropertyRun
+from evaluation.properties import datasets, suite
+from evaluation.properties.suite import Dataset, Table
+from evaluation.work import properties, worker
+from evaluation.work.sandbox import JobFailed
+from evaluation.work.sweep import sweep
+from submissions.models import Status, Submission
+from tests.support.factories import archive, perturbed, received
+from tests.support.processes import end_leases
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TIGHT = {"tau": 0.21}
+
+
+@pytest.fixture
+def column(phase):
+    """The one column of the phase, with parameters that no table ships for."""
+    phase.metrics.all().delete()
+    return PhaseMetric.objects.create(phase=phase, slug="tight", key="corner_f1", position=9, params=TIGHT)
+
+
+@pytest.fixture
+def run(column):
+    sweep()
+    return PropertyRun.objects.get()
+
+
+def rates(table: Table) -> dict:
+    return dict(table.tests)
+
+
+class TestRequest:
+    def test_the_row_is_made_by_the_sweeper_once_and_for_unshipped_fingerprints_only(self, column):
+        assert sweep()["unmeasured"] and not sweep()["unmeasured"]
+        run = PropertyRun.objects.get()
+        assert (run.fingerprint, run.key, run.params["tau"]) == (column.fingerprint, "corner_f1", 0.21)
+        assert run.state == PropertyRun.State.WAITING
+
+    def test_two_columns_of_the_same_definition_are_measured_once(self, column, phase):
+        PhaseMetric.objects.create(phase=phase, slug="again", key="corner_f1", position=10, params=TIGHT)
+        sweep()
+        assert PropertyRun.objects.count() == 1
+
+    def test_a_newer_suite_measures_anew(self, run):
+        PropertyRun.objects.update(state=PropertyRun.State.DONE, suite_version=0, table={"old": True}, passed=3, of=17)
+        sweep()
+        run.refresh_from_db()
+        assert (run.state, run.table, run.passed, run.suite_version) == (PropertyRun.State.WAITING, None, None, suite.SUITE_VERSION)
+
+    def test_a_metric_that_needs_an_accelerator_or_that_is_no_more_is_left(self, column, monkeypatch):
+        PhaseMetric.objects.create(phase=column.phase, slug="gone", key="no_such_metric", position=11)
+        monkeypatch.setattr("evaluation.models.properties.is_measurable", lambda spec: False)
+        sweep()
+        assert not PropertyRun.objects.exists()
+
+    def test_what_nothing_asks_for_any_more_is_dropped(self, run):
+        PhaseMetric.objects.all().delete()
+        sweep()
+        assert not PropertyRun.objects.exists()
+
+    def test_a_slow_run_does_not_hold_up_the_others(self, run, phase):
+        PropertyRun.objects.update(seconds=900.0)
+        PhaseMetric.objects.create(phase=phase, slug="other", key="corner_f1", position=10, params={"tau": 0.22})
+        sweep()
+        assert PropertyRun.objects.waiting().first().params["tau"] == 0.22
+
+
+class TestSlices:
+    def test_slices_make_the_suites_own_table(self, run, monkeypatch):
+        few = datasets.main("corner_f1")[1]
+        few = {name: few[name] for name in list(few)[:3]}
+        monkeypatch.setattr(properties.sandbox, "run", lambda folder, job, beat: _in_this_process(job, few))
+        rounds = 0
+        while worker.work_once("cpu"):
+            rounds += 1
+            run.refresh_from_db()
+            assert (run.lease_token is None and run.attempts == 0) or run.state == PropertyRun.State.DONE
+        assert rounds > 1 and run.done == run.total == 3 * 17 and run.outcomes == []
+        whole = suite.run("corner_f1", TIGHT, few, DATASET)
+        assert rates(run.as_table()) == rates(whole) and (run.passed, run.of) == (whole.passed, whole.of)
+        assert run.as_table().fingerprint == run.fingerprint
+
+    def test_uploads_come_first(self, run, people, references, monkeypatch):
+        monkeypatch.setattr(properties, "SLICE_SECONDS", 0.0)
+        entry = received(run_phase(run), people.team, archive(perturbed(references, 0.1)))
+        order = []
+        while not order or Submission.objects.get(pk=entry.pk).status != Status.SCORED:
+            assert worker.work_once("cpu")
+            run.refresh_from_db()
+            order.append(run.done)
+        assert not any(order), "nothing was measured before the entry was scored"
+
+    def test_a_slice_in_the_limited_child_ends_at_its_time_and_keeps_what_it_measured(self, run, monkeypatch):
+        monkeypatch.setattr(properties, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
+        for n in (1, 2):
+            assert worker.work_once("cpu")
+            run.refresh_from_db()
+            assert (len(run.pending), run.done, run.total) == (n, 0, 128 * 17) and run.seconds > 0
+
+    def test_a_long_slice_is_dropped_for_an_upload_and_is_no_attempt(self, run, people, references, monkeypatch):
+        received(run_phase(run), people.team, archive(references))
+        held = PropertyRun.objects.waiting().claim("w")
+        monkeypatch.setattr(properties.sandbox, "run", _asks_to_go_on)
+        properties.measure(held)
+        run.refresh_from_db()
+        assert (run.attempts, run.lease_token, run.state) == (0, None, PropertyRun.State.WAITING)
+        assert PropertyRun.objects.waiting().claim("next") is not None
+
+
+class TestBrokenOnPurpose:
+    def test_two_claims_at_once_give_the_run_to_one(self, run):
+        start, won = threading.Barrier(2), []
+
+        def claim() -> None:
+            start.wait()
+            try:
+                won.append(PropertyRun.objects.waiting().claim("w"))
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=claim) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(one is not None for one in won) == [False, True]
+
+    def test_a_late_slice_under_an_old_token_changes_nothing(self, run):
+        late = PropertyRun.objects.waiting().claim("slow")
+        assert end_leases(PropertyRun.objects.all()) == 1
+        current = PropertyRun.objects.waiting().claim("next")
+        assert current.keep([{"identity": [True, None, None]}], [0.5], 128, 1.0)
+        assert late.keep([], [], 128, 1.0) is False and late.finish(_a_table()) is False
+        late.give_up_or_retry("It failed.", "", final=True)
+        run.refresh_from_db()
+        assert (run.done, run.state) == (1, PropertyRun.State.WAITING)
+
+    def test_a_run_that_never_gets_on_fails_with_a_sentence(self, run, monkeypatch):
+        def broken(*_):
+            raise JobFailed("crash", "Traceback: secret/path.py")
+
+        monkeypatch.setattr(properties.sandbox, "run", broken)
+        for _ in range(9):
+            PropertyRun.objects.update(lease_until=None)
+            worker.drain()
+        run.refresh_from_db()
+        assert run.state == PropertyRun.State.FAILED and run.attempts == 3
+        assert run.failure.startswith("Measuring this metric failed.") and "Traceback" not in run.failure
+        assert "Traceback" in run.failure_detail
+        assert not sweep()["unmeasured"], "a failure is not tried again and again"
+        assert run.restart() and PropertyRun.objects.get().state == PropertyRun.State.WAITING
+
+    def test_killed_twelve_times_at_the_same_slice_it_gives_up(self, run, settings):
+        for n in range(1, settings.MAX_LOSSES + 1):
+            assert PropertyRun.objects.waiting().claim("killed")
+            assert end_leases(PropertyRun.objects.all()) == 1
+            run.refresh_from_db()
+            assert (run.losses, run.attempts) == (n, 0)
+        assert run.state == PropertyRun.State.FAILED
+        assert run.failure.startswith("Measuring this metric was begun 12 times, and each time its worker was lost")
+
+
+DATASET = Dataset("three", "houses", 3, True)
+
+
+def run_phase(run: PropertyRun):
+    return PhaseMetric.objects.get(slug="tight").phase
+
+
+def _in_this_process(job: dict, items: dict) -> dict:
+    """What the child does, on a few models, one value a slice."""
+    from evaluation.properties import slices
+
+    metric = (job["key"], job["params"], None)
+    found = slices.advance(metric, items, slices.Progress(job["outcomes"], job["pending"]), 0.0)
+    complete = slices.is_complete("wireframe", found.outcomes, len(items))
+    table = slices.table(metric, DATASET, found.outcomes, 1.0).to_dict() if complete else None
+    return {"outcomes": found.outcomes, "pending": found.pending, "models": len(items), "table": table}
+
+
+def _asks_to_go_on(folder, job, heartbeat):
+    from evaluation.work.sandbox import LeaseLost
+
+    assert heartbeat() is False, "somebody waits"
+    raise LeaseLost
+
+
+def _a_table() -> Table:
+    rate = suite.Rate(1.0, None, None, 3, 0)
+    return Table("corner_f1", {}, registry.fingerprint("corner_f1", {}), DATASET, "2026-01-01", 1.0, {"identity": rate})
+
+
+def test_operators_see_how_far_it_is_and_can_have_a_failed_run_measured_again(run, client, people):
+    from django.core.management import CommandError
+    from django.urls import reverse
+
+    from leaderboard.management.commands.doctor import Command
+
+    assert Command()._measuring() == "1 property tables are being made, corner_f1 at 0 %"
+    PropertyRun.objects.update(state=PropertyRun.State.FAILED, failure="It failed.", failure_detail="Traceback: line 7")
+    with pytest.raises(CommandError, match="corner_f1: It failed"):
+        Command()._measuring()
+    client.force_login(people.staff)
+    assert 'plumbline_property_runs{state="failed"} 1.0' in client.get("/-/metrics").content.decode()
+    assert "Traceback: line 7" in client.get(reverse("admin:evaluation_propertyrun_change", args=[run.pk])).content.decode()
+    address = reverse("admin:evaluation_propertyrun_changelist")
+    client.post(address, {"action": "measure_again", "_selected_action": [run.pk]})
+    assert PropertyRun.objects.get().state == PropertyRun.State.WAITING and Command()._measuring().startswith("1 property")

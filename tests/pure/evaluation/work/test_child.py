@@ -1,0 +1,101 @@
+"""How a job's memory is bounded, with and without a graphics card."""
+
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from evaluation.networks import cards
+from evaluation.work import child
+from tests import ROOT
+
+
+@pytest.mark.parametrize("kind", list(child.JOBS))
+def test_without_a_card_all_addresses_are_bounded(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(cards, "DEVICES", tmp_path)
+    assert child.memory_limit(kind) == resource.RLIMIT_AS
+
+
+@pytest.mark.parametrize("kind", list(child.JOBS))
+def test_with_a_card_jobs_that_compute_may_reserve_addresses_and_those_that_parse_may_not(kind, tmp_path, monkeypatch):
+    (tmp_path / "nvidia0").touch()
+    monkeypatch.setattr(cards, "DEVICES", tmp_path)
+    expected = resource.RLIMIT_DATA if kind in ("prepare", "score", "properties", "trial") else resource.RLIMIT_AS
+    assert child.memory_limit(kind) == expected
+
+
+def test_what_is_allocated_is_bounded_and_what_is_only_reserved_is_not():
+    code = (
+        "import mmap, resource, numpy as np\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))\n"
+        "reserved = mmap.mmap(-1, 8 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0)\n"
+        "np.ones(1 << 24)\n"
+        "try:\n    np.ones(1 << 28)\nexcept MemoryError:\n    print('bounded')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["bounded"]
+
+
+def job(kind: str, *keys: str, **params) -> dict:
+    return {"kind": kind, "requests": [{"key": key, "params": params} for key in keys]}
+
+
+@pytest.mark.parametrize(
+    ("job", "expected"),
+    [
+        ({"kind": "validate", "archive": "a.zip", "manifest": {}}, False),
+        ({"kind": "reference", "file": "a.zip", "family": "render", "columns": ["psnr"]}, False),
+        (job("score", "corner_f1", "wed"), False),
+        (job("score", "psnr", "lpips_plumbline_small"), True),
+        (job("prepare", "puzzlesim"), True),
+        (job("score", "puzzlesim_pieces"), False),  # numpy applies the dictionary that it learns from the scene
+        (job("score", "puzzlesim_pieces", features="squeeze"), True),
+        (job("score", "saucd_w"), False),  # numpy applies its 20 weights
+        (job("score", "a metric of newer code"), False),
+        ({"kind": "properties", "key": "hss"}, False),
+        ({"kind": "properties", "key": "locase"}, True),
+        ({"kind": "pictures", "columns": {"maps": {}, "objects": {}}}, False),
+        ({"kind": "pictures", "columns": {"maps": {"map": {"key": "puzzlesim", "params": {}}}, "objects": {}}}, True),
+        ({"kind": "pictures", "columns": {"maps": {"odd": {"key": "puzzlesim_pieces", "params": {}}}, "objects": {}}}, False),
+    ],
+)
+def test_what_networks_run_on_is_loaded_for_the_jobs_in_which_one_runs(job, expected):
+    assert child.uses_networks(job) is expected
+
+
+# Instead of its work each job says what it finds: whether torch is loaded, threads of the parent, and how much it may still allocate.
+TELLS = """
+import json, os, resource, sys
+from pathlib import Path
+from evaluation.work import child
+def tell(folder, job):
+    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    return {"torch": "torch" in sys.modules, "threads": len(os.listdir(f"/proc/{os.getppid()}/task")),
+            "room": resource.getrlimit(resource.RLIMIT_AS)[0] - mapped}
+child.JOBS["validate"] = tell
+child.preload = lambda: None
+child.main()
+"""
+
+
+def test_networks_load_before_the_first_job_that_needs_them_and_take_no_memory_from_those_that_do_not(tmp_path):
+    (tmp_path / "job.json").write_text('{"kind": "validate"}')
+    limits = {"folder": str(tmp_path), "memory": 3 << 30, "seconds": 60, "wall": 60}
+    found = []
+    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-c", TELLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert json.loads(process.stdout.readline()) == {"end": "ready"}
+        for networks in (False, True, True, False):
+            print(json.dumps(limits | {"networks": networks}), file=process.stdin, flush=True)
+            assert json.loads(process.stdout.readline()) == {"end": "ok"}
+            found.append(json.loads((tmp_path / "result.json").read_text()))
+        process.stdin.close()
+    assert [one["torch"] for one in found] == [False, True, True, True]
+    assert {one["threads"] for one in found} == {1}
+    before, first, second, after = (one["room"] for one in found)
+    assert abs(after - before) < 64 << 20, "as much as if no network had been loaded"
+    assert before - first > 256 << 20 and abs(second - first) < 64 << 20, "what networks run on counts among what they need"

@@ -1,0 +1,58 @@
+"""What charts of a study say, and where they leave words out."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.charts.studies import MOST_NAMES, Point, adequacy, agreement_map, scatter
+
+
+def curve(enough: int | None) -> dict:
+    return {
+        "resource": "raters",
+        "sizes": [1, 2, 4],
+        "mean": [0.5, 0.8, 1.0],
+        "low": [0.1, 0.6, 1.0],
+        "high": [0.9, 1.0, 1.0],
+        "enough": enough,
+    }
+
+
+@pytest.mark.parametrize(
+    ("resource", "enough", "words"),
+    [
+        ("comparisons", 2, "Judgements: the order stays with parts of 2 of 4 and more."),
+        ("comparisons", 4, "Judgements: with no part of the 4 the order is sure to stay."),
+        ("samples", None, "Houses: with no part of the 4 the order is sure to stay."),
+        ("raters", 2, "People: with no part of the 4 the order is sure to stay."),  # fewer than five people bear no figure
+    ],
+)
+def test_that_all_of_them_agree_with_all_of_them_says_nothing_of_less(resource, enough, words):
+    found = adequacy(curve(enough) | {"resource": resource}, noun="house")
+    assert found.summary == words
+    assert found.rows[-1][0] == "4" and found.rows[-1][2:] == ("–", "–")  # one part of all: an interval of no width
+
+
+def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on():
+    many = {"resource": "raters", "sizes": [1, 5, 9], "mean": [1.0] * 3, "low": [1.0] * 3, "high": [1.0] * 3, "enough": 1}
+    assert adequacy(many).summary == "People: the order stays with parts of 5 of 9 and more."
+
+
+def points(*places: tuple[float, float]) -> list[Point]:
+    return [Point(f"method {n}", value, mos, None, None) for n, (value, mos) in enumerate(places)]
+
+
+def test_labels_that_would_lie_over_each_other_are_left_to_the_pointer():
+    apart = scatter("PSNR", True, points((20, 2), (25, 3), (30, 4))).data[0]
+    assert apart["text"] == ["method 0", "method 1", "method 2"]
+    crowd = scatter("PSNR", True, points((0, 1), *((29 + n / 1000, 4.0 + n / 1000) for n in range(9)))).data[0]
+    assert crowd["text"][0] == "method 0" and 1 <= sum(bool(text) for text in crowd["text"][1:]) <= 4
+    assert crowd["hovertext"] == [f"method {n}" for n in range(10)]
+
+
+def test_the_map_says_who_is_in_it_and_leaves_names_out_below_where_they_have_no_room():
+    for n, shown in ((MOST_NAMES, True), (MOST_NAMES + 1, False)):
+        square = [[0.5] * n for _ in range(n)]
+        found = agreement_map([f"rater {k}" for k in range(n)], square, square, range(n), [], "2 raters and 1 metric")
+        assert found.summary == "Agreement of 2 raters and 1 metric on the pairs each two have in common."
+        assert found.layout["xaxis"]["showticklabels"] is shown and found.layout["yaxis"].get("showticklabels", True)

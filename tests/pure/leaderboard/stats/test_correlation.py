@@ -1,0 +1,109 @@
+import csv
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from leaderboard.stats.correlation import (
+    Correlation,
+    agreement_probability,
+    averaged,
+    by_scene,
+    correlation,
+    l1_distance,
+    mean_opinion,
+    screened,
+    tau_a,
+)
+from tests.support.examples import examples
+
+X, Y = (1, 2, 3, 4, 5), (2, 1, 4, 3, 3)
+
+
+def test_worked_mean_opinion_score():
+    found = mean_opinion([5, 4, 4, 3, 5, 4])
+    assert (found.mean, found.sd) == pytest.approx((4.1666667, 0.7527727), abs=1e-7)
+    assert (found.low, found.high) == pytest.approx((3.3766802, 4.9566531), abs=1e-7)
+    one = mean_opinion([3])
+    assert (one.mean, one.sd, one.low, one.n) == (3.0, None, None, 1)
+
+
+@pytest.mark.parametrize("ratings", [[], [0.5], [6], [3, float("nan")]])
+def test_ratings_outside_one_to_five_are_refused(ratings):
+    with pytest.raises(ValueError, match="from 1 to 5"):
+        mean_opinion(ratings)
+
+
+def test_worked_correlations():
+    found = correlation(X, Y)
+    assert (found.plcc, found.srocc, found.krocc) == pytest.approx((0.5547002, 0.5642881, 0.3162278), abs=1e-7)
+    assert tau_a(X, Y) == pytest.approx(0.3)
+
+
+@examples(40)
+@given(st.integers(0, 10_000))
+def test_correlations_are_scipys_and_turn_with_the_direction(seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 6, 12).astype(float), rng.normal(size=12)
+    found = correlation(x, y)
+    expected = [stats.pearsonr(x, y)[0], stats.spearmanr(x, y)[0], stats.kendalltau(x, y)[0]]
+    assert [found.plcc, found.srocc, found.krocc] == pytest.approx(expected, abs=1e-12)
+    turned = correlation(x, y, higher_is_better=False)
+    assert [turned.plcc, turned.srocc, turned.krocc] == pytest.approx([-value for value in expected], abs=1e-12)
+
+
+def test_what_does_not_vary_has_no_correlation_and_gaps_are_left_out():
+    assert correlation([1, 1, 1], [1, 2, 3]).plcc is None and correlation([1], [2]).srocc is None
+    assert correlation([1, 2, np.nan, 4], [2, 4, 5, 8]).n == 3 and correlation([1, 2, np.nan, 4], [2, 4, 5, 8]).plcc == pytest.approx(1)
+
+
+def test_scenes_are_averaged_and_those_without_a_figure_left_out():
+    each, mean = by_scene({"a": (X, Y), "b": (X, X), "c": ([1, 1], [1, 2])})
+    assert each["c"].plcc is None and mean.n == 2
+    assert mean.srocc == pytest.approx((0.5642881 + 1) / 2, abs=1e-7)
+
+
+def test_worked_agreement_probability():
+    p, q = (1, 0.5, 0, 0.75), (1, 1 / 3, 0.5, 0)
+    assert agreement_probability(p, q) == pytest.approx(0.5625)
+    assert l1_distance(p, q) == pytest.approx(0.7083333, abs=1e-7)
+
+
+def test_a_rater_who_says_the_opposite_is_screened():
+    ratings = np.array([[1, 2, 3, 4, 5], [1, 2, 3, 5, 5], [2, 2, 3, 4, 4], [5, 4, 3, 2, 1]], dtype=float)
+    assert screened(ratings) == [3]
+
+
+def test_published_metrics_correlate_with_opinions_as_published(data_folder):
+    with (data_folder.parent / "published" / "osim_table4_reevaluation.csv").open(newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["method"] != "COLMAP"]
+    mos = [float(row["mos"]) for row in rows]
+    expected = {
+        "psnr": (0.6575, True),
+        "osim": (0.797, True),
+        "ssim": (0.497, True),
+        "lpips_alex": (0.662, False),
+        "clip_sim": (0.739, True),
+    }
+    for key, (rho, higher) in expected.items():
+        assert correlation([float(row[key]) for row in rows], mos, higher).srocc == pytest.approx(rho, abs=1e-3), key
+
+
+def test_published_means_over_data_sets_are_the_means_of_the_published_correlations(data_folder):
+    """Table 4 of the paper on PuzzleSim from its table 3, to the rounding of both."""
+    folder = data_folder.parent / "published"
+    with (folder / "puzzlesim_table3_per_dataset.csv").open(newline="") as stream:
+        rows = {(row.pop("correlation"), row.pop("metric")): [float(value) for value in row.values()] for row in csv.DictReader(stream)}
+    compared = 0
+    with (folder / "puzzlesim_table4_aggregate.csv").open(newline="") as stream:
+        for printed in csv.DictReader(stream):
+            pearson, spearman = rows.get(("pearson", printed["metric"])), rows.get(("spearman", printed["metric"]))
+            if pearson is None or spearman is None:
+                continue
+            found = averaged(Correlation(r, rho, 0.0, 10) for r, rho in zip(pearson, spearman, strict=True))
+            assert found.plcc == pytest.approx(float(printed["pearson_mean"]), abs=0.0015), printed["metric"]
+            assert found.srocc == pytest.approx(float(printed["spearman_mean"]), abs=0.0015), printed["metric"]
+            compared += 1
+    assert compared >= 8

@@ -1,0 +1,94 @@
+"""The protocol's order, its plan as published, and what every question says."""
+
+import csv
+import re
+
+import pytest
+
+from leaderboard.studies.judge import parse
+from leaderboard.studies.judge.instructions import (
+    CRITERIA,
+    ENSEMBLE,
+    KEYS,
+    PLANS,
+    WIREFRAME_ROW,
+    Row,
+    instruction,
+    wireframe_instruction,
+    without,
+)  # fmt: skip
+
+EVERY = {(name, n): row for name, (_, rows) in PLANS.items() for n, row in enumerate(rows)}
+
+
+def test_the_criteria_stand_in_the_order_of_the_protocol():
+    assert KEYS == (
+        "text_asset_alignment", "plausibility_3d", "texture_geometry_coherency", "texture_details", "geometry_details", "overall",
+    )  # fmt: skip
+    for one in CRITERIA:
+        assert 2 <= len(re.findall(r"[.:?] ", one.text + " ")) <= 5, one.key
+
+
+def test_the_plan_is_the_published_one(data_folder):
+    with (data_folder.parent / "published" / "gpteval_config_ensembles.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    published = [
+        Row(
+            int(r["num_views"]),
+            r["rgb"] == "1",
+            r["normal"] == "1",
+            tuple(map(int, r["criteria_order"].split())),
+            int(r["num_comparisons"]),
+        )
+        for r in rows
+    ]
+    assert published == list(ENSEMBLE) and sum(row.comparisons for row in ENSEMBLE) == 1500
+    for row, line in zip(ENSEMBLE, rows, strict=True):  # n4_rgb_d013: four views, colour alone, criteria 0, 1 and 3
+        name = line["instruction_file"].rpartition("/")[2]
+        assert name.startswith(f"n{row.views}_") and ("rgb" in name) == (not row.normal)
+        assert "full" in name or name.endswith(f"d{''.join(map(str, row.criteria))}.txt")
+
+
+def test_the_published_criteria_are_these(data_folder):
+    with (data_folder.parent / "published" / "gpteval_config_elo.csv").open(newline="") as stream:
+        assert next(csv.reader(stream))[1:7] == list(KEYS)
+
+
+@pytest.mark.parametrize("row", EVERY.values(), ids=[f"{name}-{n}" for name, n in EVERY])
+def test_every_question_names_its_criteria_in_order_and_its_example_can_be_parsed(row):
+    text = instruction(row, "a red chair")
+    titles = [f"{n}. {CRITERIA[number].title}." for n, number in enumerate(row.criteria, 1)]
+    places = [text.index(title) for title in titles]
+    assert places == sorted(places)
+    for number in set(range(6)) - set(row.criteria):
+        assert CRITERIA[number].text not in text
+    example = text[text.index("Analysis:") : text.index("The text is:")]
+    assert parse.verdicts(example, len(row.criteria)) is not None
+    assert text.endswith('The text is: "a red chair"\nPlease compare the two objects in the image as described.')
+    assert ("normals" in text.split("\n\n")[0]) == row.normal
+
+
+def test_only_the_perturbations_that_a_row_has_are_spoken_of():
+    plain, marked = (instruction(PLANS[name][1][0], "x") for name in ("joint", "watermark"))
+    assert "Left and Right are written" in marked and "Left and Right" not in plain
+    assert "normals are above the colours" in instruction(PLANS["normals-on-top"][1][0], "x") and "colours are above the normals" in plain
+    assert "nothing but this number" in instruction(ENSEMBLE[1], "x") and "nothing but these 6 numbers" in plain
+    assert "independently of the others" in plain and "independently" not in instruction(ENSEMBLE[1], "x")
+
+
+def test_the_text_is_quoted_on_one_line():
+    assert 'The text is: "a red chair"' in instruction(ENSEMBLE[0], "a red\n\n  chair ")
+
+
+def test_without_a_text_alignment_cannot_be_asked_and_the_rest_can():
+    with pytest.raises(ValueError, match=r"give prompts\.json"):
+        instruction(ENSEMBLE[0], " ")
+    row = without(ENSEMBLE[0], 0)
+    assert row.criteria == (1, 2, 3, 4, 5) and row.comparisons == 200
+    assert "same text" not in instruction(row, "") and "The text is" not in instruction(row, "")
+    assert without(ENSEMBLE[1], 0) is None
+
+
+def test_the_wireframe_judge_must_end_with_a_side():
+    text = wireframe_instruction()
+    assert parse.side(text) == (1,) and "Blue" in text and "incomplete" in text and WIREFRAME_ROW.images == 2

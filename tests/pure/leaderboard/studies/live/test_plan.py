@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from leaderboard.studies.live import plan
+from leaderboard.studies.live.plan import Grid, Known
+
+
+def known(grid: Grid, **values) -> Known:
+    units, m = grid.units, grid.entries
+    given = {
+        "free": np.ones((units, grid.samples), dtype=bool), "asked": np.zeros((units, grid.samples), dtype=np.int64),
+        "wins": np.zeros((m, m)), "gold": np.zeros(units, dtype=bool),
+    }  # fmt: skip
+    return Known(**given | values)
+
+
+def campaign(
+    grid: Grid,
+    raters: int,
+    budget: int,
+    way: str = "balanced",
+    block: int = 4,
+    gold: tuple[int, ...] = (),
+    share: float = 0.0,
+    seed: int = 3,
+):
+    """What `raters` are asked who come in turns and are asked `block` questions at a time: a list of cells of each."""
+    asked = np.zeros((grid.units, grid.samples), dtype=np.int64)
+    marked = np.isin(np.arange(grid.units), gold)
+    found: list[list[int]] = [[] for _ in range(raters)]
+    for _ in range(0, budget, block):
+        for rater in range(raters):
+            own = np.array(found[rater], dtype=np.int64)
+            free = np.ones(grid.units * grid.samples, dtype=bool)
+            free[own] = False
+            state = known(
+                grid, free=free.reshape(grid.units, grid.samples), asked=asked, gold=marked, own=len(own),
+                own_gold=int(marked[own // grid.samples].sum()),
+            )  # fmt: skip
+            cells = plan.questions(grid, state, way, min(block, budget - len(own)), share, seed, rater)
+            found[rater] += cells
+            np.add.at(asked, np.unravel_index(np.array(cells, dtype=np.int64), asked.shape), 1)
+    return found, asked
+
+
+def test_units_are_numbered_in_the_order_of_pairs():
+    grid = Grid.pairs(5, 2)
+    for n, (i, j) in enumerate(itertools.combinations(range(5), 2)):
+        assert (grid.first[n], grid.second[n]) == (i, j)
+        assert grid.unit(np.array([i, j]), np.array([j, i])).tolist() == [n, n]
+    assert Grid.singles(5, 2).unit(np.arange(5), np.full(5, -1)).tolist() == list(range(5))
+
+
+def test_appearances_count_both_sides():
+    assert Grid.pairs(3, 1).per_entry(np.array([2, 1, 4])).tolist() == [3, 6, 5]  # 01 twice, 02 once, 12 four times
+    assert Grid.singles(3, 1).per_entry(np.array([2, 1, 4])).tolist() == [2, 1, 4]
+
+
+def test_units_of_an_entry_that_dropped_out_are_not_live():
+    assert Grid.pairs(3, 1).live(np.array([True, False, True])).tolist() == [False, True, False]
+    assert Grid.singles(2, 1).live(np.array([False, True])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("way", ["exhaustive", "balanced", "informative"])
+def test_every_way_asks_everything_once_and_no_more(way):
+    grid = Grid.pairs(4, 3)
+    found, asked = campaign(grid, 2, 40, way)
+    assert [sorted(own) for own in found] == [list(range(18))] * 2
+    assert (asked == 2).all()
+
+
+def test_the_exhaustive_order_is_another_one_for_each_rater_and_the_same_again():
+    grid = Grid.pairs(6, 4)
+    (first, second), _ = campaign(grid, 2, 60, "exhaustive")
+    assert first != second
+    assert campaign(grid, 2, 60, "exhaustive", block=7)[0] == [first, second]  # planning ahead changes nothing
+
+
+def test_a_balanced_budget_shows_pairs_entries_and_samples_equally_often():
+    grid = Grid.pairs(9, 5)  # 36 pairs
+    _, asked = campaign(grid, 7, 23, block=5)  # 161 questions
+    units = asked.sum(axis=1)
+    assert units.max() - units.min() <= 1  # 4 or 5 times each pair
+    entries = grid.per_entry(units)
+    assert entries.max() - entries.min() <= 2
+    assert asked.max() - asked.min() <= 1
+    samples = asked.sum(axis=0)
+    assert samples.max() - samples.min() <= 3
+
+
+def test_opinions_are_balanced_over_entries_and_samples():
+    grid = Grid.singles(12, 6)
+    _, asked = campaign(grid, 23, 10, way="informative")  # the published study: 230 trials
+    assert asked.sum() == 230
+    assert asked.max() - asked.min() <= 2  # a rater scores an entry on a sample once
+    assert np.ptp(asked.sum(axis=1)) <= 1
+
+
+def test_gold_pairs_get_their_share_from_the_first_questions_on():
+    grid = Grid.pairs(8, 5)
+    gold = (3, 10)
+    found, _ = campaign(grid, 3, 40, gold=gold, share=0.2)
+    for own in found:
+        marked = [cell // 5 in gold for cell in own]
+        assert sum(marked) >= 8
+        assert sum(marked[:20]) >= 4
+
+
+def wins_of(ability: np.ndarray, n: float) -> np.ndarray:
+    """Expected wins where each pair met n times."""
+    w = n / (1 + np.exp(ability[None, :] - ability[:, None]))
+    np.fill_diagonal(w, 0)
+    return w
+
+
+def share_asked(way, w, asked_per_pair, count=120):
+    grid = Grid.pairs(6, 200)
+    asked = np.zeros((grid.units, 200), dtype=np.int64)
+    asked[:, :asked_per_pair] = 1
+    cells = way(grid, known(grid, wins=w, asked=asked), count, np.random.default_rng(1))
+    return grid, np.bincount(np.array(cells) // 200, minlength=grid.units)
+
+
+def test_informative_questions_are_on_pairs_that_are_close_and_still_explore_the_others():
+    ability = np.array([3.0, 2.9, 0.0, -0.1, -3.0, -3.1])
+    grid, chosen = share_asked(plan.informative, wins_of(ability, 20.0), 20)
+    close = grid.unit(np.array([0, 2, 4]), np.array([1, 3, 5]))
+    assert chosen[close].sum() > 0.6 * chosen.sum()
+    assert (np.delete(chosen, close).sum()) >= 0.08 * chosen.sum()
+    _, even = share_asked(plan.balanced, wins_of(ability, 20.0), 20)
+    assert even.max() - even.min() == 0
+
+
+def test_what_is_known_least_is_asked_first():
+    """An entry that nobody was asked about is in the first informative questions."""
+    grid = Grid.pairs(5, 50)
+    ability = np.zeros(5)
+    w = wins_of(ability, 30.0)
+    w[4, :] = w[:, 4] = 0.0
+    asked = np.zeros((grid.units, 50), dtype=np.int64)
+    asked[(grid.first != 4) & (grid.second != 4), :30] = 1
+    cells = plan.informative(grid, known(grid, wins=w, asked=asked), 6, np.random.default_rng(0))
+    about = [4 in (grid.first[cell // 50], grid.second[cell // 50]) for cell in cells]
+    assert about[0]
+    assert sum(about) >= 5
+
+
+def test_informative_questions_find_the_order_with_fewer_answers_than_balanced_ones():
+    """Two entries that are nearly alike among six: their order is found by asking for it."""
+    ability = np.array([2.2, 1.8, 0.4, -0.4, -1.8, -2.2])
+    grid = Grid.pairs(6, 400)
+    right = {"balanced": 0, "informative": 0}
+    for way, seed in itertools.product(right, range(12)):
+        rng = np.random.default_rng(seed)
+        w, asked = np.zeros((6, 6)), np.zeros((grid.units, 400), dtype=np.int64)
+        for block in range(30):
+            state = known(grid, wins=w, asked=asked, free=asked == 0, own=8 * block)
+            for cell in plan.questions(grid, state, way, 8, 0.0, seed, 1):
+                unit, sample = divmod(cell, 400)
+                i, j = grid.first[unit], grid.second[unit]
+                asked[unit, sample] += 1
+                won = rng.random() < 1 / (1 + np.exp(ability[j] - ability[i]))
+                w[(i, j) if won else (j, i)] += 1
+        found = plan.fit(w + plan.PRIOR).ability
+        right[way] += sum(found[k] > found[k + 1] for k in range(5))
+    assert right["informative"] >= right["balanced"]
+
+
+def test_a_repeat_comes_once_for_each_stretch_at_a_moment_that_differs():
+    due = [next(f for f in range(1, 101) if plan.repeats_due(f, 0.05, 9, rater, done)) for rater in range(40) for done in (0, 1, 2)]
+    for n, first in enumerate(due):
+        low = 20 * (n % 3)
+        assert low + 10 <= first <= low + 20
+    assert len(set(due[::3])) > 5
+    assert not plan.repeats_due(1000, 0.0, 9, 0, 0)
+
+
+@pytest.mark.parametrize(("fresh", "repeats"), [(0, 0), (9, 0), (10, 1), (20, 1), (30, 2), (3510, 176)])
+def test_five_percent_of_the_questions_come_again(fresh, repeats):
+    assert plan.repeats_of(fresh, 0.05) == repeats
+
+
+def test_sides_are_turned_by_a_fair_coin():
+    turns = [plan.turned(5, rater, number) for rater in range(20) for number in range(100)]
+    assert 900 < sum(turns) < 1100  # more than four standard deviations (22) either way
+    assert plan.turned(5, 1, 1) == plan.turned(5, 1, 1)

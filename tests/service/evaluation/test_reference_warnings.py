@@ -1,0 +1,185 @@
+"""Scenes without objects are said where a reference is registered, not found out by entries that have no value."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from evaluation import reference_warnings
+from evaluation.metrics.render import detections
+from evaluation.models import PhaseMetric
+from evaluation.networks import load, weights, yolox
+from evaluation.synthetic.rooms import room, view
+from submissions.formats.render.views import CleanViews, Roi, View, render
+from submissions.kinds import MESH, RENDER
+from submissions.models import Phase
+from tests.support.evaluation.networks import random_weights
+from tests.support.evaluation.networks.own_weights import put
+from tests.support.evaluation.solids import SQUARE, box, mesh
+from tests.support.evaluation.warm_child import warm_child
+from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
+from tests.support.scenes import write_folder
+
+__all__ = ["warm_child"]  # the fixture
+OURS = {"weights": "own"}
+GREY = View(render(np.full((120, 160, 3), 128, np.uint8)), 160, 120)
+SEEN = View(render(view(room("demo:5"), 1, 160, 120).image), 160, 120)
+VIEWS = {"full/a": GREY, "full/b": SEEN, "empty/a": GREY, "empty/b": GREY}
+SENTENCE = "empty: the detector own finds no object in its views, so OSIM has no value there; mark objects in empty/rois.json."
+
+
+@pytest.fixture(autouse=True)
+def shelf(warm_child, monkeypatch, settings) -> None:
+    """A detector and a backbone of the operator's own."""
+    settings.WEIGHTS = warm_child / "weights"
+    monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
+    put("yolox")
+    put("backbone")
+
+
+def test_a_scene_counts_as_empty_only_where_no_view_has_an_object():
+    assert reference_warnings.of_objects(VIEWS, [("osim", OURS), ("psnr", {})]) == [SENTENCE]
+    assert reference_warnings.of_objects(VIEWS, [("psnr", {}), ("puzzlesim", OURS)]) == []
+
+
+def test_metrics_with_one_detector_are_named_together_and_another_threshold_is_another_question():
+    found = reference_warnings.of_objects(VIEWS, [("osim", OURS), ("psnr@bbox", {"detector": "own"}), ("osim", {**OURS, "conf": 1.0})])
+    assert found[0] == SENTENCE.replace("OSIM has", "OSIM and PSNR in boxes have")
+    assert [sentence.partition(":")[0] for sentence in found] == ["empty", "full", "empty"]
+
+
+def test_what_was_marked_by_hand_is_an_object_and_clean_views_alone_are_not_looked_at():
+    marked = replace(GREY, rois=(Roi(1, 1, 20, 20, "pot"),))
+    assert reference_warnings.of_objects({"empty/a": GREY, "empty/b": marked, "bare/a": View(None, 160, 120)}, [("osim", OURS)]) == []
+
+
+def test_scenes_without_a_text_are_named_where_a_metric_compares_with_texts():
+    views = {"chair/a": replace(GREY, prompt="a chair"), "owl/a": GREY, "owl/b": replace(GREY, prompt=" ")}
+    sentence = "owl: has no text in prompts.json, so CLIP text similarity has no value there."
+    assert (
+        reference_warnings.of_prompts(views, ["psnr", "clip_sim_text"])
+        == [sentence]
+        == reference_warnings.of("render", views, [("clip_sim_text", {})])
+    )
+    assert reference_warnings.of_prompts(views, ["psnr", "clip_sim"]) == []
+
+
+def test_scenes_without_marked_regions_are_named_where_a_metric_looks_at_these_only():
+    views = {"chair/a": GREY, "chair/b": replace(GREY, rois=(Roi(1, 1, 20, 20, "pot"),)), "owl/a": GREY}
+    sentence = "owl: marks no region in owl/rois.json, so OSIM in marked regions has no value there."
+    assert (
+        reference_warnings.of_regions(views, ["psnr", "osim_rois"])
+        == [sentence]
+        == reference_warnings.of("render", views, [("osim_rois", {})])
+    )
+    assert reference_warnings.of_regions(views, ["psnr"]) == []
+
+
+def test_scenes_with_too_few_clean_views_are_named():
+    views = {"chair/a": replace(GREY, clean=CleanViews.of([GREY.image] * 4)), "owl/a": replace(GREY, clean=CleanViews.of([GREY.image]))}
+    found = reference_warnings.of_clean_views(views | {"pot/a": GREY}, ["puzzlesim_pieces", "puzzlesim_pieces@mask"])
+    titles = "PuzzleSim pieces and PuzzleSim pieces inside the mask have no value there"
+    assert found == [
+        f"owl: has 1 clean view, so {titles}; put 4 or more into owl/clean/.",
+        f"pot: has 0 clean views, so {titles}; put 4 or more into pot/clean/.",
+    ]
+    assert reference_warnings.of("render", views, [("puzzlesim", OURS)]) == []
+
+
+OPEN_BOX = mesh(box().vertices, box().faces[2:])
+MESHES = {
+    "box": box(),
+    "jug": OPEN_BOX,
+    "plate": SQUARE,
+    "turned": mesh(OPEN_BOX.vertices, OPEN_BOX.faces[:, ::-1]),
+    "nothing": mesh([(0, 0, 0), (1, 1, 1), (2, 2, 2)], [(0, 1, 2)]),
+}
+
+
+def test_meshes_that_enclose_nothing_are_named_where_a_metric_compares_volumes():
+    said = (
+        "encloses nothing (it is flat, too thin for the cells, or open with its faces turned inwards), so Volume IoU has no value there; "
+        "close it, or turn its faces outwards."
+    )
+    columns = [("volume_iou", {"resolution": 16}), ("chamfer_l1", {})]
+    assert reference_warnings.of("mesh", MESHES, columns) == [f"plate: {said}", f"turned: {said}"]
+    assert reference_warnings.of("mesh", MESHES, columns, seconds=-1) == reference_warnings.of("mesh", MESHES, [("chamfer_l1", {})]) == []
+    sheet = {"sheet": box((0, 0, 0.3), (1, 1, 0.3125))}
+    assert [len(reference_warnings.of_volumes(sheet, [("volume_iou", {"resolution": n})])) for n in (8, 9)] == [1, 0], (
+        "by the column's own cells"
+    )
+
+
+def test_it_stops_when_its_time_is_over_and_asks_no_detector_that_is_not_here():
+    assert reference_warnings.of_objects(VIEWS, [("osim", OURS)], seconds=-1) == []
+    assert reference_warnings.of_objects(VIEWS, [("osim", {"weights": "yolox-x"})]) == []
+
+
+def test_a_detector_whose_file_has_changed_stands_in_no_references_way(monkeypatch, tmp_path):
+    random_weights.shelf(monkeypatch, tmp_path)
+    path = random_weights.put(monkeypatch, "yolox-nano", {"model": random_weights.lively(yolox.build("yolox-nano"))})
+    load.forget()
+    with path.open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(weights.WeightsError, match="has changed"):
+        load.load("yolox", "yolox-nano")
+    assert reference_warnings.of_objects(VIEWS, [("osim", {"weights": "yolox-nano"})]) == []
+
+
+def test_a_detector_for_which_there_is_no_room_stands_in_no_references_way(monkeypatch):
+    def full(pair, looking):
+        raise MemoryError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(detections, "detections", full)
+    assert reference_warnings.of_objects(VIEWS, [("osim", OURS)]) == []
+
+
+@pytest.mark.django_db
+def test_the_console_says_it(client, tmp_path, settings):
+    settings.READ_SECONDS = 6000  # of a busy machine
+    phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
+    PhaseMetric.objects.create(phase=phase, slug="osim", key="osim", params=OURS, is_primary=True)
+    organizer = UserFactory(username="olga")
+    phase.challenge.organizers.add(organizer)
+    client.force_login(organizer)
+    with zipfile.ZipFile(tmp_path / "views.zip", "w") as package:
+        for name, content in RENDER.files(VIEWS):
+            package.writestr(name, content)
+    with (tmp_path / "views.zip").open("rb") as file:
+        path = reverse("console_reference", args=[phase.challenge.slug, phase.slug])
+        page = client.post(path, {"file": file, "note": ""}, follow=True).content.decode()
+    assert "Version 1 is kept, with 4 items." in page and SENTENCE in page
+
+
+@pytest.mark.django_db
+def test_the_console_says_it_of_meshes(client, tmp_path, settings):
+    settings.READ_SECONDS = 6000
+    phase = PhaseFactory(challenge=ChallengeFactory(family="mesh"))
+    PhaseMetric.objects.create(phase=phase, slug="volume", key="volume_iou", params={"resolution": 16}, is_primary=True)
+    phase.challenge.organizers.add(organizer := UserFactory(username="olga"))
+    client.force_login(organizer)
+    with zipfile.ZipFile(tmp_path / "meshes.zip", "w") as package:
+        for name, content in MESH.files({"box": box(), "plate": SQUARE}):
+            package.writestr(name, content)
+    with (tmp_path / "meshes.zip").open("rb") as file:
+        path = reverse("console_reference", args=[phase.challenge.slug, phase.slug])
+        page = client.post(path, {"file": file, "note": ""}, follow=True).content.decode()
+    assert "Version 1 is kept, with 2 items." in page and "plate: encloses nothing" in page and "box: encloses" not in page
+
+
+@pytest.mark.django_db
+def test_the_command_says_it(tmp_path, capsys):
+    write_folder(VIEWS, tmp_path / "reference")
+    (tmp_path / "challenge.yaml").write_text(
+        "slug: rooms\ntitle: Rooms\nfamily: render\nphases:\n  - slug: one\n    title: One\n    opens_at: 2026-01-01T00:00\n"
+        "    metrics: [{key: osim, params: {weights: own}}]\n    reference: {path: reference}\n"
+    )
+    call_command("challenge", "apply", str(tmp_path), "--yes")
+    assert f"! phase one: {SENTENCE}" in capsys.readouterr().out and Phase.objects.count() == 1
+    call_command("challenge", "plan", str(tmp_path))
+    assert "the detector" not in capsys.readouterr().out, "said when something changes"

@@ -1,0 +1,302 @@
+"""What a ranking holds, whom it counts, and that a snapshot of it never changes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.models import EvaluationBatch
+from leaderboard import tasks
+from leaderboard.boards import build
+from leaderboard.models import Snapshot, decode
+from leaderboard.tasks import build_due_boards, due_phases
+from submissions.models import Phase, Submission
+from tests.support.factories import TeamFactory, give_reference
+from tests.support.leaderboard.scores import as_json, entry, spread
+
+pytestmark = pytest.mark.django_db
+SLUGS = ("corner_f1", "edge_f1", "hss")
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def scores(mean: float, **others) -> dict:
+    return {slug: spread(others.get(slug, mean)) for slug in SLUGS}
+
+
+def set_phase(phase: Phase, **values) -> Phase:
+    Phase.objects.filter(pk=phase.pk).update(**values)
+    phase.refresh_from_db()
+    return phase
+
+
+def names(content: dict, column: dict | None = None) -> list[str]:
+    """Entries in the order of a column (by default the overall one)."""
+    return [content["entries"][i]["name"] for i in (column or content["overall"])["order"]]
+
+
+def ranks(content: dict) -> dict[str, int | None]:
+    return {entry["name"]: rank for entry, rank in zip(content["entries"], content["overall"]["rank"], strict=True)}
+
+
+def public(phase: Phase, now=None) -> dict:
+    return build.build(phase, "public", now)
+
+
+def organizers(phase: Phase, now=None) -> dict:
+    return build.build(phase, "organizers", now)
+
+
+class TestWhichEntriesCount:
+    @pytest.fixture
+    def three(self, phase, people):
+        """One team with three entries: best first, then the worst, then a middling one."""
+        for number, (name, mean) in enumerate((("best", 0.9), ("worst", 0.1), ("last", 0.5))):
+            entry(phase, people.team, scores(mean), at=START + timedelta(hours=number), method_name=name)
+        entry(phase, people.other_team, scores(0.6), at=START, method_name="other")
+        return phase
+
+    @pytest.mark.parametrize(
+        ("rule", "shown"),
+        [("all", ["best", "other", "last", "worst"]), ("latest", ["other", "last"]), ("best", ["best", "other"])],
+    )
+    def test_all_latest_and_best_of_a_team(self, three, rule, shown):
+        assert names(public(set_phase(three, entries=rule))) == shown
+
+    def test_only_chosen_entries_where_teams_choose(self, three):
+        set_phase(three, entries="chosen")
+        assert names(public(three)) == []
+        Submission.objects.get(method_name="worst").choose()
+        assert names(public(three)) == ["worst"]
+
+    def test_best_follows_the_direction_of_the_primary_metric(self, challenge, people):
+        from tests.support.factories import PhaseFactory
+
+        phase = PhaseFactory(challenge=challenge, entries="best")
+        give_reference(phase, metrics=({"slug": "far", "key": "wf_hausdorff", "is_primary": True},))
+        entry(phase, people.team, {"far": spread(3.0)}, method_name="far off")
+        entry(phase, people.team, {"far": spread(1.0)}, method_name="near")
+        assert names(public(phase)) == ["near"]
+
+    def test_the_earlier_of_two_equally_good_entries_counts(self, phase, people):
+        entry(phase, people.team, scores(0.5), at=START + timedelta(hours=1), method_name="later")
+        entry(phase, people.team, scores(0.5), at=START, method_name="earlier")
+        assert names(public(set_phase(phase, entries="best"))) == ["earlier"]
+
+    def test_numbers_of_teams_and_entries_are_of_all_that_may_be_seen(self, three):
+        content = public(set_phase(three, entries="best"))
+        assert (content["n_teams"], content["n_entries"], len(content["entries"])) == (2, 4, 2)
+
+    def test_withdrawn_and_unfinished_entries_are_on_no_board(self, three):
+        set_phase(three, entries="all")
+        Submission.objects.get(method_name="best").withdraw()
+        Submission.objects.filter(method_name="last").update(status="failed")
+        assert names(public(three)) == names(organizers(three)) == ["other", "worst"]
+
+
+class TestBaselinesHiddenAndLate:
+    def test_a_baseline_stands_in_its_place_and_takes_no_rank(self, phase, people):
+        entry(phase, people.team, scores(0.9), method_name="first")
+        entry(phase, people.other_team, scores(0.7), method_name="hull", is_baseline=True)
+        entry(phase, people.other_team, scores(0.5), method_name="second")
+        content = public(set_phase(phase, ranking="mean_rank"))
+        assert names(content) == ["first", "hull", "second"]
+        assert ranks(content) == {"first": 1, "hull": None, "second": 2}
+        assert content["metrics"][0]["rank"] == [1, None, 2]
+
+    @pytest.mark.parametrize(("act", "state"), [("hide", "hidden"), ("disqualify", "disqualified")])
+    def test_a_hidden_row_is_for_organizers_only_and_gives_its_rank_to_the_next(self, phase, people, act, state):
+        bad = entry(phase, people.team, scores(0.9), method_name="bad")
+        entry(phase, people.other_team, scores(0.5), method_name="good")
+        getattr(bad, act)(people.organizer, "trained on the test set")
+        assert ranks(public(phase)) == {"good": 1}
+        assert "trained on the test set" not in as_json(public(phase))
+        seen = organizers(phase)
+        assert ranks(seen) == {"bad": None, "good": 1}
+        row = next(e for e in seen["entries"] if e["name"] == "bad")
+        assert (row["state"], row["reason"]) == (state, "trained on the test set")
+
+    def test_the_next_best_entry_of_the_team_counts_when_its_best_is_disqualified(self, phase, people):
+        best = entry(phase, people.team, scores(0.9), method_name="best")
+        entry(phase, people.team, scores(0.8), method_name="next")
+        best.disqualify(people.organizer, "no")
+        assert names(public(set_phase(phase, entries="best"))) == ["next"]
+
+    def test_a_frozen_board_leaves_later_entries_to_the_organizers(self, phase, people):
+        freeze = START + timedelta(days=1)
+        set_phase(phase, board="frozen", board_at=freeze, entries="all")
+        entry(phase, people.team, scores(0.5), at=freeze, method_name="on the second")
+        entry(phase, people.other_team, scores(0.9), at=freeze + timedelta(seconds=1), method_name="late")
+        assert names(public(phase, freeze - timedelta(seconds=1))) == ["late", "on the second"], "not frozen yet"
+        assert names(public(phase, freeze)) == ["on the second"]
+        assert names(organizers(phase, freeze)) == ["late", "on the second"]
+        assert [e["late"] for e in organizers(phase, freeze)["entries"]] == [False, True]
+
+    def test_an_entry_without_a_score_is_last_and_unranked(self, phase, people):
+        entry(phase, people.team, {"corner_f1": spread(0.9), "edge_f1": spread(0.9)}, method_name="no hss")
+        entry(phase, people.other_team, scores(0.2), method_name="complete")
+        content = public(set_phase(phase, ranking="mean_rank"))
+        assert names(content) == ["complete", "no hss"] and ranks(content) == {"complete": 1, "no hss": None}
+        assert "unranked: no value for hss" in content["overall"]["explanation"]
+
+
+class TestRanks:
+    def test_equal_values_share_a_rank_and_the_next_is_left_out(self, phase, people):
+        for name, mean in (("a", 0.8), ("b", 0.8), ("c", 0.4)):
+            entry(phase, TeamFactory(challenge=phase.challenge), scores(mean), method_name=name)
+        assert ranks(public(phase)) == {"a": 1, "b": 1, "c": 3}
+
+    @given(
+        means=st.lists(st.sampled_from([0.1, 0.25, 0.5, 0.75]), min_size=2, max_size=5),
+        missing=st.sets(st.sampled_from(SLUGS), min_size=1),
+    )
+    def test_a_row_with_missing_values_never_changes_the_order_or_the_ranks_of_the_others(self, means, missing):
+        """On the figures alone, so that many cases can be tried."""
+        metrics, counted = [], [True] * len(means)
+
+        def column(slug, values):
+            return {"slug": slug, "in_ranking": True, "weight": 1.0, "higher_is_better": True, "value": values}
+
+        for rule in ("mean_rank", "median_rank", "borda", "weighted"):
+            metrics = [column(slug, list(means)) for slug in SLUGS]
+            before = build._overall(rule, SLUGS[0], metrics, dict.fromkeys(SLUGS, np.full((len(counted), 4), np.nan)), counted)
+            more = [column(slug, [*means, None if slug in missing else 0.99]) for slug in SLUGS]
+            after = build._overall(rule, SLUGS[0], more, dict.fromkeys(SLUGS, np.full((len(counted) + 1, 4), np.nan)), [*counted, True])
+            assert after["rank"] == [*before["rank"], None]
+            assert after["order"] == [*before["order"], len(means)]
+
+    def test_rules_that_cannot_be_used_are_said_and_rank_nobody(self, phase, people):
+        entry(phase, people.team, scores(0.5))
+        batch = EvaluationBatch.current(phase)
+        EvaluationBatch.objects.filter(pk=batch.pk).update(metrics=[{**m, "weight": 0.0} for m in batch.metrics])
+        content = public(set_phase(phase, ranking="weighted"))
+        assert "weights" in content["overall"]["problem"] and content["overall"]["rank"] == [None]
+
+    def test_a_phase_without_a_batch_has_no_board(self, challenge):
+        from tests.support.factories import PhaseFactory
+
+        assert build.build(PhaseFactory(challenge=challenge), "public") is None
+
+
+class TestScale:
+    def test_one_value_far_out_does_not_press_the_others_together(self):
+        near = [0.5 + 0.01 * i for i in range(20)]
+        low, high = build.scale([*near, 9000.0], [*near, 8000.0], [*near, 9999.0], (0.0, None))
+        assert 0 <= low < 0.5 and 0.69 < high < 2
+
+    def test_equal_values_and_no_values_still_have_a_scale(self):
+        assert build.scale([None], [None], [None], (0.0, 1.0)) == [0.0, 1.0]
+        low, high = build.scale([0.5, 0.5], [None] * 2, [None] * 2, (0.0, 1.0))
+        assert low < 0.5 < high
+
+
+class TestSnapshot:
+    def test_the_same_ranking_is_kept_once_and_becomes_current_again(self, phase, people):
+        one = entry(phase, people.team, scores(0.9))
+        first = Snapshot.make(phase, "public")
+        assert Snapshot.make(phase, "public").pk == first.pk
+        one.hide(people.organizer, "wait")
+        second = Snapshot.make(phase, "public")
+        assert second.pk != first.pk and Snapshot.current(phase, "public").pk == second.pk
+        one.unhide(people.organizer)
+        assert Snapshot.make(phase, "public").pk == first.pk
+        assert Snapshot.current(phase, "public").pk == first.pk and Snapshot.objects.count() == 2
+
+    def test_a_kept_snapshot_does_not_change_with_what_it_was_made_from(self, phase, people):
+        one = entry(phase, people.team, scores(0.9), method_name="before")
+        kept = Snapshot.make(phase, "public")
+        said = as_json(kept.content)
+        Submission.objects.filter(pk=one.pk).update(method_name="after")
+        Snapshot.make(phase, "public")
+        decode.cache_clear()
+        again = Snapshot.get(phase, kept.digest)
+        assert as_json(again.content) == said and again.content["entries"][0]["name"] == "before"
+
+    def test_it_is_found_by_its_digest_or_the_beginning_of_it(self, phase, people):
+        entry(phase, people.team, scores(0.9))
+        kept = Snapshot.make(phase, "public")
+        assert Snapshot.get(phase, kept.digest).pk == Snapshot.get(phase, kept.short).pk == kept.pk
+        assert Snapshot.get(phase, kept.digest[:7]) is None and Snapshot.get(phase, "0" * 64) is None
+
+    def test_reading_the_payload_twice_asks_the_database_once(self, phase, people, django_assert_num_queries):
+        entry(phase, people.team, scores(0.9))
+        Snapshot.make(phase, "public")
+        decode.cache_clear()
+        with django_assert_num_queries(3):
+            Snapshot.current(phase, "public").content["entries"]
+            Snapshot.current(phase, "public").content["entries"]
+
+    @pytest.mark.parametrize("hidden", [False, True])
+    def test_both_audiences_get_what_each_would_get_alone(self, phase, people, hidden):
+        entry(phase, people.team, scores(0.9))
+        other = entry(phase, people.other_team, scores(0.5))
+        if hidden:
+            other.hide(people.organizer, "no")
+        Snapshot.make_all(phase)
+        for audience in ("public", "organizers"):
+            kept = Snapshot.current(phase, audience)
+            assert as_json(kept.content) == as_json(build.build(phase, audience))
+            assert Snapshot.make(phase, audience).pk == kept.pk
+
+    def test_a_batch_switched_while_reading_is_read_again(self, phase, people, monkeypatch):
+        entry(phase, people.team, scores(0.9))
+        built = build.build
+        switched = []
+
+        def build_and_switch(*args):
+            content = built(*args)
+            if not switched:
+                switched.append(1)
+                old = EvaluationBatch.current(phase)
+                EvaluationBatch.objects.filter(pk=old.pk).update(state="retired")
+                EvaluationBatch.objects.create(phase=phase, reference=old.reference, metrics=old.metrics, state="current")
+            return content
+
+        monkeypatch.setattr(build, "build", build_and_switch)
+        kept = Snapshot.make(phase, "public")
+        assert kept.content["batch"] == EvaluationBatch.current(phase).pk
+
+
+class TestBuilding:
+    def test_phases_that_changed_are_ranked_for_both_audiences_once(self, phase, people):
+        entry(phase, people.team, scores(0.9))
+        assert build_due_boards() == 1
+        assert {s.audience for s in Snapshot.objects.all()} == {"public", "organizers"}
+        assert build_due_boards() == 0
+
+    def test_a_phase_ranked_a_moment_ago_waits_for_the_next_round(self, phase, people):
+        entry(phase, people.team, scores(0.9))
+        build_due_boards()
+        entry(phase, people.other_team, scores(0.8))
+        assert build_due_boards() == 0
+        assert build_due_boards(timezone.now() + timedelta(seconds=3)) == 1
+        assert Snapshot.current(phase, "public").n_entries == 2
+
+    def test_a_change_that_changes_nothing_shown_is_not_built_for_ever(self, phase, people):
+        entry(phase, people.team, scores(0.9))
+        build_due_boards()
+        phase.touch_board()
+        later = timezone.now() + timedelta(seconds=3)
+        assert build_due_boards(later) == 1 and due_phases(later) == []
+
+    def test_changes_that_change_nothing_shown_are_not_built_at_every_nudge(self, phase, people):
+        entry(phase, people.team, scores(0.9))
+        hour = timezone.now() + timedelta(hours=1)  # long after the newest snapshot, which stays the newest
+        assert build_due_boards() == 1
+        for moment, built in ((0.0, 1), (0.5, 0), (1.9, 0), (2.1, 1)):
+            phase.touch_board()
+            assert build_due_boards(hour + timedelta(seconds=moment)) == built
+
+    def test_somebody_elses_build_of_the_same_phase_is_left_to_them(self, phase, people):
+        from django.core.cache import cache
+
+        entry(phase, people.team, scores(0.9))
+        cache.add(f"board-build-{phase.pk}", 1, 60)
+        assert build_due_boards() == 0 and not Snapshot.objects.exists()
+
+    def test_the_task_is_known_by_its_name(self):
+        assert tasks.boards.name == "leaderboard.boards"

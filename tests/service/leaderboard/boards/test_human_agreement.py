@@ -1,0 +1,383 @@
+"""What a ranking keeps of people: which study, in which words, and what is left of it when things are taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from leaderboard.boards import human_agreement
+from leaderboard.boards.human_agreement import ColumnAgreement, PeopleFound
+from leaderboard.models import Snapshot, Study, StudyEntry
+from leaderboard.models.question import Opinion
+from leaderboard.models.rater import Rater
+from leaderboard.studies import analysis
+from leaderboard.studies.analysis import analyse_due, metric_scores
+from leaderboard.studies.summary import Agreement, Ceiling, Figure
+from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
+
+pytestmark = pytest.mark.django_db
+
+
+def agreement(value=None, low=None, high=None, n=0, raters=11, samples=43, **more) -> Agreement:
+    return Agreement(value=value, low=low, high=high, n=n, raters=raters, samples=samples, **more)
+
+
+def figure(value=None, low=None, high=None, n=0, why="") -> Figure:
+    return Figure(value=value, low=low, high=high, n=n, why=why)
+
+
+BAND = Ceiling(two_people=figure(0.8, 0.75, 0.85, 300), leave_one_out=0.82, low=0.82, likely=0.85, high=0.89, n=300)
+
+
+def column(slug: str, decided: Agreement, **more) -> ColumnAgreement:
+    rho = figure(0.5, 0.1, 0.9, 9)
+    return ColumnAgreement(**({"slug": slug, "decided": decided, "rho": rho, "tau": rho, "r": rho} | more))
+
+
+def found(**changes) -> PeopleFound:
+    base = {
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False}, "kind": "pairs", "of": "votes",
+        "criterion": "", "raters": 11, "groups": [], "judgements": 1200, "questions": 1234, "at": "2026-11-21T12:00:00+00:00", "note": "",
+        "left_out": [], "band": BAND, "metrics": [column("hss", agreement(0.82, 0.8, 0.84, 900), tier=1, of_ceiling=0.9)],
+        "value": [0.75, 0.25], "low": [0.7, 0.2], "high": [0.8, 0.3], "n": [40, 30], "marks": {},
+    }  # fmt: skip
+    return PeopleFound(**(base | changes))
+
+
+@pytest.mark.parametrize(
+    ("figure", "band", "state", "words"),
+    [
+        (agreement(0.72, 0.66, 0.77), BAND, "below", "agrees 72% [66, 77] · tier 1"),
+        (agreement(0.81, 0.78, 0.83), BAND, "person", "agrees 81% [78, 83] · tier 1"),
+        (agreement(0.72, 0.66, 0.77), None, "better", "agrees 72% [66, 77] · tier 1"),
+        (agreement(0.52, 0.5, 0.54), BAND, "coin", "agrees 52% [50, 54] · tier 1"),
+        (agreement(0.3, 0.2, 0.42), BAND, "below", "agrees 30% [20, 42] · tier 1"),
+        (agreement(0.5, why="All answers are alike."), BAND, "coin", "agrees 50% · tier 1"),
+        (agreement(0.9, raters=3, why="Too few raters: 5 are needed, there are 3."), None, "early", "too early: 3 of 5 people"),
+        (agreement(0.9, samples=4, why="Too few samples: 5 are needed, there are 4."), None, "early", "too early: 4 of 5 items"),
+        (agreement(), None, "early", "answers no duel"),
+        (agreement(coverage=0.0), None, "early", "answers no duel"),
+        (agreement(coverage=1.0), None, "early", "no duel is decided"),
+    ],
+)
+def test_a_metric_stands_between_a_coin_and_people_by_its_interval(figure, band, state, words):
+    line = human_agreement.Line("HSS", figure, band, tier=1)
+    assert (line.state.key, line.head) == (state, words) and len(words) <= 28
+    assert (line.percent is None) == (state == "early")  # below the smallest numbers there is no figure, only the sentence
+
+
+def test_who_goes_against_people_is_told_from_who_stays_below_them():
+    assert human_agreement.Line("m", agreement(0.3, 0.2, 0.42), BAND).state.words == "against people"
+    assert human_agreement.Line("m", agreement(0.72, 0.66, 0.77), BAND).state.words == "below people"
+
+
+def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
+    line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, rough=True), BAND, above_size=False)
+    assert line.notes == [
+        "not better than chance here", "not shown to beat size alone", "answers 70 % of the duels", "few raters or items: a rough interval",
+    ]  # fmt: skip
+    assert line.reading == (
+        "Of 100 duels that people decided, HSS orders 52 as they did (95 % interval 40 to 60, with other people and other items); "
+        "another person 82, the best possible 89. 800 decided judgements of 11 people on 43 items. Not better than chance here. "
+        "Not shown to beat size alone. Answers 70 % of the duels. Few raters or items: a rough interval."
+    )
+
+
+def test_a_head_says_how_far_by_whom_and_when():
+    said = human_agreement.People(found(), {"hss": "HSS"}).head("hss")
+    assert said["words"] == "agrees 82% · tier 1" and said["line"].style == "--v:82;--lo:80;--hi:84;--b0:82;--b1:89"
+    assert said["title"].endswith("1,200 judgements by 11 people, 21 November 2026.")
+    assert human_agreement.People(found(), {"hss": "HSS"}).head("other") is None
+
+
+def test_of_published_means_the_order_alone_is_said():
+    means = found(of="means", kind="opinions", raters=None, band=None, metrics=[column("hss", agreement())])
+    said = human_agreement.People(means, {"hss": "HSS"})
+    assert said.head("hss")["words"] == "ρ 0.50 [0.10, 0.90] · 9 entries" and said.head("hss")["line"] is None and said.charts() == []
+    assert "mean opinion scores as they were published (people unknown)" in said.basis
+
+
+def test_charts_are_of_all_and_of_each_group_with_guards_last():
+    groups = {"x": agreement(0.9, 0.8, 1.0), "y": agreement(0.6, 0.5, 0.7)}
+    metrics = [
+        column("a", agreement(0.8, 0.7, 0.9), groups=groups), column("b", agreement(0.7, 0.6, 0.8), groups=groups),
+        column("constant", agreement(0.5), guard=True),
+    ]  # fmt: skip
+    charts = human_agreement.People(found(metrics=metrics, groups=["x", "y"]), {"a": "A", "b": "B"}).charts()
+    assert [(chart["group"], [line.title for line in chart["lines"]]) for chart in charts] == [
+        ("", ["A", "B", "Always equal"]), ("x", ["A", "B"]), ("y", ["A", "B"]),
+    ]  # fmt: skip
+    assert charts[0]["band"] == BAND and charts[1]["band"] is None  # how well a metric could do with one group is not known
+    few = found(metrics=[column("a", agreement(0.8, raters=3)), column("constant", agreement(0.5), guard=True)], why="Too few raters")
+    assert human_agreement.People(few, {"a": "A"}).charts() == []
+
+
+def content(**changes):
+    entries = [{"id": 7, "name": "seven", "counted": True}, {"id": 8, "name": "eight", "counted": True}]
+    return {"entries": entries, "metrics": [], "overall": {"order": [0, 1], "rank": [1, 2]}} | changes
+
+
+def test_a_claim_is_made_beyond_chance_only():
+    def claim(first: int, p: float | None, **more):
+        over = [None, None]
+        over[0] = human_agreement.Against(value=(0.7, 0.6, 0.8), p_holm=p) if first else None
+        return human_agreement.People(found(first=first, over=over, **more), {}).claim(content())
+
+    assert claim(1, 0.01) == human_agreement.Claim("", ("seven", 7), ("eight", 8), (0.7, 0.6, 0.8))
+    assert claim(1, 0.2).words == "The metrics put seven first, people eight: too close to call."
+    assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from 1 of 1 others."
+    sure = human_agreement.People(found(first=0, over=[None, human_agreement.Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(
+        content()
+    )
+    assert sure.words == "Metrics and people agree on the first."
+    assert claim(1, None, why="Too few raters: 5 are needed, there are 3.").words.startswith("Too early to hold the order against people.")
+    level = claim(1, None, why="Nobody preferred either.").words
+    assert level == "The order is not held against people. Nobody preferred either."
+    equal = content(overall={"order": [0, 1], "rank": [1, 1]})
+    shared = human_agreement.People(found(first=1, over=[None, None]), {}).claim(equal)
+    assert shared.words == (
+        "The metrics put 2 entries level in first place, people put eight first; people do not tell it from 1 of 1 others."
+    )
+    assert human_agreement.People(found(), {}).claim(content()) is None  # nobody judged these entries
+    unranked = content(overall={"order": [0, 1], "rank": [None, None]})
+    assert human_agreement.People(found(first=1, over=[None, None]), {}).claim(unranked) is None
+
+
+def test_below_the_smallest_numbers_people_have_no_column():
+    assert human_agreement.People(found(), {}).column(content())["value"] == [0.75, 0.25]
+    assert human_agreement.People(found(why="Too few raters: 5 are needed, there are 3."), {}).column(content()) is None
+
+
+def earlier(**changes):
+    """What rankings kept before version 2 of the rules."""
+    order = {"srocc": 0.5, "srocc_ci": [0.1, 0.9], "plcc": 0.4, "krocc": 0.3, "plcc_ci": None, "krocc_ci": None, "n": 9}
+    by = {"": {"value": 0.82, "low": 0.8, "high": 0.84, "n": 900}}
+    return {
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False}, "kind": "pairs", "of": "votes",
+        "criterion": "", "raters": 11, "groups": [], "judgements": 1200, "questions": 1234, "at": "2026-11-21T12:00:00+00:00",
+        "between": {"value": 0.85}, "note": "", "left_out": [], "value": [0.75, 0.25], "low": [0.7, 0.2], "high": [0.8, 0.3],
+        "marks": {"hss": {"7": [{"preferred": "x", "id": None, "samples": ["s"], "n": 1}]}},
+        "metrics": [{"slug": "hss", "by": by, "order": order}],
+    } | changes  # fmt: skip
+
+
+def test_a_ranking_of_before_keeps_its_figures_and_names_their_rule():
+    said = human_agreement.of_content({"people": earlier(), "metrics": [{"slug": "hss", "title": "HSS"}]})
+    assert said.head("hss")["words"] == "82 / 100 answers" and said.head("hss")["title"].startswith(human_agreement.EARLIER)
+    assert said.earlier == human_agreement.EARLIER and said.charts() == [] and said.claim(content()) is None
+    assert said.column(content())["value"] == [0.75, 0.25] and said.found.marks["hss"]["7"][0].preferred == "x"
+    assert human_agreement.of_content({"people": found().model_dump(mode="json"), "metrics": []}).earlier == ""
+
+
+def test_what_is_withheld_leaves_no_trace():
+    one = {"value": (0.7, 0.6, 0.8), "samples": [], "n": 0}
+    marks = {"hss": {"7": [{"preferred": "x", "id": 8, **one}], "8": [{"preferred": "y", "id": None, **one}]}}
+    over = [None, {"value": (0.7, 0.6, 0.8), "p_holm": 0.1}]
+    kept = found(marks=marks, first=0, over=over).model_dump(mode="json")
+    left = human_agreement.withheld(kept, [1], frozenset({8}))
+    assert left["n"] == [40, 0] and left["over"] == [None, None]
+    assert human_agreement.withheld(kept | {"first": 1}, [1], frozenset({8}))["over"] == [] and human_agreement.withheld(
+        earlier(), [1], frozenset({8})
+    )
+    assert left["value"] == [0.75, None] and left["high"] == [0.8, None] and left["marks"] == {"hss": {"7": []}}
+
+
+def test_of_several_studies_the_one_with_most_raters_stands_on_the_board(judged):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    many = imported(phase, votes_for(entries, items, 0))
+    few = Study.import_votes(
+        phase, None, votes_for(entries, items, 1)[: len(items) * 2], slug="few", title="Few", question="?", is_public=True
+    )
+    while analyse_due():
+        pass
+    rows = [{"id": entry.pk, "counted": True} for entry in entries]
+    assert human_agreement.found_by_people(phase, True, rows, {})["study"]["id"] == many.pk
+    many.publish(None, False)
+    assert human_agreement.found_by_people(phase, True, rows, {})["study"]["id"] == few.pk and (
+        human_agreement.found_by_people(phase, False, rows, {})["study"]["id"] == many.pk
+    )
+
+
+def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F811
+    phase, entries = judged
+    batch = phase.batches.get(state="current")
+    study = Study.objects.create(
+        phase=phase, slug="scores", title="Scores", question="How good?", kind="opinions", is_public=True, revision=1,
+        criteria=[{"key": key, "title": key, "text": ""} for key in ("semantic", "overall")],
+    )  # fmt: skip
+    rows = [StudyEntry.objects.create(study=study, label=entry.method_name, submission=entry) for entry in entries]
+    for k in range(6):
+        rater = Rater.objects.create(study=study, name=f"jane{k}@example.org", group="experts" if k % 2 else "others")
+        for sample in batch.reference.item_ids:
+            for row, score in zip(rows, (2, 4 + k % 2), strict=True):  # the one that is far off is liked better
+                for criterion in ("overall", "semantic"):
+                    Opinion.objects.create(
+                        study=study, rater=rater, sample=sample, entry=row, criterion=criterion, score=score, seconds=3.0
+                    )
+    assert sum(1 for _ in iter(analyse_due, 0)) == 2
+    Snapshot.make_all(phase)
+    content = Snapshot.current(phase, "public").content
+    said = dict(zip((entry["id"] for entry in content["entries"]), content["people"]["value"], strict=True))
+    assert said == {entries[0].pk: 2.0, entries[1].pk: 4.5}
+    assert content["people"]["groups"] == ["experts", "others"] and content["people"]["raters"] == 6
+    mark = content["people"]["marks"]["corner_f1"][str(entries[0].pk)]
+    assert mark[0]["preferred"] == entries[1].method_name and mark[0]["id"] == entries[1].pk and mark[0]["samples"]
+    place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    snapshot = Snapshot.current(phase, "public").digest
+    told_rows = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot}/rows").json()["items"]
+    own = 6 * len(batch.reference.item_ids)  # scores that each entry got on a criterion
+    assert {row["id"]: (row["people"]["value"], row["people"]["n"]) for row in told_rows} == {
+        entries[0].pk: (2.0, own),
+        entries[1].pk: (4.5, own),
+    }
+    board = client.get(f"{place}?sort=people").content.decode()
+    assert "Opinion score" in board and "6 people" in board and "people say otherwise" in board
+    page = client.get(f"{place}people/scores/").content.decode()
+    head = page.partition("By criterion</h2>")[2].partition("</thead>")[0]
+    assert head.index("overall") > head.index("semantic")  # as the study asks them
+    for words in (
+        "Mean score from 1 to 5",
+        "By criterion",
+        "semantic",
+        "The people, one by one",
+        "Where a metric contradicts people",
+        "experts",
+    ):
+        assert words in page
+    assert client.get(f"{place}people/scores/?criterion=semantic&metric=hss").status_code == 200
+    data = client.get(f"{place}people/scores/analysis.json")
+    assert data.json()["criteria"]["overall"]["reliability"]["raters"][0]["rater"] == "rater 1"
+    assert "example.org" not in page + data.content.decode() + client.get(f"{place}people/").content.decode()
+    study.screens_raters = True
+    study.save()
+    assert analyse_due() == 1  # another choice is another analysis
+    Rater.objects.filter(study=study, name__startswith="jane0").update(is_counted=False)
+    Study.objects.filter(pk=study.pk).update(revision=2)
+    while analyse_due():
+        pass
+    assert study.analyses.get(criterion="overall").content["n_raters"] == 5
+
+
+def test_a_metric_of_the_whole_set_has_no_sample_but_an_order(judged, monkeypatch):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    real = analysis.spec_of
+    monkeypatch.setattr(analysis, "spec_of", lambda column: replace(real(column), level="set"))
+    found = metric_scores(study, study.batch, tuple(items), tuple(sorted(entry.method_name for entry in entries)))[0]
+    assert np.isnan(found.values).all() and not np.isnan(found.of_methods).any()
+    analyse_due()
+    line = study.analyses.get().summary.metrics[0]
+    assert line.decided.value is None and line.rho.n == 2 and line.rho.value is None and line.spa.value is None
+
+
+def test_new_scores_of_a_studys_entries_ask_for_its_analysis_again(judged):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    assert analyse_due() == 1 and analyse_due() == 0
+    before = study.scored_under
+    entries[0].evaluations.update(state="running")
+    assert study.scored_under != before and analyse_due() == 1
+
+
+def test_a_study_says_nothing_of_an_entry_that_is_withheld_from_the_board(judged, client, request):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    imported(phase, votes_for(entries, items, 1))
+    scores = Study.objects.create(phase=phase, slug="scores", title="Scores", question="?", kind="opinions", is_public=True, revision=1)
+    for number, entry in enumerate(entries):
+        row = StudyEntry.objects.create(study=scores, label=entry.method_name, submission=entry)
+        for k in range(6):
+            rater, _ = Rater.objects.get_or_create(study=scores, name=f"r{k}")
+            Opinion.objects.create(study=scores, rater=rater, sample=items[0], entry=row, score=2 + number + k % 2)
+    while analyse_due():
+        pass
+    place, api = (f"challenges/{phase.challenge.slug}/{between}{phase.slug}" for between in ("", "phases/"))
+    pages = ["people/", *(f"people/{slug}/{end}" for slug in ("people", "scores") for end in ("", "analysis.json"))]
+    addresses = [f"/{place}/{page}" for page in pages] + [f"/api/v1/{api}/studies/{slug}" for slug in ("people", "scores")]
+    name, row = entries[1].method_name, type(entries[1]).objects.filter(pk=entries[1].pk)
+
+    def naming() -> list[str]:
+        answers = {address: client.get(address) for address in addresses}
+        assert {answer.status_code for answer in answers.values()} == {200}
+        return [address for address, answer in answers.items() if name in answer.content.decode()]
+
+    assert naming() == addresses
+    page = f"/{place}/people/people/"
+    link = f'href="/entries/{entries[1].pk}/"'
+    assert link in client.get(page).content.decode()
+    for change in ({"artifact": "empty"}, {"artifact": ""}):  # whose page, if it has one, is not the public's
+        StudyEntry.objects.filter(submission=entries[1]).update(**change)
+        assert (link in client.get(page).content.decode()) == (change["artifact"] == "")
+    for mark in ("hidden_at", "disqualified_at"):
+        row.update(hidden_at=None, disqualified_at=None)
+        row.update(**{mark: timezone.now()})
+        assert naming() == []
+    client.force_login(request.getfixturevalue("people").organizer)
+    assert naming() == addresses
+
+
+def test_the_list_of_studies_asks_no_more_for_more_of_them(judged, client, django_assert_max_num_queries):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    assert analyse_due() == 1
+    done = study.analyses.get()
+    for number in range(5):
+        study.pk, study.slug, study._state.adding = None, f"s{number}", True
+        study.save()
+        done.pk, done.study, done._state.adding = None, study, True
+        done.save()
+    with django_assert_max_num_queries(10):
+        page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/").content.decode()
+    assert page.count(entries[0].method_name) == 6
+
+
+def test_scores_of_two_people_are_counted_and_give_no_figure(judged, client):  # noqa: F811
+    phase, entries = judged
+    study = Study.objects.create(phase=phase, slug="few", title="Few", question="How good?", kind="opinions", is_public=True, revision=1)
+    rows = [StudyEntry.objects.create(study=study, label=entry.method_name, submission=entry) for entry in entries]
+    sample = phase.batches.get(state="current").reference.item_ids[0]
+    for name, scores in (("a", (1, 2)), ("b", (5, 4))):
+        rater = Rater.objects.create(study=study, name=name)
+        for row, score in zip(rows, scores, strict=True):
+            Opinion.objects.create(study=study, rater=rater, sample=sample, entry=row, criterion="", score=score, seconds=3.0)
+    assert analyse_due() == 1
+    line = study.analyses.get().summary.scales[0]
+    assert line.mos == (3.0, None, None) and line.why == "Too few raters: 5 are needed, there are 2." and line.answers == 2
+    Snapshot.make_all(phase)
+    place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    page = client.get(f"{place}people/few/").content.decode()
+    assert line.why in page and "3.00" not in page and "It is too early to say." in page
+    board = client.get(f"{place}?sort=people").content.decode()
+    assert "too early: 2 of 5 people" in board and "Opinion score" not in board
+
+
+def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, judged):  # noqa: F811
+    phase, entries = judged
+    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 0))
+    while analyse_due():
+        pass
+    made = Snapshot.make(phase, "public")
+    here = f"/challenges/{phase.challenge.slug}/{phase.slug}/snapshots/{made.digest}"
+    api = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{made.digest}"
+    assert "withdrawn since" not in client.get(f"{here}/").content.decode()
+    left = study.raters.first()
+    left.leave()
+    assert not left.votes.exists()
+    study.raters.filter(pk=left.pk).update(withdrawn=3)  # answers that were imported belong to no question, and are not counted
+    assert "3 judgements were withdrawn since" in client.get(f"{here}/").content.decode()
+    assert "3 judgements were withdrawn since" in client.get(f"{here}.md").content.decode()
+    told = client.get(api).json()["study"]
+    assert (told["withdrawn"], told["judgements"]) == (3, made.content["people"]["judgements"])
+
+
+def test_a_correlation_without_an_interval_says_so():
+    few = Figure(value=-1.0, low=None, high=None, n=5, why="Fewer than 8 entries: no interval.")
+    assert human_agreement.rho_words(few) == "ρ −1.00, no interval"
+    assert human_agreement.rho_words(few.model_copy(update={"value": None})) == ""

@@ -1,0 +1,258 @@
+"""Who gets into a study, and what raters can find out there: nothing of methods, others or references."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.models import Rater
+from leaderboard.studies.live import campaign
+from tests.support.factories import UserFactory
+from tests.support.leaderboard.studies.live import making
+
+
+@pytest.fixture
+def rows(phase, people):
+    return making.entries(phase, people)
+
+
+@pytest.fixture
+def study(phase, people, rows):
+    return making.live(phase, people.organizer, rows, access="invited")
+
+
+def join(path: str, client: Client | None = None, **more):
+    client = client or Client()
+    return client, client.post(path, {"agree": "yes", **more})
+
+
+def test_an_invitation_lets_people_in_until_it_is_used_up_and_says_their_group(study, people):
+    _, token = campaign.invite(study, people.organizer, "the experts", "experts", most_uses=2)
+    path = f"/rate/join/{token}/"
+    assert "Which is closer?" in Client().get(path).content.decode()
+    for _ in range(2):
+        client, found = join(path)
+        assert (found.status_code, found["Location"]) == (302, f"/rate/{study.key}/")
+        assert client.get(found["Location"]).status_code == 200
+    assert Client().get(path).status_code == 404
+    assert join(path)[1].status_code == 404
+    assert list(study.raters.order_by("name").values_list("name", "group")) == [("rater 01", "experts"), ("rater 02", "experts")]
+
+
+def test_a_form_that_is_sent_twice_is_one_rater_and_finds_no_invitation_used_up(study, people):
+    _, token = campaign.invite(study, people.organizer, most_uses=1)
+    path, client = f"/rate/join/{token}/", Client()
+    page = client.get(path).content.decode()
+    key = re.search(r'name="key" value="([^"]+)"', page)[1]
+    assert key not in Client().get(path).content.decode(), "every form has its own"
+    for browser in (client, Client()):  # the answer to the first click never came, nor did its cookie
+        _, found = join(path, browser, key=key)
+        assert (found.status_code, found["Location"]) == (302, f"/rate/{study.key}/")
+        assert browser.cookies["rater"].value == key
+        assert browser.get(f"/rate/{study.key}/next").status_code == 200
+    assert study.raters.count() == 1
+    assert join(path, key="x" * 32)[1].status_code == 404, "used up for others"
+
+
+def test_a_form_with_no_proper_key_gets_one_of_ours(study, people):
+    _, token = campaign.invite(study, people.organizer)
+    for key in ("short", "", "x" * 33):
+        client, _ = join(f"/rate/join/{token}/", key=key)
+        assert len(client.cookies["rater"].value) == 32 and client.cookies["rater"].value != key
+    assert study.raters.count() == 3
+
+
+@pytest.mark.parametrize("key", ["a%00b", "a%20b", "%F0%9F%8F%A0"])
+def test_an_address_that_no_database_takes_is_none(db, key):
+    for path in (f"/rate/{key}/", f"/rate/join/{key}/", f"/rate/{key}/as/{key}/", f"/rate/{key}/next"):
+        assert Client().get(path).status_code == 404
+
+
+def test_an_invitation_ends_by_its_clock_or_when_it_is_withdrawn(study, people):
+    row, token = campaign.invite(study, people.organizer, expires_at=timezone.now() + timedelta(hours=1))
+    path = f"/rate/join/{token}/"
+    assert Client().get(path).status_code == 200
+    row.expires_at = timezone.now() - timedelta(seconds=1)
+    row.save()
+    assert Client().get(path).status_code == 404
+    row, token = campaign.invite(study, people.organizer)
+    campaign.end_invitation(row, people.organizer)
+    assert Client().get(f"/rate/join/{token}/").status_code == 404
+
+
+def test_the_tokens_of_links_are_not_kept(study, people):
+    row, token = campaign.invite(study, people.organizer)
+    client, _ = join(f"/rate/join/{token}/")
+    key = client.cookies["rater"].value
+    stored = repr(list(type(row).objects.values())) + repr(list(Rater.objects.values()))
+    assert token not in stored
+    assert key not in stored
+
+
+def test_nobody_joins_without_saying_that_they_agree(study, people):
+    _, token = campaign.invite(study, people.organizer)
+    found = Client().post(f"/rate/join/{token}/", {})
+    assert found.status_code == 409
+    assert "Tick the box" in found.content.decode()
+    assert not study.raters.exists()
+
+
+def test_a_study_for_invited_people_takes_nobody_else_but_those_on_its_list(study, people):
+    path = f"/rate/{study.key}/join/"
+    assert Client().get(path).status_code == 403
+    assert join(path)[1].status_code == 403
+    campaign.list_account(study, people.organizer, people.stranger, "designers")
+    client = Client()
+    client.force_login(people.stranger)
+    assert client.get(f"/rate/{study.key}/next").status_code == 403  # listed, but has not joined
+    assert join(path, client)[1].status_code == 302
+    rater = study.raters.get()
+    assert (rater.user, rater.group, rater.name) == (people.stranger, "designers", "stranger")
+    other = Client()
+    other.force_login(people.other)
+    assert join(path, other)[1].status_code == 403
+
+
+def test_an_open_study_takes_whoever_comes_until_it_has_enough_and_asks_for_their_group(phase, people, rows):
+    study = making.live(phase, people.organizer, rows, most_raters=2, groups=["experts", "designers"])
+    path = f"/rate/{study.key}/join/"
+    _, found = join(path, group="kings")
+    assert found.status_code == 409
+    assert "experts, designers" in found.content.decode()
+    for _ in range(2):
+        assert join(path, group="designers")[1].status_code == 302
+    _, found = join(path, group="experts")
+    assert "all the raters it needs" in found.content.decode()
+    assert [rater.group for rater in study.raters.all()] == ["designers"] * 2
+
+
+def test_who_is_on_the_list_with_a_group_is_not_asked_for_it(phase, people, rows):
+    study = making.live(phase, people.organizer, rows, access="listed", groups=["experts", "designers"])
+    path = f"/rate/{study.key}/join/"
+    campaign.list_account(study, people.organizer, people.stranger, "designers")
+    campaign.list_account(study, people.organizer, people.other)
+    for user, said, asks, group in ((people.stranger, "experts", False, "designers"), (people.other, "experts", True, "experts")):
+        client = Client()
+        client.force_login(user)
+        assert ('name="group"' in client.get(path).content.decode()) == asks
+        assert join(path, client, **({"group": said} if asks else {}))[1].status_code == 302
+        assert study.raters.get(user=user).group == group
+
+
+def test_who_was_removed_does_not_come_back_by_another_door(study, people):
+    rater = campaign.list_account(study, people.organizer, people.stranger)
+    client = Client()
+    client.force_login(people.stranger)
+    join(f"/rate/{study.key}/join/", client)
+    campaign.remove_rater(rater, people.organizer, "a reason")
+    _, token = campaign.invite(study, people.organizer)
+    join(f"/rate/join/{token}/", client)
+    assert study.raters.count() == 1
+    assert client.get(f"/rate/{study.key}/next").json()["question"] is None
+
+
+def test_a_draft_is_nowhere(phase, people, rows):
+    study = making.live(phase, people.organizer, rows, opened=False)
+    _, token = campaign.invite(study, people.organizer)
+    for path in (f"/rate/{study.key}/", f"/rate/{study.key}/join/", f"/rate/{study.key}/next", f"/rate/join/{token}/"):
+        assert Client().get(path).status_code == 404
+
+
+def test_the_cookie_is_for_the_pages_of_the_study_only_and_no_script_reads_it(phase, people, rows):
+    study = making.live(phase, people.organizer, rows)
+    client, _ = join(f"/rate/{study.key}/join/")
+    cookie = client.cookies["rater"]
+    assert cookie["path"] == f"/rate/{study.key}/"
+    assert cookie["httponly"]
+    assert cookie["samesite"] == "Lax"
+
+
+def test_nothing_that_a_rater_gets_tells_methods_teams_entries_samples_or_other_raters(phase, people, rows):
+    """Everything the rating pages send, headers included, is searched for every name and number of what is behind it."""
+    study = making.live(phase, people.organizer, rows, repeat_share=0.5, gold=(rows[0], rows[3]))
+    other = making.rater(study, UserFactory(username="zebedee"), group="experts")
+    client = Client()
+    texts, states = [], []
+    for path in (f"/rate/{study.key}/join/",):
+        texts.append(client.get(path))
+    _, found = join(f"/rate/{study.key}/join/", client)
+    texts += [found, client.get(f"/rate/{study.key}/"), client.get(f"/rate/{study.key}/leave/")]
+    for _ in range(18):
+        found = client.get(f"/rate/{study.key}/next")
+        states.append(found.json())
+        answers = {"question": found.json()["question"]["id"], "answers": {"overall": "tie"}}
+        texts += [found, client.post(f"/rate/{study.key}/answer", answers, content_type="application/json")]
+    everything = " ".join(f"{found.content.decode(errors='replace')} {dict(found.items())}" for found in texts)
+    secret = {"secret-method", "corner_f1", "house_0", other.name, people.team.name, people.other_team.name, "gold", "repeat", "swapped"}
+    secret |= {phase.references.get().key, phase.slug, phase.challenge.slug}
+    for word in secret:
+        assert word not in everything, word
+    for state in states:
+        assert set(state["question"]) == {"id", "number", "form", "scene"}
+        assert set(state) == {"study", "progress", "question", "following", "done", "closed", "note", "undo"}
+        assert set(state["study"]) == {"title", "question", "kind", "break_every", "criteria"}
+
+
+def test_pages_of_raters_are_kept_by_no_cache(phase, people, rows):
+    study = making.live(phase, people.organizer, rows)
+    client, _ = join(f"/rate/{study.key}/join/")
+    for path in ("", "next", "join/", "leave/"):
+        assert "no-store" in client.get(f"/rate/{study.key}/{path}")["Cache-Control"]
+
+
+def test_only_the_current_and_the_following_question_can_be_looked_at(phase, people, rows, rf):
+    from django.http import Http404
+
+    from leaderboard.models import Question
+    from leaderboard.studies.live.access import shown_question
+
+    study = making.live(phase, people.organizer, rows)
+    client, _ = join(f"/rate/{study.key}/join/")
+    state = client.get(f"/rate/{study.key}/next").json()
+
+    def asked(token: str, key: str = client.cookies["rater"].value):
+        request = rf.get("/")
+        request.user = people.anonymous
+        request.COOKIES["rater"] = key
+        return shown_question(request, study.key, token)
+
+    assert asked(state["question"]["id"]).left.submission in rows
+    assert asked(state["following"]["id"]).sample.name.startswith("house_0")
+    with pytest.raises(Http404):
+        asked(Question.objects.get(number=3).token)
+    with pytest.raises(Http404):
+        asked(state["question"]["id"], key="another")
+    client.post(
+        f"/rate/{study.key}/answer", {"question": state["question"]["id"], "answers": {"overall": "tie"}}, content_type="application/json"
+    )
+    with pytest.raises(Http404):
+        asked(state["question"]["id"])
+    campaign.remove_rater(study.raters.get(), people.organizer, "a reason")
+    with pytest.raises(Http404):
+        asked(state["following"]["id"])
+
+
+def test_a_draft_is_its_organizers_alone_also_where_its_results_are_to_be_shown_to_all(phase, people, rows):
+    study = making.live(phase, people.organizer, rows, opened=False, is_public=True)
+    place = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
+    api = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies"
+    organizer, anybody = Client(), Client()
+    organizer.force_login(people.organizer)
+
+    def seen(client: Client) -> tuple:
+        listed = study.title in client.get(place).content.decode()
+        return (
+            listed,
+            client.get(f"{place}{study.slug}/").status_code,
+            client.get(f"{api}/{study.slug}").status_code,
+            client.get(api).json()["items"] != [],
+        )
+
+    assert seen(organizer) == (True, 200, 200, True)
+    assert seen(anybody) == (False, 404, 404, False)
+    campaign.open_study(study, people.organizer)
+    assert seen(anybody) == seen(organizer) == (True, 200, 200, True)

@@ -1,0 +1,156 @@
+"""Whether a learned metric has seen the judgements it is held against: by its card, and in words wherever its agreement stands."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+
+import pytest
+
+from evaluation.metrics.wireframe.learned.features import KNOWN
+from evaluation.models import PhaseMetric, Score
+from evaluation.training.preference.card import card as card_of
+from evaluation.training.preference.material import study as read_study
+from evaluation.training.preference.training import Plan
+from evaluation.training.preference.votes import read
+from leaderboard.models import Snapshot, Study
+from leaderboard.stats import votes as voting
+from leaderboard.studies.analysis import analyse_due
+from leaderboard.studies.folder import write_study
+from leaderboard.studies.training_overlap import trained_on
+from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
+from tests.support.evaluation.networks import random_weights
+
+pytestmark = pytest.mark.django_db
+SAMPLES, METHODS = ("s0", "s1"), ("x", "y", "z")
+SEEN = {"samples": ["s1", "s2"], "methods": ["x", "y", "new"]}
+
+
+@pytest.fixture
+def shelf(monkeypatch, tmp_path):
+    return random_weights.shelf(monkeypatch, tmp_path / "shelf")
+
+
+@pytest.fixture
+def study(phase):
+    return imported(phase, [voting.Vote("r", "x", "y", "left", "s0"), voting.Vote("r", "x", "z", "tie", "s1")])
+
+
+def column(shelf, /, **data) -> dict:
+    """A batch's column of weights whose card says that they learnt from this."""
+    random_weights.put_learned(shelf, "panel", data=data)
+    return PhaseMetric(slug="learned", key="wf_learned", params={"weights": "panel"}).snapshot()
+
+
+def known(study: Study, shelf, /, **data) -> str:
+    return trained_on(study, column(shelf, **data), SAMPLES, METHODS)
+
+
+def place(study: Study) -> str:
+    return f"{study.phase.challenge.slug}/{study.phase.slug}"
+
+
+def test_a_card_that_names_the_study_says_whether_it_is_this_one(study, shelf):
+    this = {"phase": place(study), "study": study.slug, "study_created_at": study.created_at.isoformat()}
+    assert known(study, shelf, **this, **SEEN) == "these"
+    assert known(study, shelf, **this | {"phase": "renamed/since"}, **SEEN) == "these"
+    assert known(study, shelf, **this | {"study": "other", "study_created_at": "2026-01-01T00:00:00+00:00"}, **SEEN) == "entries"
+    other = {"phase": "another/one", "study": study.slug, "study_created_at": "2026-01-01T00:00:00+00:00"}
+    assert known(study, shelf, **other, **SEEN) == ""
+
+
+def test_votes_about_nothing_of_the_study_are_not_its_votes(study, shelf):
+    assert known(study, shelf, samples=["s7"], methods=["x", "y"]) == ""
+    assert known(study, shelf, samples=["s0"], methods=["x", "else"]) == ""
+    assert known(study, shelf, samples=["s0"], methods=["x", "y"]) == "unknown"
+
+
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize("columns", [(*voting.COLUMNS, *voting.MORE), voting.COLUMNS], ids=["now", "before"])
+def test_a_file_of_votes_is_known_by_its_digest_until_it_is_changed(study, shelf, counts, columns):
+    study.raters.update(is_counted=counts)
+    stream = io.StringIO(newline="")
+    csv.writer(stream).writerows(voting.write(study.votes(), columns))
+    digest = hashlib.sha256(stream.getvalue().encode()).hexdigest()
+    assert known(study, shelf, votes_sha256=digest, **SEEN) == "these"
+    assert known(study, shelf, votes_sha256=hashlib.sha256(stream.getvalue().encode() + b"\n").hexdigest(), **SEEN) == "unknown"
+
+
+def test_weights_that_do_not_say_enough_are_unknown(study, shelf):
+    assert known(study, shelf) == "unknown"
+    assert known(study, shelf, phase=place(study), title="Which is closer?", **SEEN) == "unknown"  # a card of before
+    assert known(study, shelf, phase="another/one", **SEEN) == ""
+    found = column(shelf, samples=["elsewhere"], methods=[])
+    assert trained_on(study, found, SAMPLES, METHODS) == ""
+    assert trained_on(study, found | {"weights_sha256": "0" * 64}, SAMPLES, METHODS) == "unknown"  # the values are of other weights
+
+
+def test_what_was_not_learnt_from_people_is_not_asked(study):
+    for key in ("corner_f1", "locase"):
+        metric = PhaseMetric(slug="m", key=key, params={}).snapshot()
+        assert trained_on(study, metric, SAMPLES, METHODS) == ""
+
+
+def test_a_card_says_of_a_folder_which_study_it_is(judged, tmp_path):  # noqa: F811
+    phase, entries = judged
+    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 0))
+    write_study(study, tmp_path / "folder")
+    about = read_study(tmp_path / "folder")
+    decisions = read(about.votes)
+    results = {"final": {"losses": [0.1]}}
+    plan = Plan("plumbline-small", "0", 0, 1, folds=0)
+    said = card_of("panel", b"", plan, KNOWN["plumbline-small"], decisions, about.said, results, 1, "2026-11-21")["data"]
+    assert (said["study"], said["study_created_at"]) == (study.slug, study.created_at.isoformat()) and said["phase"] == place(study)
+    assert (said["samples"], said["methods"]) == (sorted(decisions.samples), sorted(decisions.methods))
+
+
+# --- in words
+
+
+def learned(phase, shelf, /, **data) -> str:
+    """The first column of the phase is one of learned weights from now on; its title."""
+    batch = phase.batches.get(state="current")
+    fixed = column(shelf, **data)
+    slug = batch.metrics[0]["slug"]
+    batch.metrics = [batch.metrics[0] | {name: fixed[name] for name in ("key", "params", "fingerprint", "weights_sha256", "title")}]
+    batch.save()
+    Score.objects.filter(slug=slug).update(key="wf_learned", fingerprint=fixed["fingerprint"])
+    return slug
+
+
+def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 0))
+    said = {"study_created_at": study.created_at.isoformat(), "samples": items, "methods": [entry.method_name for entry in entries]}
+    slug = learned(phase, shelf, **said)
+    analyse_due()
+    assert [line.trained for line in study.analyses.get().summary.metrics if not line.guard] == ["these"]
+    Snapshot.make_all(phase)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    board = client.get(address).content.decode()
+    assert "<b>trained on these votes</b>" in board and "so that its agreement with them is no evidence" in board
+    assert '<span class="tag warn">trained on these votes</span>' in board.partition("Which metric should you believe here?")[2]
+    page = client.get(f"{address}people/people/").content.decode()
+    assert "trained on these votes</span>" in page and "so that its agreement with them is no evidence" in page
+    data = client.get(f"{address}people/people/analysis.json").json()
+    assert data["criteria"][""]["metrics"][0]["trained"] == "these"
+    digest = Snapshot.current(phase, "public").digest
+    texts = {kind: client.get(f"{address}snapshots/{digest}.{kind}").content.decode() for kind in ("csv", "json", "tex", "md")}
+    rows = list(csv.DictReader(io.StringIO(texts["csv"], newline="")))
+    assert {row[f"{slug}_people_trained"] for row in rows} == {"these"} and '"trained": "these"' in texts["json"]
+    assert all("trained on these votes" in texts[kind] for kind in ("json", "tex", "md"))
+    told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board").json()
+    assert told["columns"][0]["people"]["trained"] == "these"
+
+
+def test_other_columns_say_nothing_of_it(judged, client):  # noqa: F811
+    phase, entries = judged
+    imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 0))
+    analyse_due()
+    Snapshot.make_all(phase)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    assert "trained on" not in client.get(address).content.decode() + client.get(f"{address}people/people/").content.decode()
+    digest = Snapshot.current(phase, "public").digest
+    assert "_trained" not in client.get(f"{address}snapshots/{digest}.csv").content.decode()

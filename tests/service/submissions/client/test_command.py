@@ -1,0 +1,388 @@
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from submissions.client.command import main
+from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
+from submissions.manifest import Item, Manifest
+from submissions.validation import validate
+from tests import ROOT
+from tests.support.submissions.small_server import TOKEN, SmallServer, serving
+
+MANIFEST = Manifest(
+    challenge="rooflines",
+    phase="final",
+    family="wireframe",
+    items=tuple(Item(f"house_{n:02}", f"house_{n:02}") for n in range(4)),
+    formats=("obj", "json"),
+    missing="reject",
+    unit="m",
+    unit_scale=1.0,
+)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallServer]:
+    monkeypatch.setenv("PLUMBLINE_TOKEN", TOKEN)
+    with serving(SmallServer(MANIFEST.to_dict())) as small:
+        yield small
+
+
+@pytest.fixture
+def entry(tmp_path: Path) -> Path:
+    """A folder with a good entry."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "entry"
+    folder.mkdir()
+    for item in MANIFEST.items:
+        (folder / f"{item.id}.obj").write_bytes(write_obj(Wireframe(rng.normal(size=(40, 3)), rng.integers(0, 40, (60, 2)))))
+    return folder
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> str:
+    (tmp_path / "manifest.json").write_bytes(MANIFEST.to_json())
+    return str(tmp_path / "manifest.json")
+
+
+def run(*arguments: object, pauses: list[float] | None = None) -> int:
+    return main([str(argument) for argument in arguments], (pauses if pauses is not None else []).append)
+
+
+def upload(server: SmallServer, path: Path, *more: str, pauses: list[float] | None = None) -> int:
+    place = ("--server", server.url, "--challenge", "rooflines", "--phase", "final")
+    return run("upload", path, *place, "--method", "Plane sweep", *more, pauses=pauses)
+
+
+# --- check
+
+
+def test_check_works_offline_without_an_account(entry: Path, manifest: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("check", entry, "--manifest", manifest) == 0
+    assert capsys.readouterr().out == "Acceptable: 4 of 4 samples for rooflines, final.\n"
+
+
+def test_check_says_what_the_server_would_say(entry: Path, manifest: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (entry / "house_01.obj").write_text("v 0 0 0\nl 1 90\n")
+    (entry / "house_02.obj").unlink()
+    (entry / "hause_02.obj").write_text("v 0 0 0\n")
+    assert run("check", entry, "--manifest", manifest) == 1
+    with zipfile.ZipFile(tmp_path / "same.zip", "w") as archive:
+        for path in entry.iterdir():
+            archive.write(path, path.name)
+    verdict = validate(tmp_path / "same.zip", MANIFEST)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [str(problem) for problem in verdict.problems]
+    assert "house_01.obj: line 2: edge names vertex 90, there are 1" in lines
+    assert lines[-1] == "Not acceptable, 3 problems: 2 of 4 samples for rooflines, final."
+
+
+@pytest.mark.parametrize(
+    "form", ["/challenges/rooflines/final/", "/challenges/rooflines/phases/final", "/api/v1/challenges/rooflines/phases/final/manifest"]
+)
+def test_check_takes_the_address_of_a_phase(server: SmallServer, entry: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PLUMBLINE_TOKEN")
+    assert run("check", entry, "--phase", server.url + form) == 0
+    assert server.asked == ["GET /api/v1/challenges/rooflines/phases/final/manifest"]
+
+
+def test_check_takes_the_names_of_a_phase(server: SmallServer, entry: Path) -> None:
+    assert run("check", entry, "--server", server.url, "--challenge", "rooflines", "--phase", "final") == 0
+
+
+def test_a_folder_with_a_link_is_refused_before_it_is_packed(entry: Path, manifest: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (entry / "house_05.obj").symlink_to("/etc/passwd")
+    assert run("check", entry, "--manifest", manifest) == 1
+    assert "house_05.obj: is a symbolic link" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["check", "nowhere.zip", "--manifest", "MANIFEST"], "nowhere.zip does not exist"),
+        (["check", "MANIFEST"], "Give --manifest FILE"),
+        (["check", "MANIFEST", "--manifest", "nowhere.json"], "nowhere.json cannot be read"),
+        (["check", "MANIFEST", "--phase", "final"], "final is not the address of a phase"),
+        (["status", "7", "--server", "https://plumbline.test"], "A token is needed"),
+        (["status", "7", "--server", "plumbline.test", "--token", "x"], "is not the address of a server"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_code_two(
+    arguments: list[str], sentence: str, manifest: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PLUMBLINE_TOKEN", raising=False)
+    assert run(*[manifest if word == "MANIFEST" else word for word in arguments]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_unknown_commands_end_with_code_two() -> None:
+    for arguments in (["send"], ["upload", "x.zip"], []):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2
+
+
+def test_the_client_starts_without_django(entry: Path, manifest: str) -> None:
+    program = (
+        "import sys; from submissions.client.command import main; code = main(sys.argv[1:]); "
+        "assert not {'django', 'celery', 'torch', 'pandas'} & set(sys.modules); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", program, "check", str(entry), "--manifest", manifest]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
+# --- upload
+
+
+@pytest.mark.parametrize("kind", ["chunks", "multipart"])
+def test_a_folder_arrives_whole(server: SmallServer, entry: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    server.kind = kind
+    assert upload(server, entry, "--description", "Sweeps.", "--paper", "https://p.test", "--code", "https://c.test") == 0
+    sent = server.entries[1]
+    assert sent["status"] == "received" and sent["file_name"] == "entry.zip" and len(server.parts) > 5
+    assert (sent["method_name"], sent["description"]) == ("Plane sweep", "Sweeps.")
+    assert (sent["paper_url"], sent["code_url"]) == ("https://p.test", "https://c.test")
+    (entry.parent / "arrived.zip").write_bytes(server.content(1))
+    assert validate(entry.parent / "arrived.zip", MANIFEST).accepted
+    assert "Received as entry #11 (id 1)." in capsys.readouterr().out
+
+
+def test_the_same_folder_is_the_same_bytes_on_another_day(server: SmallServer, entry: Path) -> None:
+    upload(server, entry)
+    for path in entry.iterdir():
+        os.utime(path, (1, 1))
+        path.chmod(0o600)
+    upload(server, entry)
+    assert server.content(1) == server.content(2)
+
+
+def test_a_bad_entry_is_not_sent(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (entry / "house_00.obj").unlink()
+    assert upload(server, entry) == 1
+    assert not server.entries
+    assert "house_00: is missing" in capsys.readouterr().out
+
+
+def test_a_bad_entry_is_sent_where_checking_is_skipped(server: SmallServer, entry: Path) -> None:
+    (entry / "house_00.obj").unlink()
+    assert upload(server, entry, "--no-check") == 0
+    assert server.entries[1]["status"] == "received"
+
+
+@pytest.mark.parametrize("kind", ["chunks", "multipart"])
+def test_an_interrupted_upload_goes_on_where_it_stopped(
+    server: SmallServer, entry: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.kind = kind
+    server.fail(r"PUT .*/3\b", "drop", times=6)
+    assert upload(server, entry, "--patience", "0.5") == 4
+    assert sorted(server.parts) == [(1, 1), (1, 2)]
+    assert server.paused == {1}, "it holds no place meanwhile"
+    server.asked.clear()
+    assert upload(server, entry) == 0
+    assert len(server.entries) == 1 and server.entries[1]["status"] == "received"
+    assert not [line for line in server.asked if line.startswith("PUT") and ("/1?" in line or line.endswith(("/1", "/2")))]
+    assert "begun before: 2,000 of" in capsys.readouterr().err
+    assert not server.paused
+
+
+def test_going_on_with_other_words_changes_the_words(server: SmallServer, entry: Path) -> None:
+    server.fail("PUT .*/1$", "drop")
+    upload(server, entry, "--patience", "0", "--description", "First.")
+    assert upload(server, entry, "--description", "Second.") == 0
+    assert (len(server.entries), server.entries[1]["description"]) == (1, "Second.")
+
+
+def test_an_open_upload_to_another_phase_is_left_alone(server: SmallServer, entry: Path) -> None:
+    server.fail("PUT .*/1$", "drop")
+    upload(server, entry, "--patience", "0")
+    server.entries[1]["phase"] = "warm-up"
+    assert upload(server, entry) == 0
+    assert [e["status"] for e in server.entries.values()] == ["uploading", "received"]
+
+
+@pytest.mark.parametrize("step", ["GET .*manifest", "GET .*uploading", "POST .*submissions$", r"PUT .*/2\b", "POST .*complete"])
+@pytest.mark.parametrize("fault", ["drop", "deaf", (503, {}, "Busy."), (500, {}, "Oops.")])
+def test_passing_trouble_at_any_step_is_ridden_out(server: SmallServer, entry: Path, step: str, fault: object) -> None:
+    pauses: list[float] = []
+    server.fail(step, fault, times=2)
+    assert upload(server, entry, pauses=pauses) == 0
+    assert len(server.entries) == 1 and server.entries[1]["status"] == "received"
+    expected = 1 if fault == "deaf" and "POST" in step else 2
+    assert len(pauses) == expected
+    assert all(0.7 * 2**n < pause < 1.3 * 2**n for n, pause in enumerate(pauses))
+
+
+@pytest.mark.parametrize("step", ["GET .*manifest", "POST .*submissions$", r"PUT .*/2\b", "POST .*complete"])
+def test_an_outage_of_minutes_is_waited_for_and_said(
+    server: SmallServer, entry: Path, step: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pauses: list[float] = []
+    server.fail(step, "drop", times=24)  # 1 + 2 + 4 + 8 s and then 15 each: some five minutes
+    assert upload(server, entry, pauses=pauses) == 0
+    assert 200 < sum(pauses) < 420 and max(pauses) <= 20
+    assert len(server.entries) == 1 and server.entries[1]["status"] == "received"
+    said = [line for line in capsys.readouterr().err.splitlines() if "Trying again in" in line]
+    assert len(said) == 24
+    assert said[0].startswith("127.0.0.1 cannot be reached") and said[0].endswith("and for 10 minutes more if need be.")
+
+
+@pytest.mark.parametrize(("more", "seconds"), [((), 600), (("--patience", "2"), 120), (("--patience", "0"), 0)])
+def test_no_outage_is_waited_for_longer_than_one_has_patience(
+    server: SmallServer, entry: Path, more: tuple[str, ...], seconds: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pauses: list[float] = []
+    server.fail("POST .*complete", "drop", times=1000)
+    assert upload(server, entry, *more, pauses=pauses) == 4
+    assert max(0, seconds - 20) <= sum(pauses) <= seconds
+    assert "127.0.0.1 cannot be reached" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_patience_is_a_number_of_minutes(entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for given in ("soon", "-1", "inf", "nan"):
+        with pytest.raises(SystemExit) as ended:
+            run("status", 1, "--server", "https://plumbline.test", "--patience", given)
+        assert ended.value.code == 2 and "--patience" in capsys.readouterr().err
+
+
+def test_an_upload_that_is_stopped_by_hand_leaves_its_place(server: SmallServer, entry: Path) -> None:
+    def stop(_: float) -> None:
+        raise KeyboardInterrupt
+
+    server.fail(r"PUT .*/2\b", "drop")
+    place = ("--server", server.url, "--challenge", "rooflines", "--phase", "final", "--method", "m")
+    assert main(["upload", str(entry), *place], stop) == 130
+    assert server.paused == {1} and server.entries[1]["status"] == "uploading"
+    assert upload(server, entry) == 0
+    assert not server.paused and len(server.entries) == 1
+
+
+def test_signed_addresses_that_ran_out_are_asked_for_again(server: SmallServer, entry: Path) -> None:
+    server.kind = "multipart"
+    original = server.store
+
+    def store(path: str, *rest: object) -> tuple[int, object]:
+        if path.endswith("/4") and server.generation == 0:
+            server.generation = 1
+        return original(path, *rest)  # type: ignore[arg-type]
+
+    server.store = store  # type: ignore[method-assign,assignment]
+    assert upload(server, entry) == 0
+    assert server.entries[1]["status"] == "received"
+
+
+def test_a_short_limit_is_waited_for_as_long_as_the_server_asks(server: SmallServer, entry: Path) -> None:
+    pauses: list[float] = []
+    server.fail("PUT .*/1$", (429, {"Retry-After": "7"}, "Too fast."))
+    assert upload(server, entry, pauses=pauses) == 0
+    assert pauses == [7.0]
+
+
+@pytest.mark.parametrize("headers", [{"Retry-After": "40000"}, {"Retry-After": "Fri, 01 Jan 2100 00:00:00 GMT"}, {}])
+def test_a_days_limit_is_a_refusal_with_the_servers_sentence(
+    server: SmallServer, entry: Path, headers: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pauses: list[float] = []
+    server.fail("POST .*submissions$", (429, headers, "Your team has used its 3 uploads of today; the next is possible at 00:00 UTC."))
+    assert upload(server, entry, pauses=pauses) == 3
+    assert capsys.readouterr().err.endswith("Your team has used its 3 uploads of today; the next is possible at 00:00 UTC.\n")
+    assert not pauses
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422])
+def test_a_refusal_is_the_servers_sentence_and_code_three(
+    server: SmallServer, entry: Path, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.fail("POST .*submissions$", (status, {}, "The phase has closed."))
+    assert upload(server, entry) == 3
+    assert "The phase has closed." in capsys.readouterr().err
+
+
+def test_a_wrong_token_is_told(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert upload(server, entry, "--token", "wrong") == 3
+    assert "This token is not valid; make a new one." in capsys.readouterr().err
+
+
+def test_a_server_that_is_not_there_is_code_four(entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ("--server", "http://127.0.0.1:9", "--challenge", "c", "--phase", "p", "--method", "m", "--token", "t")
+    assert run("upload", entry, *place, "--patience", "1") == 4
+    assert "127.0.0.1 cannot be reached" in capsys.readouterr().err
+
+
+def test_the_token_is_sent_to_nobody_else(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(SmallServer(MANIFEST.to_dict())) as other:
+        original = server.offer
+        server.offer = lambda *args: {**original(*args), "url": f"{other.url}/api/v1/submissions/1/parts"}  # type: ignore[method-assign]
+        assert upload(server, entry) == 4
+        assert other.asked == []
+    assert "with your token, so this stops here" in capsys.readouterr().err
+
+
+def test_a_manifest_of_another_kind_is_told(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server.manifest = {**server.manifest, "family": "hologram"}
+    assert upload(server, entry) == 4
+    assert "cannot read: The manifest's family must be one of" in capsys.readouterr().err
+
+
+# --- follow
+
+QUEUED = {"status": "received", "queue_position": 3, "sentence": "It waits for a worker."}
+SCORING = {"status": "scoring", "queue_position": None, "progress": {"done": 3, "total": 8}, "sentence": "3 of 8 parts are scored."}
+SCORED = {
+    "status": "scored",
+    "progress": {"done": 8, "total": 8},
+    "sentence": "Scored.",
+    "scores": {"corner_f1": {"value": 0.8125, "ci": [0.75, 0.875]}, "hss": None},
+}
+REJECTED = {"status": "rejected", "sentence": "It was rejected.", "problems": ["house_01.obj: line 2: edge names vertex 90, there are 1"]}
+
+
+def test_without_waiting_the_receipt_is_told_once(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert upload(server, entry) == 0
+    assert capsys.readouterr().out.lower().count("received") == 1
+
+
+def test_waiting_follows_an_entry_to_its_scores(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server.states = [QUEUED, SCORING, SCORED]
+    pauses: list[float] = []
+    assert upload(server, entry, "--wait", pauses=pauses) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-3] == "Entry #11: scored."
+    assert [line.split() for line in lines[-2:]] == [["corner_f1", "0.8125", "[0.75,", "0.875]"], ["hss", "unranked"]]
+    assert len(pauses) == 3
+
+
+@pytest.mark.parametrize(("end", "code"), [(SCORED, 0), (REJECTED, 1), ({"status": "failed"}, 1), ({"status": "cancelled"}, 1)])
+def test_the_exit_code_says_how_an_entry_ended(server: SmallServer, entry: Path, end: dict[str, object], code: int) -> None:
+    server.states = [end]
+    assert upload(server, entry, "--wait") == code
+    assert run("status", 1, "--server", server.url) == code
+
+
+def test_status_says_where_an_entry_stands(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    upload(server, entry)
+    server.states = [QUEUED, SCORING, REJECTED]
+    capsys.readouterr()
+    assert [run("status", 1, "--server", server.url) for _ in range(3)] == [0, 0, 1]
+    text = capsys.readouterr().out
+    assert "Entry #11: received. It waits for a worker.\nNumber 3 in the queue.\n" in text
+    assert "| 3/8 parts\n" in text
+    assert text.endswith("It was rejected.\nhouse_01.obj: line 2: edge names vertex 90, there are 1\n")
+
+
+def test_an_entry_of_others_is_a_refusal(server: SmallServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("status", 99, "--server", server.url) == 3
+    assert capsys.readouterr().err == "There is no such entry.\n"
+
+
+def test_a_manifest_from_the_server_reads_the_same_as_the_downloaded_file(manifest: str) -> None:
+    assert json.loads(Path(manifest).read_bytes()) == MANIFEST.to_dict()
