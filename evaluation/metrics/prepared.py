@@ -69,7 +69,7 @@ def prepare(
         own = {id(array): array for arrays in found[item_id].values() for array in arrays if id(array) not in shared}
         size = sum(array.nbytes for array in own.values())
         if size <= room:
-            kept |= found
+            kept[item_id] = dict(found[item_id])  # a plain store: metrics that find a `Preparing` give no values
             shared |= own
             room -= size
     return kept
