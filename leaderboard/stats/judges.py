@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import preference
+from leaderboard.stats import crossed, preference
 from leaderboard.stats.reliability import Questions
-from leaderboard.stats.votes import Floats
+from leaderboard.stats.votes import LEAST, Floats
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,39 @@ def win_rates(judged: Sequence[Judged], samples: Sequence[str], methods: Sequenc
     return np.array(rows, dtype=np.float64).reshape(len(samples), len(methods))
 
 
-def left_share(judged: Iterable[Judged]) -> float | None:
-    """How often the left side was preferred, among decisive verdicts: one half for a judge that does not care where a thing stands."""
-    verdicts = [verdict for one in judged for verdict in one.verdicts if verdict]
-    return verdicts.count(-1) / len(verdicts) if verdicts else None
+@dataclass(frozen=True)
+class LeftShare:
+    """How often a judge preferred the left side, of its `n` decided answers on so many samples, with the 95 % interval over samples."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    samples: int
+
+
+def left_share(judged: Iterable[Judged]) -> LeftShare | None:
+    """One half for a judge that does not care on which side a thing stands; None below five samples with a decided answer.
+
+    Answers on one sample are alike, so samples vary; the variance is never less than that of as many independent answers, because
+    a judge that is asked each pair from both sides and repeats itself would have none.
+    """
+    counts: dict[str, list[int]] = {}
+    for one in judged:
+        own = counts.setdefault(one.sample, [0, 0])
+        own[0] += one.verdicts.count(-1)
+        own[1] += one.verdicts.count(-1) + one.verdicts.count(1)
+    table = np.array([own for own in counts.values() if own[1]], dtype=np.float64).reshape(-1, 2)
+    samples, n = len(table), int(table[:, 1].sum())
+    if samples < LEAST:
+        return None
+    value, influence = crossed.ratio(table[:, 0], table[:, 1])
+    if value in (0.0, 1.0):
+        low, high = crossed.at_the_end(value, samples)
+    else:
+        variance = max(samples / (samples - 1) * float((influence**2).sum()), value * (1 - value) / n)
+        low, high = map(float, crossed.share_interval(value, math.sqrt(variance), samples - 1.0))
+    return LeftShare(value, low, high, n, samples)
 
 
 def preferred(asked: Questions, samples: Sequence[str], methods: Sequence[str], judged: Iterable[Judged]) -> Floats:

@@ -163,7 +163,11 @@ def _metric(counted: Ratings, metric: MetricScores, means: dict[str, Floats], ta
 def _judge(counted: Ratings, one: Judge, means: dict[str, Floats], takes_part: np.ndarray, seed: int) -> dict[str, Any]:
     """How one judge's scores correlate with mean opinions, as `_metric` says it of a metric: its Elo over the methods, its win
     rates within each sample. One that is for display only has no scores."""
-    facts = {"display_only": one.display_only, "left_share": judges.left_share(one.judged), "facts": dict(one.facts)}
+    facts = {
+        "display_only": one.display_only,
+        "left_share": asdict(left) if (left := judges.left_share(one.judged)) else None,
+        "facts": dict(one.facts),
+    }
     if one.display_only:
         return {"key": one.key, "order": None, "groups": {}} | facts
     values = judges.win_rates(one.judged, counted.samples, counted.methods)

@@ -198,7 +198,7 @@ def _judge(
         "probability": asdict(reliability.probability(preferred, reliability.people_prefer(asked.verdicts))),
         "groups": groups,
         "order": order,
-        "left_share": judges.left_share(one.judged),
+        "left_share": asdict(left) if (left := judges.left_share(one.judged)) else None,
         "facts": dict(one.facts),
     }
 

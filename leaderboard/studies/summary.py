@@ -129,6 +129,16 @@ class Share(Record):
     n: int
 
 
+class LeftShare(Record):
+    """How often a judge preferred the left side, of its `n` decided answers on so many samples."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    samples: int
+
+
 class Order(Record):
     """How alike two orders of entries are, with intervals that draw entries anew."""
 
@@ -376,7 +386,7 @@ class Judge(Record):
     groups: dict[str, Any] = {}
     scenes: dict[str, Order] = {}
     scenes_mean: Order | None = None
-    left_share: float | None = None
+    left_share: LeftShare | None = None
     facts: dict[str, Any] = {}
 
     def without(self, labels: Collection[str]) -> Judge:

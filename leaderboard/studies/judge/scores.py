@@ -38,7 +38,6 @@ def result_of(run: JudgeRun) -> dict[str, Any]:
             criteria[key] = _placed(run, key, found[key])
         else:
             criteria[key] = judges.elo(found[key], run.anchor, seed=run.seed)
-        criteria[key]["left_share"] = judges.left_share(found[key])
     return {"criteria": criteria, "answered": answered}
 
 

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy import special, stats
 
 from leaderboard.stats import judges, preference, reliability
 from leaderboard.stats.judges import Judge, Judged
@@ -63,7 +64,45 @@ def test_all_texts_of_a_comparison_count_whichever_side_a_method_stood_on():
     assert (row["method"], row["wins"], row["ties"], row["losses"]) == ("x", 3, 1, 1)
     assert found["answers"] == 5 and found["comparisons"] == 2
     assert row["elo"] - 1000 == pytest.approx(400 * math.log10(4 / 2))
-    assert judges.left_share(texts) == 3 / 4  # four decisive texts, three of them for the left side
+
+
+def sided(*counts: tuple[int, int]) -> list[Judged]:
+    """On each sample so many answers for the left and so many for the right side, and one undecided."""
+    return [Judged(f"s{n}", "x", "y", (-1,) * left + (1,) * right + (0,)) for n, (left, right) in enumerate(counts)]
+
+
+class TestLeftShare:
+    def test_below_five_samples_with_a_decided_answer_there_is_no_figure(self):
+        assert judges.left_share([]) is None and judges.left_share(sided((1, 1), (2, 0), (0, 1), (1, 0), (0, 0))) is None
+
+    def test_by_hand(self):
+        found = judges.left_share(sided((3, 1), (2, 2), (4, 0), (1, 3), (3, 1)))
+        assert (found.value, found.n, found.samples) == (13 / 20, 20, 5)
+        # sums of influences by sample (left - 13/20 of 4)/20: .02, -.03, .07, -.08, .02; variance 5/4 of their squares
+        half = stats.t.ppf(0.975, 4) * np.sqrt(max(5 / 4 * 0.0130, 13 * 7 / 400 / 20)) / (13 * 7 / 400)
+        assert [found.low, found.high] == pytest.approx(special.expit(special.logit(13 / 20) + np.array([-half, half])))
+
+    def test_always_left_is_bounded_by_the_samples(self):
+        found = judges.left_share(sided(*[(9, 0)] * 6))
+        assert (found.value, found.high) == (1.0, 1.0) and found.low == pytest.approx(0.025 ** (1 / 6))
+
+    def test_the_same_share_on_every_sample_is_no_certainty(self):
+        found = judges.left_share(sided(*[(1, 1)] * 8))
+        assert found.low < 0.5 < found.high and found.high - 0.5 == pytest.approx(0.5 - found.low)
+
+    def test_the_right_side_is_its_mirror(self):
+        left, right = (judges.left_share(sided(*pairs)) for pairs in ([(3, 1)] * 4 + [(1, 2)], [(1, 3)] * 4 + [(2, 1)]))
+        assert [left.value, left.low, left.high] == pytest.approx([1 - right.value, 1 - right.high, 1 - right.low])
+
+    def test_it_covers(self):
+        rng = np.random.default_rng(3)
+        true, hits = 0.6, 0
+        for _ in range(400):
+            own = rng.beta(6, 4, 12)
+            left = rng.binomial(8, own)
+            found = judges.left_share(sided(*[(int(k), 8 - int(k)) for k in left]))
+            hits += found.low <= true <= found.high
+        assert 0.92 <= hits / 400 <= 0.98
 
 
 def test_a_method_that_never_lost_is_bounded_and_one_that_met_nobody_of_the_rest_has_no_score():

@@ -66,7 +66,7 @@ def test_a_judges_elo_is_held_against_means_and_its_win_rates_within_samples():
     elo = {row["method"]: row["elo"] for row in elo_of(one.judged, "a", resamples=0)["rows"]}
     means = [np.mean([row.score for row in rows if row.entry == name]) for name in "abcd"]
     values = [elo[name] for name in "abcd"]
-    assert found["values"] == pytest.approx(values) and found["higher_is_better"] and found["left_share"] == pytest.approx(28 / 37)
+    assert found["values"] == pytest.approx(values) and found["higher_is_better"] and found["left_share"] is None  # of four samples
     order = found["order"]
     peers = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
     assert [order[name] for name in ("plcc", "srocc", "krocc")] == pytest.approx([peer(values, means)[0] for peer in peers])

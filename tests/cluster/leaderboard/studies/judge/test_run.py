@@ -203,7 +203,7 @@ def test_wireframes_are_judged_for_display_only(phase, server):
     server.behave = lambda body: says(*["Both are fine, RIGHT is fuller, yet LEFT\nis closer. LEFT"] * body["n"])
     run = finish(make(study_of(phase, rows), "wireframe"))
     assert run.state == "done" and run.is_for_display_only and run.n_answered == 4
-    assert run.result["criteria"] == {"overall": {"anchor": "", "rows": [], "comparisons": 4, "answers": 12, "left_share": 1.0}}
+    assert run.result["criteria"] == {"overall": {"anchor": "", "rows": [], "comparisons": 4, "answers": 12}}
     assert "Blue lines are a reconstruction" in instruction_of(server.requests[0])
     with pytest.raises(ValueError, match="judged by the plan wireframe"):
         make(study_of(phase, rows, slug="other"), "joint")
