@@ -13,8 +13,6 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -23,20 +21,10 @@ import cv2
 import numpy as np
 
 from evaluation.metrics.render import gbvs
+from tests.benchmarks.timing import shortest
 from tests.support.evaluation.metrics.render import pictures, plain_gbvs
 
 FLOOR, AGREEMENT, ROUNDS = 3.0, 2e-5, 7
-
-
-def best(*actions: Callable[[], Any]) -> list[float]:
-    """The shortest of ROUNDS times of each action, in seconds of this thread, the actions taking turns."""
-    times = [float("inf")] * len(actions)
-    for _ in range(ROUNDS):
-        for n, action in enumerate(actions):
-            start = time.thread_time()
-            action()
-            times[n] = min(times[n], time.thread_time() - start)
-    return times
 
 
 def steps(image: np.ndarray) -> int:
@@ -63,7 +51,7 @@ def steps(image: np.ndarray) -> int:
 def memory_floor(count: int) -> float:
     """Seconds that reading `count` matrices once takes here, as fast as a dot product reads."""
     matrix, vector = np.ones((gbvs.CELLS, gbvs.CELLS)), np.ones(gbvs.CELLS)
-    return count * best(lambda: matrix @ vector)[0]
+    return count * shortest({"product": lambda: matrix @ vector}, ROUNDS, time.thread_time)[0]["product"]
 
 
 def main() -> int:
@@ -75,7 +63,8 @@ def main() -> int:
     image = pictures.blobs(options.height, options.width)
     bgr = np.ascontiguousarray(image[..., ::-1])
     difference = float(np.abs(gbvs.saliency(image) - plain_gbvs.saliency(cv2, bgr)).max())
-    ours, plain = best(lambda: gbvs.saliency(image), lambda: plain_gbvs.saliency(cv2, bgr))
+    sides = {"ours": lambda: gbvs.saliency(image), "plain": lambda: plain_gbvs.saliency(cv2, bgr)}
+    ours, plain = shortest(sides, ROUNDS, time.thread_time)[0].values()
     count = steps(image)
     ratio = plain / ours
     print(f"{options.width} × {options.height}: ours {1000 * ours:.0f} ms, plain {1000 * plain:.0f} ms: {ratio:.1f} times")

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import overlap, solids
 from evaluation.synthetic.houses import houses
 from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
+from tests.benchmarks.timing import shortest
 from tests.support.evaluation.official import metric_helper
 
 FLOOR, TOLERANCE, ROUNDS = 2.5, 1e-6, 3
@@ -39,27 +39,21 @@ def references() -> dict[str, Wireframe]:
     return {name: Wireframe(frame.vertices - middles[name], frame.edges) for name, frame in found.items()}
 
 
-def best(action: Callable[[], Any]) -> tuple[float, Any]:
-    """The shortest of several times in milliseconds, and the answer."""
-    times = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        answer = action()
-        times.append(1000 * (time.perf_counter() - start))
-    return min(times), answer
-
-
 def main() -> int:
     official = metric_helper()
     rows, worst = [], 0.0
     for seed, reference in enumerate(references().values()):
         noise = np.random.default_rng(seed).normal(0, 0.2, reference.vertices.shape)
         prediction = Wireframe(reference.vertices + noise, reference.edges)
-        theirs, expected = best(lambda p=prediction, r=reference: official.hss(p.vertices, p.edges, r.vertices, r.edges))
-        ours, found = best(lambda p=prediction, r=reference: hss(Pair.of(p, r)))
+        actions: dict[str, Callable[[], Any]] = {
+            "theirs": lambda p=prediction, r=reference: official.hss(p.vertices, p.edges, r.vertices, r.edges),
+            "ours": lambda p=prediction, r=reference: hss(Pair.of(p, r)),
+        }
         first, second = (solids(tube_corners(frame.vertices, frame.edges, 0.5, 6)) for frame in (prediction, reference))
-        booleans, _ = best(lambda a=first, b=second: overlap(a, b))
-        rows.append((theirs, ours, booleans))
+        actions["booleans"] = lambda a=first, b=second: overlap(a, b)
+        times, answers = shortest(actions, ROUNDS)
+        rows.append([1000 * times[name] for name in ("theirs", "ours", "booleans")])
+        found, expected = answers["ours"], answers["theirs"]
         worst = max(worst, abs(found.value - expected.hss), abs(found.parts["hss_iou"] - expected.iou))
     theirs, ours, booleans = (statistics.median(column) for column in zip(*rows, strict=True))
     ratio = statistics.median(row[0] / row[1] for row in rows)

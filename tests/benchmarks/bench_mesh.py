@@ -20,8 +20,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,21 +39,11 @@ from evaluation.metrics.mesh.surfaces import p2s
 from evaluation.metrics.mesh.volume import occupied, volume_iou
 from evaluation.metrics.mesh.winding import MAX_PLACES, ROUGHLY
 from submissions.formats.arrays import Mesh
+from tests.benchmarks.timing import shortest
 from tests.support.evaluation.solids import noisy, sphere
 
 CHAMFER_FLOOR, SAUCD_CEILING, ROUNDS = 1.0, 1.3, 3
 CONTAINED = 1_000  # cells that trimesh is asked for; each takes it about a megabyte
-
-
-def best(actions: Mapping[str, Callable[[], Any]], rounds: int = ROUNDS) -> dict[str, float]:
-    """The shortest of several times of each action in seconds, the actions taking turns."""
-    times = dict.fromkeys(actions, float("inf"))
-    for _ in range(rounds):
-        for name, action in actions.items():
-            start = time.perf_counter()
-            action()
-            times[name] = min(times[name], time.perf_counter() - start)
-    return times
 
 
 def scan() -> Mesh:
@@ -82,15 +70,16 @@ def chamfer(reference: Mesh, n: int) -> float:
         cKDTree(a, **options).query(b, workers=2)
         cKDTree(b, **options).query(a, workers=2)
 
-    times = best(
+    times = shortest(
         {
             "ours, sampling included": lambda: gaps(MeshPair.of(damaged(reference), reference), n, 0, "none"),
             "floor": lambda: [nearest(one, Cloud(other, None)) for one, other in (in_order, in_order[::-1])],
             "cKDTree, balanced": search,
             "cKDTree, unbalanced": lambda: search(balanced_tree=False),
             "point-cloud-utils": lambda: point_cloud_utils.chamfer_distance(a, b),
-        }
-    )
+        },
+        ROUNDS,
+    )[0]
     for name, seconds in times.items():
         print(f"  {name:<26} {seconds:8.2f} s")
     ours, least = times.pop("ours, sampling included"), times.pop("floor")
@@ -106,9 +95,10 @@ def spectra() -> float:
     prediction = noisy(reference, 0.01, 1)
     found = MeshPair.of(prediction, reference)
     matrices = [laplacian(side.points, side.faces) for side in (found.prediction(), found.reference)]
-    times = best(
-        {"saucd": lambda: saucd(MeshPair.of(prediction, reference)), "eigh": lambda: [np.linalg.eigh(matrix) for matrix in matrices]}
-    )
+    times = shortest(
+        {"saucd": lambda: saucd(MeshPair.of(prediction, reference)), "eigh": lambda: [np.linalg.eigh(matrix) for matrix in matrices]},
+        ROUNDS,
+    )[0]
     ratio = times["saucd"] / times["eigh"]
     print(f"  {len(reference.vertices)} vertices: {times['saucd']:.2f} s, eigh alone {times['eigh']:.2f} s")
     print(f"  {ratio:.2f} times its floor, eigh alone (at most: {SAUCD_CEILING})")
@@ -121,7 +111,7 @@ def volumes(reference: Mesh, resolution: int) -> None:
     grid = grid_around(found.reference.points, n=resolution)
     cells = np.random.default_rng(0).integers(0, resolution, (CONTAINED, 3))
     points = grid.low + (cells + 0.5) * grid.h
-    times = best({"ours": lambda: occupied(found.reference, grid, 1e-12), "trimesh": lambda: solid.contains(points)}, 2)
+    times = shortest({"ours": lambda: occupied(found.reference, grid, 1e-12), "trimesh": lambda: solid.contains(points)}, 2)[0]
     others = times["trimesh"] / CONTAINED * resolution**3
     print(f"  {len(solid.faces)} faces at {resolution}: {times['ours']:.2f} s; trimesh.contains would take {others:.0f} s for all cells")
     sides = MeshPair.of(damaged(reference), reference)
@@ -133,7 +123,9 @@ def volumes(reference: Mesh, resolution: int) -> None:
             tree.init(side.points, side.oriented, 2)
             tree.winding_number(places, ROUGHLY)
 
-    times = best({"ours": lambda: volume_iou(MeshPair.of(damaged(reference), reference), resolution=resolution), "floor": roughly})
+    times = shortest(
+        {"ours": lambda: volume_iou(MeshPair.of(damaged(reference), reference), resolution=resolution), "floor": roughly}, ROUNDS
+    )[0]
     value = volume_iou(sides, resolution=resolution)
     print(
         f"  volume_iou of two open meshes of {len(reference.faces)} faces: {times['ours']:.2f} s, "
@@ -154,13 +146,14 @@ def largest(reference: Mesh) -> None:
             found.append(point_cloud_utils.closest_points_on_mesh(points, side.points, side.faces.astype(np.int32))[0].max())
         return float(found[0])
 
-    times = best(
+    times = shortest(
         {
             "ours": lambda: uhd(MeshPair.of(damaged(reference), reference)),
             "floor": lambda: [nearest(one.points, Cloud(other.points, None)) for one, other in (clouds, clouds[::-1])],
             "point-cloud-utils": peer,
-        }
-    )
+        },
+        ROUNDS,
+    )[0]
     print(
         f"  uhd {times['ours']:.2f} s, {times['ours'] / times['floor']:.2f} times its floor; point-cloud-utils on samples and vertices "
         f"alone {times['point-cloud-utils']:.2f} s, {times['point-cloud-utils'] / times['ours']:.2f} times ours; "
@@ -172,19 +165,21 @@ def surfaces(reference: Mesh) -> None:
     found = MeshPair.of(damaged(reference), reference)
     triangles = trimesh.Trimesh(found.reference.points, found.reference.faces, process=False)
     points = found.prediction_cloud(2000).points
-    times = best(
+    times = shortest(
         {
             "ours": lambda: closest.distances(points, found.reference.points, found.reference.faces),
             "trimesh": lambda: trimesh.proximity.closest_point(triangles, points),
-        }
-    )
+        },
+        ROUNDS,
+    )[0]
     every = found.prediction_cloud(SAMPLES).points
-    whole = best(
+    whole = shortest(
         {
             "p2s": lambda: p2s(MeshPair.of(damaged(reference), reference)),
             "floor": lambda: closest.distances(every, found.reference.points, found.reference.faces),
-        }
-    )
+        },
+        ROUNDS,
+    )[0]
     print(f"  p2s {whole['p2s']:.2f} s at {SAMPLES:,} points, {whole['p2s'] / whole['floor']:.2f} times its floor, the search alone")
     print(f"  at 2,000 points {times['ours']:.3f} s, trimesh.proximity {times['trimesh']:.3f} s")
 

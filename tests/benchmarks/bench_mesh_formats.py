@@ -12,13 +12,12 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
 import trimesh
 
 from submissions.formats.mesh.mesh_files import Mesh, read_mesh, write_obj, write_ply
+from tests.benchmarks.timing import shortest
 
 LIMIT_SECONDS, ROUNDS = 1.0, 3
 
@@ -43,16 +42,6 @@ def files(faces: int) -> dict[str, bytes]:
     }
 
 
-def best(call: Callable[[], object]) -> float:
-    """The shortest of a few runs, in seconds of this process: the machine may be shared."""
-    seconds = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        call()
-        seconds.append(time.process_time() - start)
-    return min(seconds)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--faces", type=int, default=100_000)
@@ -60,8 +49,11 @@ def main() -> int:
     slow = False
     for label, data in files(faces).items():
         suffix = label.split()[-1]
-        own = best(lambda data=data, suffix=suffix: read_mesh(data, f"a.{suffix}"))
-        peer = best(lambda data=data, suffix=suffix: trimesh.load(io.BytesIO(data), file_type=suffix, process=False))
+        sides = {
+            "ours": lambda data=data, suffix=suffix: read_mesh(data, f"a.{suffix}"),
+            "trimesh": lambda data=data, suffix=suffix: trimesh.load(io.BytesIO(data), file_type=suffix, process=False),
+        }
+        own, peer = shortest(sides, ROUNDS)[0].values()
         print(f"  {label:<18} {len(data) / 1e6:6.1f} MB {1000 * own:8.1f} ms, trimesh {1000 * peer:8.1f} ms, ratio {own / peer:6.2f}")
         slow |= suffix == "obj" and own * 100_000 / faces > LIMIT_SECONDS
     return 1 if slow else 0

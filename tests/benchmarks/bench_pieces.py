@@ -19,7 +19,6 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from evaluation.metrics.render.pieces.whitening import moved_from
 from evaluation.metrics.seeds import generator
 from evaluation.networks.gate import trial
 from submissions.formats.render.views import CleanViews, View, render
+from tests.benchmarks.timing import shortest
 
 LEARNT, NEAREST, OFF, MEMORY = 0.7, 5.0, 1e-3, 1024.0
 COPIES = 4  # of each view that is moved, itself included
@@ -67,17 +67,6 @@ def peer_dictionary(views: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 def spread(atoms: np.ndarray, whitened: np.ndarray) -> float:
     """Mean squared distance of patches to their nearest atom."""
     return float(((whitened**2).sum(1) + ((atoms**2).sum(1) - 2 * whitened @ atoms.T).min(1)).mean())
-
-
-def shortest(actions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """The shortest processor seconds of each action; they take turns."""
-    best = dict.fromkeys(actions, float("inf"))
-    for _ in range(rounds):
-        for name, action in actions.items():
-            begun = time.process_time()
-            action()
-            best[name] = min(best[name], time.process_time() - begun)
-    return best
 
 
 def operations(width: int, height: int, views: int, channels: int) -> tuple[float, float]:
@@ -115,7 +104,7 @@ def measured(chosen: argparse.Namespace, queue: Any) -> None:
     def peer_nearest() -> np.ndarray:
         return cdist(wide, finder.flat.astype(np.float64)).reshape(len(wide), finder.views, finder.size).min(axis=2)
 
-    times = shortest(
+    times, _ = shortest(
         {
             "dictionary": lambda: Dictionary.learn(learnt_from, generator(SEED)),
             "scipy's dictionary": lambda: peer_dictionary(learnt_from),
