@@ -31,7 +31,8 @@ class Environment:
     """Variables whose names begin with `prefix`. Every method takes a name and the default of a variable that is not set."""
 
     def __init__(self, prefix: str) -> None:
-        self.prefix, self.wrong = prefix, []
+        self.prefix = prefix
+        self.wrong: list[str] = []
         self._env = Env(prefix=prefix)
 
     def end_if_wrong(self) -> None:
@@ -62,24 +63,24 @@ class Environment:
 
     # --- plain values ------------------------------------------------------------------------------
 
-    def str(self, name: str, default: str) -> str:
+    def text(self, name: str, default: str) -> str:
         """Any text."""
         return self._read("str", name, default, "a text", default)
 
-    def bool(self, name: str, default: bool) -> bool:
+    def flag(self, name: str, default: bool) -> bool:
         return self._read("bool", name, default, "true or false", str(default).lower())
 
-    def int(self, name: str, default: int, least: int = 0, most: int = 2**53) -> int:
+    def integer(self, name: str, default: int, least: int = 0, most: int = 2**53) -> int:
         wanted = f"a whole number {_range(least, most, 2**53)}"
         return self._read("int", name, default, wanted, default, lambda value: least <= value <= most)
 
-    def float(self, name: str, default: float, least: float = 0.0, most: float = math.inf) -> float:
+    def decimal(self, name: str, default: float, least: float = 0.0, most: float = math.inf) -> float:
         wanted = f"a number {_range(least, most, math.inf)}"
         return self._read("float", name, default, wanted, f"{default:g}", lambda value: math.isfinite(value) and least <= value <= most)
 
     def price(self, name: str) -> float | None:
         """A number of at least 0; None where it is empty."""
-        return self.float(name, 0.0) if self._env.str(name, "") else None
+        return self.decimal(name, 0.0) if self._env.str(name, "") else None
 
     def choice(self, name: str, default: str, choices: Sequence[str]) -> str:
         """One of the choices, as it is written there; upper and lower case are the same."""

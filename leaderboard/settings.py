@@ -36,16 +36,16 @@ def _secret_key(home: Path) -> str:
 # --- where things are -------------------------------------------------------------------
 HOME = env.folder("HOME", BASE_DIR / "var")  # database, files and queue of the embedded profile
 SITE_URL = env.web_address("SITE_URL", "http://127.0.0.1:8000", "https://boards.example.org")  # used in e-mails and exports
-DEBUG = env.bool("DEBUG", False)
-SECRET_KEY = env.str("SECRET_KEY", "") or (_secret_key(HOME) if not env.wrong else "")
-SECRET_KEY_GIVEN = bool(env.str("SECRET_KEY", ""))
+DEBUG = env.flag("DEBUG", False)
+SECRET_KEY = env.text("SECRET_KEY", "") or (_secret_key(HOME) if not env.wrong else "")
+SECRET_KEY_GIVEN = bool(env.text("SECRET_KEY", ""))
 ALLOWED_HOSTS = env.hosts("HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.origins("TRUSTED_ORIGINS", [])
-BEHIND_PROXY = env.bool("BEHIND_PROXY", False)  # trust X-Forwarded-Proto and -For
+BEHIND_PROXY = env.flag("BEHIND_PROXY", False)  # trust X-Forwarded-Proto and -For
 HTTPS = SITE_URL.startswith("https://")
-HTTPS_REDIRECT = env.bool("HTTPS_REDIRECT", False)  # answer http:// with the way to https://, where the proxy does not do that itself
-HSTS_SUBDOMAINS = env.bool("HSTS_SUBDOMAINS", False)  # browsers ask every host below this one by https:// too, for a year
-HSTS_PRELOAD = env.bool("HSTS_PRELOAD", False)  # this host may stand on the browsers' own list; hard to take back
+HTTPS_REDIRECT = env.flag("HTTPS_REDIRECT", False)  # answer http:// with the way to https://, where the proxy does not do that itself
+HSTS_SUBDOMAINS = env.flag("HSTS_SUBDOMAINS", False)  # browsers ask every host below this one by https:// too, for a year
+HSTS_PRELOAD = env.flag("HSTS_PRELOAD", False)  # this host may stand on the browsers' own list; hard to take back
 
 # --- database ---------------------------------------------------------------------------
 DATABASE_URL = env.postgres("DATABASE_URL")  # postgres://user:password@host:5432/name
@@ -55,7 +55,7 @@ else:
     DATABASES = {
         "default": {
             "ENGINE": "django.db.backends.sqlite3",
-            "NAME": env.file("SQLITE", HOME / "plumbline.sqlite3"),
+            "NAME": str(env.file("SQLITE", HOME / "plumbline.sqlite3")),
             "OPTIONS": {
                 # Writers queue at BEGIN instead of failing at their first write.
                 "transaction_mode": "IMMEDIATE",
@@ -75,66 +75,66 @@ REDIS_PREFIX = env.matching("REDIS_PREFIX", "", PREFIX, "a name of letters, digi
 
 # --- queue ------------------------------------------------------------------------------
 BROKER_URL = env.redis("BROKER_URL", "redis://host:6379/0")  # redis://host:6379/0 ; empty: a folder below HOME
-LEASE_SECONDS = env.float("LEASE_SECONDS", 30.0, least=1, most=86400)  # a claimed row is claimable again after this
-HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", 5.0, least=0.1, most=3600)  # a live worker renews its lease this often
-SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0, least=0.1, most=3600)  # how often the sweeper looks for work left behind
-MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", 3, least=1, most=1000)  # that fail by the entry's own doing; then it fails, with a reason
-MAX_LOSSES = env.int("MAX_LOSSES", 12, least=1, most=1000)  # workers lost while they had an entry; then it fails, and the operator is told
-LOSS_SECONDS = env.float(
+LEASE_SECONDS = env.decimal("LEASE_SECONDS", 30.0, least=1, most=86400)  # a claimed row is claimable again after this
+HEARTBEAT_SECONDS = env.decimal("HEARTBEAT_SECONDS", 5.0, least=0.1, most=3600)  # a live worker renews its lease this often
+SWEEP_SECONDS = env.decimal("SWEEP_SECONDS", 5.0, least=0.1, most=3600)  # how often the sweeper looks for work left behind
+MAX_ATTEMPTS = env.integer("MAX_ATTEMPTS", 3, least=1, most=1000)  # that fail by the entry's own doing; then it fails, with a reason
+MAX_LOSSES = env.integer("MAX_LOSSES", 12, least=1, most=1000)  # workers lost with an entry; then it fails, and the operator is told
+LOSS_SECONDS = env.decimal(
     "LOSS_SECONDS", 10.0, least=0.1, most=3600
 )  # work waits so long after a loss; doubled each time, at most 60 times it
-MACHINE = env.str("MACHINE", "")  # a name for this machine; empty: told by host name and boot
-PART_SAMPLES = env.int("PART_SAMPLES", 25, least=1)  # samples in one part of an evaluation
-PART_SECONDS = env.float("PART_SECONDS", 120.0, least=1)  # of what slow metrics declare for a part; heavier samples stand alone
-GPU_WORKERS = env.bool("GPU_WORKERS", False)  # metrics with networks are left to workers of the queue gpu
-CHILD_MEMORY_MB = env.int("CHILD_MEMORY_MB", 3072, least=256)  # address space of one scoring child
-CHILD_SECONDS = env.int("CHILD_SECONDS", 600, least=1)  # processor time of a validation, or of PART_SAMPLES samples
-READ_SECONDS = env.int("READ_SECONDS", 60, least=1)  # of reading an organizer's reference, while their browser waits
+MACHINE = env.text("MACHINE", "")  # a name for this machine; empty: told by host name and boot
+PART_SAMPLES = env.integer("PART_SAMPLES", 25, least=1)  # samples in one part of an evaluation
+PART_SECONDS = env.decimal("PART_SECONDS", 120.0, least=1)  # of what slow metrics declare for a part; heavier samples stand alone
+GPU_WORKERS = env.flag("GPU_WORKERS", False)  # metrics with networks are left to workers of the queue gpu
+CHILD_MEMORY_MB = env.integer("CHILD_MEMORY_MB", 3072, least=256)  # address space of one scoring child
+CHILD_SECONDS = env.integer("CHILD_SECONDS", 600, least=1)  # processor time of a validation, or of PART_SAMPLES samples
+READ_SECONDS = env.integer("READ_SECONDS", 60, least=1)  # of reading an organizer's reference, while their browser waits
 
 # --- files ------------------------------------------------------------------------------
 S3_BUCKET = env.matching("S3_BUCKET", "", BUCKET, "the name of a bucket", "plumbline")  # empty: files live below HOME
 S3_ENDPOINT = env.web_address("S3_ENDPOINT", "", "http://s3:9000")  # for servers other than AWS
 S3_PUBLIC_ENDPOINT = env.web_address("S3_PUBLIC_ENDPOINT", "", "https://files.example.org") or S3_ENDPOINT  # as browsers reach it
-S3_REGION = env.str("S3_REGION", "us-east-1")
-S3_ACCESS_KEY = env.str("S3_ACCESS_KEY", "")
-S3_SECRET_KEY = env.str("S3_SECRET_KEY", "")
-UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", 8 * 1024 * 1024, least=1024)
-UPLOAD_HOURS = env.float("UPLOAD_HOURS", 6.0, least=0.01, most=24 * 365)  # a reserved upload may take this long
-UPLOAD_IDLE_MINUTES = env.float("UPLOAD_IDLE_MINUTES", 10.0, least=0.1, most=525_600)  # of silence; then it holds no place
-UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", 500_000_000, least=1)  # the most any phase may allow
-KEEP_REJECTED_DAYS = env.float("KEEP_REJECTED_DAYS", 7.0, most=36500)  # then a rejected entry's file is removed
-KEEP_REJECTED_BYTES = env.int("KEEP_REJECTED_BYTES", 2_000_000_000)  # of one team's rejected entries, the newest
-KEEP_SNAPSHOT_DAYS = env.float("KEEP_SNAPSHOT_DAYS", 30.0, most=36500)  # then a ranking that was a passing one is removed
-KEEP_DRAWN_DAYS = env.float("KEEP_DRAWN_DAYS", 30.0, most=36500)  # then what a 3D view was sent is removed; it is made again when asked for
-LINK_SECONDS = env.int("LINK_SECONDS", 600, least=1, most=604_800)  # life of a signed download link
+S3_REGION = env.text("S3_REGION", "us-east-1")
+S3_ACCESS_KEY = env.text("S3_ACCESS_KEY", "")
+S3_SECRET_KEY = env.text("S3_SECRET_KEY", "")
+UPLOAD_PART_BYTES = env.integer("UPLOAD_PART_BYTES", 8 * 1024 * 1024, least=1024)
+UPLOAD_HOURS = env.decimal("UPLOAD_HOURS", 6.0, least=0.01, most=24 * 365)  # a reserved upload may take this long
+UPLOAD_IDLE_MINUTES = env.decimal("UPLOAD_IDLE_MINUTES", 10.0, least=0.1, most=525_600)  # of silence; then it holds no place
+UPLOAD_MAX_BYTES = env.integer("UPLOAD_MAX_BYTES", 500_000_000, least=1)  # the most any phase may allow
+KEEP_REJECTED_DAYS = env.decimal("KEEP_REJECTED_DAYS", 7.0, most=36500)  # then a rejected entry's file is removed
+KEEP_REJECTED_BYTES = env.integer("KEEP_REJECTED_BYTES", 2_000_000_000)  # of one team's rejected entries, the newest
+KEEP_SNAPSHOT_DAYS = env.decimal("KEEP_SNAPSHOT_DAYS", 30.0, most=36500)  # then a ranking that was a passing one is removed
+KEEP_DRAWN_DAYS = env.decimal("KEEP_DRAWN_DAYS", 30.0, most=36500)  # then what a 3D view was sent goes; it is made again when asked for
+LINK_SECONDS = env.integer("LINK_SECONDS", 600, least=1, most=604_800)  # life of a signed download link
 WEIGHTS = env.folder("WEIGHTS", HOME / "weights").absolute()  # fetched weights of networks; one folder for all processes
-FREE_BYTES = env.int("FREE_BYTES", 2_000_000_000, least=0)  # room below HOME without which the service says that it is not ready
-CACHE_BYTES = env.int("CACHE_BYTES", 5_000_000_000)  # local copies of objects in S3, below HOME
+FREE_BYTES = env.integer("FREE_BYTES", 2_000_000_000, least=0)  # room below HOME without which the service says that it is not ready
+CACHE_BYTES = env.integer("CACHE_BYTES", 5_000_000_000)  # local copies of objects in S3, below HOME
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 # --- who may do what ----------------------------------------------------------------------
 CREATE_CHALLENGES = env.choice("CREATE_CHALLENGES", "staff", ["staff", "anyone"])  # staff | anyone
-STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", False)  # staff must use a second factor
+STAFF_SECOND_FACTOR = env.flag("STAFF_SECOND_FACTOR", False)  # staff must use a second factor
 API_RATE = env.rate("API_RATE", "1200/m")  # calls of the API by one person, all their programs together
 API_RATE_ANONYMOUS = env.rate("API_RATE_ANONYMOUS", "300/m")  # by one address
 UPLOAD_RATE = env.rate("UPLOAD_RATE", "60/h")  # reservations by one person; quota is the phase's affair
 REFERENCE_RATE = env.rate("REFERENCE_RATE", "20/h")  # references read for one person, which busies a web process
-PAGES_AT_ONCE = env.int("PAGES_AT_ONCE", 6, least=1)  # boards, comparisons, charts of one person or address in one web process
+PAGES_AT_ONCE = env.integer("PAGES_AT_ONCE", 6, least=1)  # boards, comparisons, charts of one person or address in one web process
 TOKEN_RATE = env.rate("TOKEN_RATE", "20/h")  # new API tokens of one person
-METRICS_TOKEN = env.str("METRICS_TOKEN", "")  # needed to read /metrics; empty: this machine only
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")  # needed to read /metrics; empty: this machine only
 
 # --- judge models: any endpoint that speaks the OpenAI chat-completions protocol ------------------
 JUDGE_URL = env.web_address("JUDGE_URL", "", "https://api.openai.com/v1")  # such as https://api.openai.com/v1 ; empty: no judge
-JUDGE_KEY = env.str("JUDGE_KEY", "")  # sent to that address only, shown nowhere
-JUDGE_MODEL = env.str("JUDGE_MODEL", "")
-JUDGE_TIMEOUT = env.float("JUDGE_TIMEOUT", 120.0, least=0.1, most=86400)  # seconds of one request
-JUDGE_RATE = env.float("JUDGE_RATE", 60.0)  # most requests a minute of one worker; 0: as the endpoint allows
-JUDGE_PARALLEL = env.int("JUDGE_PARALLEL", 4, least=1, most=1000)  # requests under way at once
-JUDGE_MAX_TOKENS = env.int("JUDGE_MAX_TOKENS", 4096, least=1)  # of one text
+JUDGE_KEY = env.text("JUDGE_KEY", "")  # sent to that address only, shown nowhere
+JUDGE_MODEL = env.text("JUDGE_MODEL", "")
+JUDGE_TIMEOUT = env.decimal("JUDGE_TIMEOUT", 120.0, least=0.1, most=86400)  # seconds of one request
+JUDGE_RATE = env.decimal("JUDGE_RATE", 60.0)  # most requests a minute of one worker; 0: as the endpoint allows
+JUDGE_PARALLEL = env.integer("JUDGE_PARALLEL", 4, least=1, most=1000)  # requests under way at once
+JUDGE_MAX_TOKENS = env.integer("JUDGE_MAX_TOKENS", 4096, least=1)  # of one text
 JUDGE_PRICE_IN = env.price("JUDGE_PRICE_IN")  # per million tokens of questions; empty: costs are not counted
 JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")  # per million tokens of answers
-JUDGE_CURRENCY = env.str("JUDGE_CURRENCY", "USD")
+JUDGE_CURRENCY = env.text("JUDGE_CURRENCY", "USD")
 
 # --- Django -------------------------------------------------------------------------------
 INSTALLED_APPS = [

@@ -38,9 +38,9 @@ def names_read() -> set[str]:
 
 # What no setting of a kind takes.
 WRONG = {
-    "bool": ["perhaps", "2", ""],
-    "int": ["abc", "1.5", "-1", "", "99999999999999999999"],
-    "float": ["abc", "nan", "inf", "-0.1", ""],
+    "flag": ["perhaps", "2", ""],
+    "integer": ["abc", "1.5", "-1", "", "99999999999999999999"],
+    "decimal": ["abc", "nan", "inf", "-0.1", ""],
     "price": ["abc", "-1", "nan"],
     "choice": ["everything", ""],
     "rate": ["many", "60", "10/0s", "0/h", "60/1.5h", ""],
@@ -73,7 +73,7 @@ OUT_OF_RANGE = {
 ANY_TEXT = {
     "SECRET_KEY", "S3_REGION", "S3_ACCESS_KEY", "S3_SECRET_KEY", "METRICS_TOKEN", "JUDGE_KEY", "JUDGE_MODEL", "JUDGE_CURRENCY", "MACHINE",
 }  # fmt: skip
-KIND = {name: next(iter(kinds - {"str"}), "str") for name, kinds in kinds_read().items()}
+KIND = {name: next(iter(kinds - {"text"}), "text") for name, kinds in kinds_read().items()}
 WRONG_VALUES = {name: [*WRONG.get(kind, []), *OUT_OF_RANGE.get(name.removeprefix("PLUMBLINE_"), [])] for name, kind in KIND.items()}
 
 
@@ -87,8 +87,8 @@ def bare(monkeypatch, tmp_path) -> Path:
 
 
 def test_every_setting_has_a_kind_that_refuses_something_or_is_any_text():
-    assert set(KIND.values()) - set(WRONG) <= {"str"}
-    assert {name.removeprefix("PLUMBLINE_") for name, kind in KIND.items() if kind == "str"} == ANY_TEXT
+    assert set(KIND.values()) - set(WRONG) <= {"text"}
+    assert {name.removeprefix("PLUMBLINE_") for name, kind in KIND.items() if kind == "text"} == ANY_TEXT
 
 
 def sentences() -> dict[str, str]:
