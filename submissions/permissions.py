@@ -1,4 +1,4 @@
-"""Who may do what: the one place where permission is asked. What is not said here is denied.
+"""Who may do what: the one place where permission is asked. What is not said here is denied. Who may see what is visibility's.
 
 `allowed(user, action, thing)` answers; `require(...)` raises what a view should raise. Actions are
 named `noun.verb`; each has one rule below, a function of a `Viewer` and the thing.
@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import cached_property
 
-from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.db.models import BigIntegerField, Q, QuerySet, Value
 from django.http import Http404
 from django.utils import timezone
 
-from submissions.models import Admission, Challenge, ChallengeFile, Membership, Participation, Phase, Status, Submission, Team
+from submissions.models import Admission, Challenge, ChallengeFile, Membership, Phase, Submission, Team
+from submissions.visibility import Person, holds, own, public_to, sees_board, sees_challenge, sees_entry
 
 
 def lacks_second_factor(user) -> bool:
@@ -27,104 +25,18 @@ def lacks_second_factor(user) -> bool:
     return bool(asked) and not Authenticator.objects.filter(user=user).exists()
 
 
-ORGANIZER = 0  # among keys of teams; no row has it
-
-
-class Viewer:
-    """Somebody looking at one challenge, with what the rules ask about them fetched once."""
-
-    def __init__(self, user, challenge: Challenge | None, now: datetime) -> None:
-        self.user, self.challenge, self.now = user, challenge, now
+class Viewer(Person):
+    """Somebody looking at one challenge, and what they may do there."""
 
     def may(self, action: str, thing: object) -> bool:
         """`allowed`, for a page that asks several things about one challenge."""
         return RULES[action](self, thing)
 
-    @property
-    def known(self) -> bool:
-        return bool(self.user and self.user.is_authenticated and self.user.is_active)
-
-    @property
-    def is_staff(self) -> bool:
-        return self.known and self.user.is_staff
-
-    @cached_property
-    def organizes(self) -> bool:
-        if not self.known or self.challenge is None:
-            return False
-        return self.is_staff or ORGANIZER in self._ties
-
-    @cached_property
-    def participation(self) -> Participation | None:
-        if not self.known or self.challenge is None:
-            return None
-        return Participation.objects.filter(challenge=self.challenge, user=self.user).first()
-
-    @cached_property
-    def team_id(self) -> int | None:
-        if not self.known or self.challenge is None:
-            return None
-        return next((team for team in self._ties if team != ORGANIZER), None)
-
-    @cached_property
-    def _ties(self) -> list[int]:
-        """Their team in the challenge, and ORGANIZER if they organize it: one query, because boards ask for both."""
-        here = {"challenge": self.challenge, "user": self.user}
-        teams = Membership.objects.filter(**here).order_by().values_list("team_id", flat=True)
-        organizing = Challenge.organizers.through.objects.filter(**here).annotate(tie=Value(ORGANIZER, BigIntegerField()))
-        return list(teams.union(organizing.values_list("tie", flat=True)))
-
-    @cached_property
-    def is_listed(self) -> bool:
-        """Whether a verified e-mail address of theirs is on the challenge's list."""
-        if not self.known or not self.challenge.admitted_emails:
-            return False
-        mine = EmailAddress.objects.filter(user=self.user, verified=True).values_list("email", flat=True)
-        return bool({address.lower() for address in mine} & set(self.challenge.admitted_emails))
-
-    @property
-    def participates(self) -> bool:
-        """Admitted, and the rules in force accepted."""
-        it = self.participation
-        return bool(it and it.admission == Admission.ADMITTED and it.rules_accepted_at and it.rules_version == self.challenge.rules_version)
-
-
-def _see_challenge(v: Viewer, challenge: Challenge) -> bool:
-    if v.organizes:
-        return True
-    if challenge.visibility == Challenge.Visibility.PUBLIC:
-        return True
-    if challenge.visibility == Challenge.Visibility.DRAFT or not v.known:
-        return False
-    let_in = v.participation is not None and v.participation.admission != Admission.DECLINED
-    return let_in or v.is_listed
-
-
-def visible_challenges(user) -> QuerySet[Challenge]:
-    """All challenges for which `_see_challenge` says yes, as one query."""
-    public = Q(visibility=Challenge.Visibility.PUBLIC)
-    if not (user and user.is_authenticated and user.is_active):
-        return Challenge.objects.filter(public)
-    if user.is_staff:
-        return Challenge.objects.all()
-    found = public | Q(pk__in=Challenge.objects.filter(organizers=user).values("pk"))
-    private = Q(visibility=Challenge.Visibility.PRIVATE)
-    let_in = Participation.objects.filter(user=user).exclude(admission=Admission.DECLINED)
-    found |= private & Q(pk__in=let_in.values("challenge_id"))
-    # Lists of addresses are JSON, which not every database can search.
-    mine = {address.lower() for address in EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)}
-    lists = Challenge.objects.filter(private).exclude(admitted_emails=[]).values_list("pk", "admitted_emails") if mine else ()
-    return Challenge.objects.filter(found | private & Q(pk__in=[pk for pk, admitted in lists if mine & set(admitted)]))
-
-
-def _see_board(v: Viewer, phase: Phase) -> bool:
-    return v.organizes or (_see_challenge(v, phase.challenge) and phase.has_opened(v.now) and phase.board_is_public(v.now))
-
 
 def _see_reference(v: Viewer, phase: Phase) -> bool:
     if v.organizes:
         return True
-    if not _see_challenge(v, phase.challenge) or not phase.has_opened(v.now):
+    if not sees_challenge(v, phase.challenge) or not phase.has_opened(v.now):
         return False
     access = phase.reference_access
     if access == Phase.ReferenceAccess.PARTICIPANTS:
@@ -134,7 +46,7 @@ def _see_reference(v: Viewer, phase: Phase) -> bool:
 
 def _see_inputs(v: Viewer, phase: Phase) -> bool:
     """Input files and starter kits: for participants, once the phase has opened."""
-    return v.organizes or (v.participates and _see_challenge(v, phase.challenge) and phase.has_opened(v.now))
+    return v.organizes or (v.participates and sees_challenge(v, phase.challenge) and phase.has_opened(v.now))
 
 
 def _see_file(v: Viewer, file: ChallengeFile) -> bool:
@@ -142,24 +54,15 @@ def _see_file(v: Viewer, file: ChallengeFile) -> bool:
     if file.phase_id is not None:
         return _see_inputs(v, file.phase)
     opened = Phase.objects.filter(challenge=v.challenge, opens_at__lte=v.now)
-    return v.organizes or (v.participates and _see_challenge(v, v.challenge) and opened.exists())
+    return v.organizes or (v.participates and sees_challenge(v, v.challenge) and opened.exists())
 
 
 def _own(v: Viewer, submission: Submission) -> bool:
-    return v.team_id is not None and v.team_id == submission.team_id
+    return holds(own(v), submission)
 
 
 def _on_board(v: Viewer, submission: Submission) -> bool:
-    """Whether the public board of its phase may show this entry."""
-    shown = (
-        submission.status == Status.SCORED
-        and not submission.made_as
-        and submission.withdrawn_at is None
-        and submission.hidden_at is None
-        and submission.disqualified_at is None
-    )
-    frozen = submission.phase.frozen_since(v.now)
-    return shown and (frozen is None or submission.received_at <= frozen) and _see_board(v, submission.phase)
+    return holds(public_to(v, submission.phase), submission)
 
 
 def _see_scores(v: Viewer, submission: Submission) -> bool:
@@ -194,21 +97,21 @@ def _leads(v: Viewer, team: Team) -> bool:
 
 
 def _upload(v: Viewer, phase: Phase) -> bool:
-    return v.participates and v.team_id is not None and _see_challenge(v, phase.challenge)
+    return v.participates and v.team_id is not None and sees_challenge(v, phase.challenge)
 
 
 RULES: dict[str, Callable[[Viewer, object], bool]] = {
     "challenge.create": lambda v, _: v.is_staff or (v.known and settings.CREATE_CHALLENGES == "anyone"),
-    "challenge.see": _see_challenge,
-    "challenge.join": lambda v, c: v.known and _see_challenge(v, c) and c.visibility != Challenge.Visibility.DRAFT,
+    "challenge.see": sees_challenge,
+    "challenge.join": lambda v, c: v.known and sees_challenge(v, c) and c.visibility != Challenge.Visibility.DRAFT,
     "challenge.organize": lambda v, _: v.organizes,
-    "phase.see": lambda v, p: _see_challenge(v, p.challenge),
-    "phase.see_board": _see_board,
+    "phase.see": lambda v, p: sees_challenge(v, p.challenge),
+    "phase.see_board": sees_board,
     "phase.see_reference": _see_reference,
     "phase.see_inputs": _see_inputs,
     "phase.upload": _upload,
     "file.see": _see_file,
-    "submission.see": lambda v, s: v.organizes or _own(v, s) or _on_board(v, s),
+    "submission.see": sees_entry,
     "submission.see_scores": _see_scores,
     "submission.see_items": _see_items,
     "submission.see_geometry": _see_geometry,

@@ -95,7 +95,7 @@ class ResultTable(models.Model):
 
     def _entries(self, table: result_tables.Table, actor) -> list[Submission]:
         """An entry for each row, in their order."""
-        known = {it.method_name: it for it in Submission.objects.filter(phase=self.phase, made_as="")}
+        known = {it.method_name: it for it in Submission.objects.filter(phase=self.phase).sent()}
         team = _team(self.phase) if table.rows else None
         number = max((it.number for it in Submission.objects.filter(phase=self.phase).only("number")), default=0)
         now, found = timezone.now(), []

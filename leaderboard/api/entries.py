@@ -39,6 +39,7 @@ from submissions.api.entries import SubmissionBrief, brief, router
 from submissions.lookup import submission_for
 from submissions.models import Status, Submission
 from submissions.permissions import Viewer, allowed, require
+from submissions.visibility import entries_of_teams
 
 
 class Progress(Schema):
@@ -93,7 +94,7 @@ class SubmissionFilter(Paging):
 @router.get("/submissions", auth=SIGNED_IN, response={200: Page[SubmissionFull], **ERRORS}, summary="Your teams' entries")
 def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]):
     now = timezone.now()
-    found = Submission.objects.filter(team__memberships__user=request.user).select_related("phase__challenge", "team")
+    found = entries_of_teams(request.user).select_related("phase__challenge", "team")
     exact = {"phase__challenge__slug": wanted.challenge, "phase__slug": wanted.phase, "status": wanted.status}
     found = found.filter(**{name: value for name, value in exact.items() if value is not None})
     if wanted.sha256 is not None:

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Count, Prefetch
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Score, Trial
@@ -28,7 +28,9 @@ from leaderboard.stats import ranking, uncertainty
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.overall import overall_brackets
 from leaderboard.studies.summary import HIDDEN_NAME
-from submissions.models import Phase, Status, Submission
+from submissions.models import Phase, Submission
+from submissions.models.submission import RANKED
+from submissions.visibility import on_board
 
 FORMAT = 1
 RULE = 2  # of intervals, brackets and rank intervals; rankings without one are by percentile bootstrap
@@ -167,10 +169,10 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
 
 def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
     """Whether organizers would see the very ranking the public sees."""
-    held_back = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
     if phase.frozen_since(now) is not None or phase.studies.filter(is_public=False).exists():
         return False
-    return held_back.count() == held_back.eligible().count()
+    ranked = Submission.objects.filter(phase=phase).ranked()
+    return ranked.count() == ranked.eligible().count()
 
 
 def ranking_columns(metrics: Sequence[dict], standings: Mapping[str, Standing]) -> list[dict]:
@@ -204,9 +206,7 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
     waiting, primary = _waiting(batch), primary_slug(columns)
     deciding = {metric["slug"] for metric in columns if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
     frozen = phase.frozen_since(now)
-    entries = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True)
-    if audience == PUBLIC:
-        entries = entries.eligible()
+    entries = Submission.objects.filter(RANKED if audience == ORGANIZERS else on_board(phase, now), phase=phase)
     left_out = ["problems", "warnings", "failure_detail", "upload_data", "missing_items"]
     if not phase.is_imported:
         left_out.append("description")
@@ -217,8 +217,7 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
         row.waiting = waiting.get(row.submission.pk, ())
         row.waits = not deciding.isdisjoint(row.waiting)
         row.counted = row.shown_as == ""
-        if audience == ORGANIZERS or not row.late:
-            yield row
+        yield row
 
 
 def _waiting(batch: EvaluationBatch) -> dict[int, tuple[str, ...]]:
@@ -440,15 +439,6 @@ def alone(content: dict[str, Any], column: dict[str, Any], index: int) -> tuple[
 
 WITHHELD_NAME = HIDDEN_NAME
 _FIGURES = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "group")
-
-
-def barred(phase: Phase) -> frozenset[int]:
-    """Entries that the public is told nothing of now: hidden, disqualified, or received after the freeze."""
-    found = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False)
-    frozen = phase.frozen_since()
-    if frozen is not None:
-        found |= Q(received_at__gt=frozen, made_as="")
-    return frozenset(phase.submissions.filter(found).values_list("pk", flat=True))
 
 
 def withheld(content: dict[str, Any], ids: frozenset[int]) -> dict[str, Any]:

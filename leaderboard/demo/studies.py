@@ -14,7 +14,7 @@ from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.judge.planning import WIREFRAME_PLAN
 from leaderboard.studies.live.criteria import ready_made
-from submissions.models import Challenge, Phase, Status, Submission, User
+from submissions.models import Challenge, Phase, Submission, User
 
 STUDY = "made-up-raters"
 SHAPE_PLAN = "shape"  # the demo's meshes have no colours
@@ -36,7 +36,7 @@ class Scores:
 
     def __init__(self, phase: Phase) -> None:
         batch = EvaluationBatch.current(phase)
-        rows = Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True).order_by("id")
+        rows = Submission.objects.filter(phase=phase).ranked().order_by("id")
         self.names, self.items = [row.method_name for row in rows], list(dict.fromkeys(batch.groups))
         self.values = {metric["slug"]: np.zeros((len(rows), len(self.items))) for metric in batch.metrics}
         of_group = np.array([[group == name for name in self.items] for group in batch.groups], dtype=np.float64)

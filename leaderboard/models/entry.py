@@ -8,16 +8,15 @@ from django.db import models
 from django.db.models import Case, Q, Value, When
 
 from leaderboard.stats.labels import DAMAGED
-from submissions.models import Status, Submission
+from submissions.models import Submission
+from submissions.models.submission import STANDING, UNFLAGGED
+from submissions.visibility import through
 
 if TYPE_CHECKING:
     from leaderboard.models.rater import Rater
 
 # Not left out, and neither withdrawn, hidden, disqualified nor unscored.
-LIVE = Q(
-    left_out_at=None, submission__status=Status.SCORED, submission__withdrawn_at=None, submission__hidden_at=None,
-    submission__disqualified_at=None,
-)  # fmt: skip
+LIVE = Q(left_out_at=None) & through("submission", STANDING & UNFLAGGED)
 
 
 class StudyEntryQuerySet(models.QuerySet):

@@ -15,6 +15,7 @@ from django.utils import timezone
 from evaluation.models import EvaluationBatch
 from leaderboard.boards import build, rows
 from submissions.models import Phase
+from submissions.visibility import hidden_ids
 
 
 class Snapshot(models.Model):
@@ -107,7 +108,7 @@ class Snapshot(models.Model):
     def withhold(self, phase: Phase) -> None:
         """Leave out of the public's ranking what may not be shown any more."""
         if self.audience == self.Audience.PUBLIC:
-            self.withheld = build.barred(phase)
+            self.withheld = hidden_ids(phase)
             told = decode(self.pk, self.digest).get("people")
             self.hides_people = bool(told) and not phase.studies.filter(pk=told["study"]["id"], is_public=True).exists()
 

@@ -23,7 +23,7 @@ from leaderboard.studies.judge.instructions import KEYS
 from submissions import wake
 from submissions.errors import Refused
 from submissions.formats.errors import heads_text
-from submissions.models import AuditEntry, Phase, Status, Submission, User
+from submissions.models import AuditEntry, Phase, Submission, User
 
 if TYPE_CHECKING:
     from leaderboard.models.analysis import StudyAnalysis
@@ -367,9 +367,7 @@ def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> mo
 def _entries_by_name(phase: Phase) -> dict[str, Submission]:
     """The phase's scored entries whose name no other one has."""
     found: dict[str, list[Submission]] = {}
-    rows: Iterable[Submission] = (
-        Submission.objects.sent().filter(phase=phase, status=Status.SCORED, withdrawn_at__isnull=True).only("pk", "method_name")
-    )
+    rows: Iterable[Submission] = Submission.objects.filter(phase=phase).ranked().only("pk", "method_name")
     for row in rows:
         found.setdefault(row.method_name, []).append(row)
     return {name: rows[0] for name, rows in found.items() if len(rows) == 1}

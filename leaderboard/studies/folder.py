@@ -24,6 +24,7 @@ from leaderboard.stats.correlation import screened
 from leaderboard.stats.mos_table import Rating
 from submissions.kinds import Family
 from submissions.storage import stored_files
+from submissions.visibility import WITH_FILES, holds
 
 FORMAT = 1
 VOTES, OPINIONS, SCORES, DESCRIPTION = "votes.csv", "opinions.csv", "scores.csv", "study.json"
@@ -105,7 +106,7 @@ def _samples(reference: Reference, asked: set[str]) -> dict[str, list[str]]:
 def _folder_of(entry: StudyEntry, number: int) -> str:
     """Where an entry's files go: its number and what is plain in its label; empty where it has none that may be given out."""
     it = entry.submission
-    if it is None or not it.artifact_key or it.withdrawn_at is not None:
+    if it is None or not holds(WITH_FILES, it):
         return ""
     plain = re.sub(r"[^a-z0-9]+", "-", entry.label.lower()).strip("-")[:40].strip("-")
     return f"{ENTRIES}/{number:03}{f'-{plain}' if plain else ''}"

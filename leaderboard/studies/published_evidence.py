@@ -39,7 +39,7 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
     study, _ = Study.objects.update_or_create(
         phase=phase, from_results=True, defaults=values, create_defaults=values | {"slug": _slug(phase)}
     )
-    entries = dict(phase.submissions.filter(withdrawn_at__isnull=True, made_as="").values_list("method_name", "pk"))
+    entries = dict(phase.submissions.ranked().values_list("method_name", "pk"))
     study.entries.exclude(label__in=entries).delete()
     known = set(study.entries.values_list("label", flat=True))
     StudyEntry.objects.bulk_create(

@@ -23,6 +23,7 @@ from submissions.formats.artifact import Extent
 from submissions.formats.errors import FormatError
 from submissions.kinds import Family
 from submissions.storage import stored_files
+from submissions.visibility import WITH_FILES, through
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +59,7 @@ def sizes_of(
     entries = np.full((len(samples), len(methods)), math.nan)
     coloured = np.full_like(entries, math.nan)
     places = {label: n for n, label in enumerate(methods)}
-    rows = study.entries.filter(submission__isnull=False, submission__withdrawn_at=None).exclude(submission__artifact_key="")
+    rows = study.entries.filter(through("submission", WITH_FILES))
     for label, pk, key in rows.order_by("id").values_list("label", "submission_id", "submission__artifact_key"):
         found = _extents(reference.family, str(pk), key) if label in places else None
         if found is None:

@@ -12,9 +12,10 @@ from evaluation.models import EvaluationBatch, Score
 from leaderboard.charts import boards
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS
-from leaderboard.views.entries import shown_to
 from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place
-from submissions.models import Status
+from submissions.models import Submission
+from submissions.models.submission import ELIGIBLE
+from submissions.visibility import public_to
 
 MOST_RECORDED = 5000  # entries in the chart over time, the newest
 
@@ -82,10 +83,9 @@ def _series(content: dict, metric: dict, sees_reference: bool) -> tuple[list[boa
 
 def _history(place: PhasePlace, content: dict, metric: dict) -> tuple[list[boards.Point], list[tuple[str, float]]]:
     """Every entry that may be seen, whether or not it is the one that counts, and the baselines."""
-    entries = shown_to(place).filter(status=Status.SCORED, withdrawn_at__isnull=True, is_baseline=False)
-    entries = entries.filter(hidden_at__isnull=True, disqualified_at__isnull=True)
-    if place.viewer.team_id is not None and (frozen := place.phase.frozen_since(place.now)) and not place.viewer.organizes:
-        entries = entries.filter(received_at__lte=frozen)  # the team's own late entries are not the board's
+    # A team's own entries of after the freeze are not the board's.
+    shown = ELIGIBLE if place.viewer.organizes else public_to(place.viewer, place.phase)
+    entries = Submission.objects.filter(shown, phase=place.phase, is_baseline=False)
     rows = Score.objects.filter(evaluation__batch=content["batch"], slug=metric["slug"], evaluation__submission__in=entries)
     names = ("evaluation__submission__received_at", "evaluation__submission__created_at", "value")
     names += ("evaluation__submission__method_name", "evaluation__submission__team__name")

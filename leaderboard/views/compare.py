@@ -23,6 +23,7 @@ from leaderboard.views.lookup import EntryPlace, PhasePlace, entry_place, not_sh
 from leaderboard.views.studies import barred_from, seen, withheld_labels
 from submissions.models import Status, Submission
 from submissions.permissions import allowed
+from submissions.visibility import own
 
 MOST_CHOICES = 300  # entries offered in the two lists
 MOST_ITEMS = 1000  # rows of the table; the chart and the test use all
@@ -102,8 +103,8 @@ def _choices(place: PhasePlace) -> list[dict]:
         found = [{name: entry[name] for name in ("id", "name", "team", "number")} for entry in best]
     if place.viewer.team_id is not None:
         there = {one["id"] for one in found}
-        own = Submission.objects.filter(phase=place.phase, team=place.viewer.team_id, status=Status.SCORED).exclude(pk__in=there)
-        for it in own.select_related("team")[:MOST_CHOICES]:
+        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED).exclude(pk__in=there)
+        for it in rest.select_related("team")[:MOST_CHOICES]:
             found.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
     return found
 

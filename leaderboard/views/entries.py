@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from django.core.paginator import Paginator
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards.build import primary_slug
 from leaderboard.views.board import page_numbers
-from leaderboard.views.lookup import PhasePlace, phase_place, whole, words
-from submissions.models import Status, Submission
+from leaderboard.views.lookup import phase_place, whole, words
+from submissions.models import Status
+from submissions.visibility import visible_entries
 
 PER_PAGE = 100
 
@@ -21,7 +22,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     place = phase_place(request, challenge, phase)
     text, mine = words(request), request.GET.get("mine") == "yes"
     state = request.GET.get("state", "")
-    found = shown_to(place)
+    found = visible_entries(place.viewer, place.phase).sent()
     if text:
         found = found.filter(Q(method_name__icontains=text) | Q(team__name__icontains=text))
     if mine and place.viewer.team_id is not None:
@@ -46,18 +47,3 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         "text": text, "mine": mine, "state": state, "states": Status.choices, "team_id": own,
     }  # fmt: skip
     return render(request, "leaderboard/entries.html", context)
-
-
-def shown_to(place: PhasePlace) -> QuerySet[Submission]:
-    """Entries of the phase that the viewer may see: the same rule as `submission.see`, as a query."""
-    found = Submission.objects.sent().filter(phase=place.phase)
-    if place.viewer.organizes:
-        return found
-    may = Q(pk__in=[])
-    if place.sees_board:
-        public = Q(status=Status.SCORED, withdrawn_at__isnull=True, hidden_at__isnull=True, disqualified_at__isnull=True)
-        frozen = place.phase.frozen_since(place.now)
-        may |= public & Q(received_at__lte=frozen) if frozen else public
-    if place.viewer.team_id is not None:
-        may |= Q(team=place.viewer.team_id)
-    return found.filter(may)

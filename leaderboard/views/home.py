@@ -15,7 +15,7 @@ from leaderboard.models import Snapshot
 from leaderboard.views.board import page_numbers
 from leaderboard.views.lookup import whole, words
 from submissions.models import Challenge, Phase
-from submissions.permissions import visible_challenges
+from submissions.visibility import board_is_out, visible_challenges
 
 MOST_SHOWN = 12  # cards of each kind on the front page
 PER_PAGE = 50
@@ -68,7 +68,7 @@ def visible(user) -> QuerySet[Challenge]:
 def cards(request: HttpRequest, challenges, now: datetime) -> list[Card]:
     """A card for each challenge, with the newest public ranking of its main phase."""
     phases = {challenge.pk: list(challenge.phases.all()) for challenge in challenges}
-    shown = [it.pk for one in phases.values() for it in one if it.has_opened(now) and it.board_is_public(now)]
+    shown = [it.pk for one in phases.values() for it in one if board_is_out(it, now)]
     newest = Snapshot.objects.filter(phase=OuterRef("phase"), audience=Snapshot.Audience.PUBLIC).order_by("-revision", "-id")
     found = Snapshot.objects.filter(phase__in=shown, pk=Subquery(newest.values("pk")[:1])).defer("payload")
     snapshots = {snapshot.phase_id: snapshot for snapshot in found}

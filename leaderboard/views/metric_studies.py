@@ -15,7 +15,8 @@ from leaderboard.boards.human_agreement import Line, lines_of, order_words, peop
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.studies.summary import Metric, Summary
 from submissions.models import Challenge
-from submissions.permissions import Viewer, visible_challenges
+from submissions.permissions import Viewer
+from submissions.visibility import visible_challenges
 
 MAX_STUDIES = 20
 

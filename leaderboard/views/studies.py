@@ -13,7 +13,6 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard.boards import build
 from leaderboard.boards.certainty import plural
 from leaderboard.boards.human_agreement import Line, lines_of, on_scale, spread, trained_more
 from leaderboard.charts import studies as study_charts
@@ -29,6 +28,7 @@ from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.summary import Agreement, Ends, Entry, Metric, Summary
 from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place
 from submissions.models import Phase
+from submissions.visibility import hidden_ids, through, visible_to
 
 MAX_CONTRADICTIONS = 30
 
@@ -77,7 +77,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     summaries = {name: one.summary.without(withheld) for name, one in rows.items() if one.summary is not None}
     summary = summaries.get(asked)
     if row is not None and summary is not None:
-        context |= _shown(found, summary, metric_titles(found.phase), request.GET.get("metric", ""))
+        context |= _shown(found, summary, metric_titles(found.phase), _pages(place, found), request.GET.get("metric", ""))
         context["criteria_table"] = _by_criterion(summary, summaries, titled(found, summaries))
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["withdrawn"] = found.withdrawn()
@@ -144,7 +144,7 @@ def seen(place: PhasePlace) -> list[Study]:
 
 def barred_from(phase: Phase, organizes: bool) -> frozenset[int]:
     """Entries that are told to organizers alone, for somebody who is one or is not."""
-    return frozenset() if organizes else build.barred(phase)
+    return frozenset() if organizes else hidden_ids(phase)
 
 
 def withheld_labels(study: Study, barred: Collection[int]) -> set[str]:
@@ -160,9 +160,9 @@ def _study(place: PhasePlace, slug: str) -> Study:
     return found
 
 
-def _shown(study: Study, summary: Summary, titles: dict[str, str], metric: str) -> dict[str, Any]:
+def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict[str, int | None], metric: str) -> dict[str, Any]:
     """What the page shows of an analysis; `metric` is the one whose values are drawn over opinion scores."""
-    entries, noun = _pages(study), study.noun
+    noun = study.noun
     lines = lines_of(summary, titles, noun)
     groups = sorted({group for group in summary.groups if group})
     # Below the smallest numbers there is no order of entries either.
@@ -259,9 +259,9 @@ def _by_criterion(summary: Summary, others: Mapping[str, Summary], titles: list[
     return {"names": [title for _, title in titles], "rows": rows}
 
 
-def _pages(study: Study) -> dict[str, int | None]:
-    """Which entry's page each label leads to: none for what was made for raters, or has been withdrawn."""
-    rows = study.entries.filter(artifact="", submission__withdrawn_at=None)
+def _pages(place: PhasePlace, study: Study) -> dict[str, int | None]:
+    """Which entry's page each label leads to: none for what was made for raters, or is not the viewer's to see."""
+    rows = study.entries.filter(through("submission", visible_to(place.viewer, study.phase)), artifact="")
     return dict(rows.values_list("label", "submission_id"))
 
 

@@ -27,8 +27,9 @@ from submissions.lookup import challenge_for, phase_for
 from submissions.models import Challenge, Participation, Phase, Team
 from submissions.models.participation import opens
 from submissions.models.phase import Quota
-from submissions.permissions import Viewer, allowed, require, visible_challenges
+from submissions.permissions import Viewer, allowed, require
 from submissions.views.files import download
+from submissions.visibility import visible_challenges
 
 router = Router(tags=["challenges"], auth=ANYBODY)
 

@@ -47,6 +47,14 @@ class Status(models.TextChoices):
         return (cls.RECEIVED, cls.CLAIMED, cls.VALIDATING)
 
 
+# What of an entry's own columns decides where it is shown; to whom, says submissions.visibility.
+SENT = Q(made_as="")  # by a team, or imported: not made by the service for a study
+STANDING = Q(status=Status.SCORED, withdrawn_at__isnull=True)
+UNFLAGGED = Q(hidden_at__isnull=True, disqualified_at__isnull=True)
+RANKED = SENT & STANDING  # on the board of organizers
+ELIGIBLE = RANKED & UNFLAGGED  # on that of the public
+
+
 class SubmissionQuerySet(LeasedQuerySet):
     def counted(self, now=None) -> Self:
         """Entries that use up quota: in progress or scored, uploads that hold a place included."""
@@ -61,7 +69,7 @@ class SubmissionQuerySet(LeasedQuerySet):
 
     def sent(self) -> Self:
         """What teams sent, without what the service made for a study."""
-        return self.filter(made_as="")
+        return self.filter(SENT)
 
     def in_progress(self) -> Self:
         return self.filter(status__in=Status.in_progress())
@@ -74,9 +82,13 @@ class SubmissionQuerySet(LeasedQuerySet):
         """Entries that have been checked, however that ended."""
         return self.filter(status__in=(Status.SCORING, Status.SCORED, Status.REJECTED, Status.FAILED))
 
+    def ranked(self) -> Self:
+        """Scored entries that the board of organizers shows."""
+        return self.filter(RANKED)
+
     def eligible(self) -> Self:
-        """Scored entries that a board may show."""
-        return self.sent().filter(status=Status.SCORED, withdrawn_at__isnull=True, hidden_at__isnull=True, disqualified_at__isnull=True)
+        """Scored entries that a public board may show."""
+        return self.filter(ELIGIBLE)
 
 
 class Submission(Leased):

@@ -12,7 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from submissions.models import Membership, Participation, Submission, User
+from submissions.models import Membership, Participation, User
+from submissions.visibility import entries_of_teams
 
 ENTRIES_SHOWN = 10
 
@@ -45,7 +46,7 @@ def account(request: HttpRequest) -> HttpResponse:
         return redirect("account")
     memberships = Membership.objects.filter(user=request.user).select_related("team", "challenge")
     let_in = Participation.objects.filter(user=request.user).exclude(challenge__in=memberships.values("challenge"))
-    entries = Submission.objects.filter(team__memberships__user=request.user)
+    entries = entries_of_teams(request.user)
     context = {
         "form": form,
         "memberships": memberships.order_by("-joined_at"),

@@ -280,7 +280,8 @@ def test_somebody_elses_list_of_entries_is_empty(phase, people, scored):
 
 
 def test_the_list_of_challenges_is_exactly_what_the_single_question_allows(db, people, challenge):
-    from submissions.permissions import allowed, visible_challenges
+    from submissions.permissions import allowed
+    from submissions.visibility import visible_challenges
 
     draft = ChallengeFactory(visibility=Challenge.Visibility.DRAFT)
     private = ChallengeFactory(visibility=Challenge.Visibility.PRIVATE, admitted_emails=["other@example.org"])

@@ -1,0 +1,201 @@
+"""Who may see a challenge, a board and an entry: each rule once, as a filter of a query and as a question to a row.
+
+An entry's rule is a condition on its columns (`visible_to`). `visible_entries` filters by it and `sees_entry` asks it of a row in
+memory (`holds`), so a list and a page can never differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.db.models import BigIntegerField, Model, Q, QuerySet, Value
+
+from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission
+from submissions.models.submission import ELIGIBLE, SENT
+
+ORGANIZER = 0  # among keys of teams; no row has it
+NOTHING = Q(pk__in=[])
+ANYTHING = Q()
+# Entries whose files go into what is made of a study.
+WITH_FILES = Q(withdrawn_at__isnull=True, artifact_key__gt="")
+
+
+class Person:
+    """Somebody in one challenge, with what the rules ask about them fetched once."""
+
+    def __init__(self, user: Any, challenge: Challenge | None, now: datetime) -> None:
+        self.user, self.challenge, self.now = user, challenge, now
+
+    @property
+    def known(self) -> bool:
+        return bool(self.user and self.user.is_authenticated and self.user.is_active)
+
+    @property
+    def is_staff(self) -> bool:
+        return self.known and self.user.is_staff
+
+    @cached_property
+    def organizes(self) -> bool:
+        if not self.known or self.challenge is None:
+            return False
+        return self.is_staff or ORGANIZER in self._ties
+
+    @cached_property
+    def participation(self) -> Participation | None:
+        if not self.known or self.challenge is None:
+            return None
+        return Participation.objects.filter(challenge=self.challenge, user=self.user).first()
+
+    @cached_property
+    def team_id(self) -> int | None:
+        if not self.known or self.challenge is None:
+            return None
+        return next((team for team in self._ties if team != ORGANIZER), None)
+
+    @cached_property
+    def _ties(self) -> list[int]:
+        """Their team in the challenge, and ORGANIZER if they organize it: one query, because boards ask for both."""
+        here = {"challenge": self.challenge, "user": self.user}
+        teams = Membership.objects.filter(**here).order_by().values_list("team_id", flat=True)
+        organizing = Challenge.organizers.through.objects.filter(**here).annotate(tie=Value(ORGANIZER, BigIntegerField()))
+        return list(teams.union(organizing.values_list("tie", flat=True)))
+
+    @cached_property
+    def is_listed(self) -> bool:
+        """True if a verified e-mail address of theirs is on the challenge's list."""
+        if not self.known or self.challenge is None or not self.challenge.admitted_emails:
+            return False
+        return bool(_addresses(self.user) & set(self.challenge.admitted_emails))
+
+    @property
+    def participates(self) -> bool:
+        """Admitted, and the rules in force accepted."""
+        it = self.participation
+        return bool(it and it.admission == Admission.ADMITTED and it.rules_accepted_at and it.rules_version == self.challenge.rules_version)
+
+
+def _addresses(user: Any) -> set[str]:
+    return {address.lower() for address in EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)}
+
+
+# --- challenges and boards -------------------------------------------------------------------
+
+
+def sees_challenge(person: Person, challenge: Challenge) -> bool:
+    if person.organizes:
+        return True
+    if challenge.visibility == Challenge.Visibility.PUBLIC:
+        return True
+    if challenge.visibility == Challenge.Visibility.DRAFT or not person.known:
+        return False
+    let_in = person.participation is not None and person.participation.admission != Admission.DECLINED
+    return let_in or person.is_listed
+
+
+def visible_challenges(user: Any) -> QuerySet[Challenge]:
+    """All challenges for which `sees_challenge` is true, as one query."""
+    public = Q(visibility=Challenge.Visibility.PUBLIC)
+    if not (user and user.is_authenticated and user.is_active):
+        return Challenge.objects.filter(public)
+    if user.is_staff:
+        return Challenge.objects.all()
+    found = public | Q(pk__in=Challenge.objects.filter(organizers=user).values("pk"))
+    private = Q(visibility=Challenge.Visibility.PRIVATE)
+    let_in = Participation.objects.filter(user=user).exclude(admission=Admission.DECLINED)
+    found |= private & Q(pk__in=let_in.values("challenge_id"))
+    # Lists of addresses are JSON, which not every database can search.
+    mine = _addresses(user)
+    lists = Challenge.objects.filter(private).exclude(admitted_emails=[]).values_list("pk", "admitted_emails") if mine else ()
+    return Challenge.objects.filter(found | private & Q(pk__in=[pk for pk, admitted in lists if mine & set(admitted)]))
+
+
+def board_is_out(phase: Phase, now: datetime) -> bool:
+    """True from when those who may see the challenge may see this phase's board."""
+    return phase.has_opened(now) and phase.board_is_public(now)
+
+
+def sees_board(person: Person, phase: Phase) -> bool:
+    return person.organizes or (sees_challenge(person, phase.challenge) and board_is_out(phase, person.now))
+
+
+# --- entries ---------------------------------------------------------------------------------
+
+
+def on_board(phase: Phase, now: datetime | None = None) -> Q:
+    """What the public board of the phase shows at `now`, to those who may see it."""
+    frozen = phase.frozen_since(now)
+    return ELIGIBLE if frozen is None else ELIGIBLE & Q(received_at__lte=frozen)
+
+
+def public_to(person: Person, phase: Phase) -> Q:
+    """Entries that somebody may see because the public board shows them."""
+    return on_board(phase, person.now) if sees_board(person, phase) else NOTHING
+
+
+def own(person: Person) -> Q:
+    """Entries of their own team."""
+    return NOTHING if person.team_id is None else Q(team_id=person.team_id)
+
+
+def visible_to(person: Person, phase: Phase) -> Q:
+    """Entries of the phase that somebody may see: all for organizers, else their team's in any state and those on the board."""
+    return ANYTHING if person.organizes else own(person) | public_to(person, phase)
+
+
+def visible_entries(person: Person, phase: Phase) -> QuerySet[Submission]:
+    return Submission.objects.filter(visible_to(person, phase), phase=phase)
+
+
+def sees_entry(person: Person, submission: Submission) -> bool:
+    return holds(visible_to(person, submission.phase), submission)
+
+
+def entries_of_teams(user: Any) -> QuerySet[Submission]:
+    """Every entry of every team that somebody is in, whatever became of it."""
+    return Submission.objects.filter(team__memberships__user=user)
+
+
+def hidden_ids(phase: Phase, now: datetime | None = None) -> frozenset[int]:
+    """Entries that the public is told nothing of, in old rankings and in studies either: hidden, disqualified, or received after
+    the freeze. One that was withdrawn stays where it stood."""
+    hidden = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False)
+    frozen = phase.frozen_since(now)
+    if frozen is not None:
+        hidden |= SENT & Q(received_at__gt=frozen)
+    return frozenset(phase.submissions.filter(hidden).values_list("pk", flat=True))
+
+
+# --- conditions ------------------------------------------------------------------------------
+
+LOOKUPS: dict[str, Callable[[Any, Any], bool]] = {
+    "exact": lambda value, wanted: value == wanted,
+    "isnull": lambda value, wanted: (value is None) == wanted,
+    "in": lambda value, wanted: value in wanted,
+    "gt": lambda value, wanted: value > wanted,
+    "lte": lambda value, wanted: value <= wanted,
+}
+
+
+def holds(condition: Q, row: Model) -> bool:
+    """Ask a condition on a row's own columns of a row in memory, as the database would: a comparison with null is never true."""
+    if condition.negated:
+        raise ValueError("Of columns that may be null a negation differs between Python and SQL; write the condition without one.")
+    some = any if condition.connector == Q.OR and condition.children else all
+    return some(holds(one, row) if isinstance(one, Q) else _compares(row, *one) for one in condition.children)
+
+
+def _compares(row: Model, path: str, wanted: Any) -> bool:
+    column, _, lookup = path.partition("__")
+    value = getattr(row, column)
+    return (value is not None or lookup == "isnull") and LOOKUPS[lookup or "exact"](value, wanted)
+
+
+def through(relation: str, condition: Q) -> Q:
+    """The same condition, for rows that refer to the one it is about."""
+    found = condition.copy()
+    found.children = [through(relation, one) if isinstance(one, Q) else (f"{relation}__{one[0]}", one[1]) for one in condition.children]
+    return found
