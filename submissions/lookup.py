@@ -1,45 +1,181 @@
-"""From an address to the thing it names, for pages and API: what somebody may not know of is not there."""
+"""What a request points to: the challenge, phase, entry or team of its address, for pages, API, console and rating alike.
+
+What somebody may not know of is not there: Http404. What they may know of but not do is PermissionDenied.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
 from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from submissions.models import Challenge, Phase, Submission, Team
-from submissions.permissions import require
+from submissions.permissions import Viewer
 
 
-def challenge_for(user, slug: str) -> Challenge:
-    """Raises Http404 where there is none that `user` may know of."""
-    found = Challenge.objects.filter(slug=slug).first()
-    if found is None:
-        raise Http404
-    require(user, "challenge.see", found)
+@dataclass(frozen=True)
+class ChallengePlace:
+    """A challenge, and who the viewer is there."""
+
+    challenge: Challenge
+    viewer: Viewer
+
+    @property
+    def now(self) -> datetime:
+        return self.viewer.now
+
+    @cached_property
+    def phases(self) -> list[Phase]:
+        phases = list(self.challenge.phases.order_by("position", "opens_at", "id").select_related("parent"))
+        for phase in phases:
+            phase.challenge = self.challenge
+        return phases
+
+    @cached_property
+    def team(self) -> Team | None:
+        return Team.objects.filter(pk=self.viewer.team_id).first() if self.viewer.team_id else None
+
+    @cached_property
+    def main_phase(self) -> Phase | None:
+        """The phase this viewer looks for now: of the open ones the last that admits their team,
+        else the next to open, else the last."""
+        running = [phase for phase in self.phases if phase.is_open(self.now)]
+        coming = [phase for phase in self.phases if not phase.has_opened(self.now)]
+        admitting = [phase for phase in running if phase.admits(self.viewer.team_id)]
+        return (admitting[-1:] or running[-1:] or coming[:1] or self.phases[-1:] or [None])[0]
+
+    def context(self, here: str) -> dict[str, Any]:
+        """The frame of every page of a challenge, and which tab it is."""
+        return {"place": self, "challenge": self.challenge, "phases": self.phases, "here": here, "now": self.now}
+
+
+@dataclass(frozen=True)
+class PhasePlace:
+    """A phase, and who the viewer is there."""
+
+    phase: Phase
+    viewer: Viewer
+
+    @property
+    def challenge(self) -> Challenge:
+        return self.phase.challenge
+
+    @property
+    def now(self) -> datetime:
+        return self.viewer.now
+
+    @property
+    def sees_board(self) -> bool:
+        return self.viewer.may("phase.see_board", self.phase)
+
+    def context(self, here: str) -> dict[str, Any]:
+        """The frame of every page of a phase, and which tab it is."""
+        return {"place": self, "phase": self.phase, "challenge": self.challenge, "here": here, "now": self.now}
+
+
+@dataclass(frozen=True)
+class EntryPlace:
+    """An entry, and who the viewer is to it."""
+
+    submission: Submission
+    viewer: Viewer
+
+    def may(self, action: str) -> bool:
+        return self.viewer.may(f"submission.{action}", self.submission)
+
+    @property
+    def is_own(self) -> bool:
+        return self.may("manage")
+
+    @property
+    def phase_place(self) -> PhasePlace:
+        return PhasePlace(self.submission.phase, self.viewer)
+
+
+def private_challenge(slug: str) -> Challenge:
+    """A challenge that whoever asks may not know of: for the door that its access key opens."""
+    return get_object_or_404(Challenge, slug=slug)
+
+
+def challenge_place(user: Any, slug: str, action: str = "challenge.see") -> ChallengePlace:
+    challenge = get_object_or_404(Challenge, slug=slug)
+    viewer = Viewer(user, challenge, timezone.now())
+    viewer.require(action, challenge)
+    return ChallengePlace(challenge, viewer)
+
+
+def phase_place(user: Any, challenge: str, slug: str, action: str = "phase.see") -> PhasePlace:
+    rows = Phase.objects.select_related("challenge", "parent")
+    return place_of(user, get_object_or_404(rows, challenge__slug=challenge, slug=slug), action)
+
+
+def place_of(user: Any, phase: Phase, action: str = "phase.see") -> PhasePlace:
+    """The phase that something else has led to."""
+    viewer = Viewer(user, phase.challenge, timezone.now())
+    viewer.require(action, phase)
+    return PhasePlace(phase, viewer)
+
+
+def entry_place(user: Any, pk: int, action: str = "submission.see") -> EntryPlace:
+    submission = get_object_or_404(Submission.objects.select_related("phase__challenge", "team"), pk=pk)
+    viewer = Viewer(user, submission.phase.challenge, timezone.now())
+    viewer.require(action, submission)
+    return EntryPlace(submission, viewer)
+
+
+def challenge_for(user: Any, slug: str, action: str = "challenge.see") -> Challenge:
+    return challenge_place(user, slug, action).challenge
+
+
+def phase_for(user: Any, challenge: str, slug: str, action: str = "phase.see") -> Phase:
+    return phase_place(user, challenge, slug, action).phase
+
+
+def submission_for(user: Any, pk: int, action: str = "submission.see") -> Submission:
+    return entry_place(user, pk, action).submission
+
+
+def phase_of(challenge: Challenge, slug: str) -> Phase:
+    """One of the phases of a challenge that has been found already."""
+    found = get_object_or_404(challenge.phases, slug=slug)
+    found.challenge = challenge
     return found
 
 
-def phase_for(user, challenge: str, phase: str) -> Phase:
-    """Raises Http404 where there is none that `user` may know of."""
-    found = Phase.objects.select_related("challenge", "parent").filter(challenge__slug=challenge, slug=phase).first()
-    if found is None:
+def submission_of(challenge: Challenge, pk: int) -> Submission:
+    return get_object_or_404(
+        Submission.objects.select_related("phase__challenge", "team", "uploaded_by"), pk=pk, phase__challenge=challenge
+    )
+
+
+def team_of(challenge: Challenge, pk: int) -> Team:
+    return get_object_or_404(challenge.teams, pk=pk)
+
+
+def phase_with_manifest(user: Any, challenge: str, slug: str) -> Phase:
+    """A phase whose manifest may be had: by all who may see the phase once it has opened, because an entry can be checked without an
+    account."""
+    place = phase_place(user, challenge, slug)
+    if not place.phase.manifest_data or not (place.phase.has_opened(place.now) or place.viewer.organizes):
         raise Http404
-    require(user, "phase.see", found)
-    return found
+    return place.phase
 
 
-def submission_for(user, pk: int, action: str = "submission.see") -> Submission:
-    """The entry, if `user` may do `action` to it; Http404 where it is not theirs to know of."""
-    found = Submission.objects.select_related("phase__challenge", "team").filter(pk=pk).first()
-    if found is None:
-        raise Http404
-    require(user, action, found)
-    return found
-
-
-def own_team(user, challenge: Challenge, lead: bool = False) -> Team:
+def own_team(user: Any, challenge: Challenge, lead: bool = False) -> Team:
     """The team `user` is in; Http404 where there is none, PermissionDenied where they must lead it."""
     team = Team.of(challenge, user)
     if team is None:
         raise Http404
     if lead:
-        require(user, "team.lead", team)
+        Viewer(user, challenge, timezone.now()).require("team.lead", team)
     return team
+
+
+def row_number(text: str | None) -> int:
+    """The key of a row that a form or an address names; 0, which no row has, for anything else."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else 0

@@ -32,6 +32,18 @@ class Viewer(Person):
         """`allowed`, for a page that asks several things about one challenge."""
         return RULES[action](self, thing)
 
+    def require(self, action: str, thing: object) -> None:
+        """Pass, or raise: Http404 where even the thing's being there is not theirs to know,
+        PermissionDenied where they may know of it but not do this, with a sentence where there is something to be done."""
+        if self.may(action, thing):
+            return
+        see = {Challenge: "challenge.see", Phase: "phase.see", Submission: "submission.see", Team: "team.see"}.get(type(thing))
+        if see is not None and (see == action or not self.may(see, thing)):
+            raise Http404
+        if action == "phase.upload":
+            raise PermissionDenied(_lacks_for_upload(self, thing))
+        raise PermissionDenied
+
 
 def _see_reference(v: Viewer, phase: Phase) -> bool:
     if v.organizes:
@@ -153,13 +165,5 @@ def _lacks_for_upload(v: Viewer, phase: Phase) -> str:
 
 
 def require(user, action: str, thing: object = None, now: datetime | None = None) -> None:
-    """Pass, or raise: Http404 where even the thing's being there is not theirs to know,
-    PermissionDenied where they may know of it but not do this, with a sentence where there is something to be done."""
-    if allowed(user, action, thing, now):
-        return
-    see = {Challenge: "challenge.see", Phase: "phase.see", Submission: "submission.see", Team: "team.see"}.get(type(thing))
-    if see is not None and (see == action or not allowed(user, see, thing, now)):
-        raise Http404
-    if action == "phase.upload":
-        raise PermissionDenied(_lacks_for_upload(Viewer(user, _challenge_of(thing), now or timezone.now()), thing))
-    raise PermissionDenied
+    """Pass where `allowed`, else raise what `Viewer.require` raises."""
+    Viewer(user, _challenge_of(thing), now or timezone.now()).require(action, thing)

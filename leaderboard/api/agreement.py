@@ -8,9 +8,10 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from leaderboard.api.boards import board_phase, viewer_audience
+from leaderboard.api.boards import board_place
 from leaderboard.boards import ranking_variants
 from leaderboard.boards.ranking_variants import Agreement
+from leaderboard.lookup import audience_of
 from leaderboard.models import Snapshot
 from submissions import throttling
 from submissions.api.common import ANYBODY, ERRORS, Slug
@@ -52,8 +53,8 @@ class AgreementOut(Schema):
 )
 def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug):
     with throttling.LONG_REQUESTS.place(throttling.who(request)):
-        found = board_phase(request, challenge, phase)
-        snapshot = Snapshot.current(found, viewer_audience(request, found))
+        place = board_place(request, challenge, phase)
+        snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
         if snapshot is None:
             raise Http404
         return {"digest": snapshot.digest} | _told(ranking_variants.of_snapshot(snapshot))

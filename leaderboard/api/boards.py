@@ -16,6 +16,7 @@ from evaluation.models import Score
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.human_agreement import PeopleFound
 from leaderboard.boards.rows import interval
+from leaderboard.lookup import audience_of, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.studies.summary import Ceiling, Figure
 from submissions.api.common import (
@@ -31,9 +32,8 @@ from submissions.api.common import (
     newest_first,
     next_address,
 )
-from submissions.lookup import phase_for
+from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
-from submissions.permissions import allowed, require
 
 router = Router(tags=["boards"], auth=ANYBODY)
 
@@ -262,31 +262,17 @@ def _people(found: PeopleFound | None, slug: str) -> dict[str, Any] | None:
     return known | {"decided": decided, "srocc": line.rho, "krocc": line.tau, "plcc": line.r}
 
 
-def viewer_audience(request: HttpRequest, phase: Phase) -> str:
-    organizes = allowed(request.user, "challenge.organize", phase.challenge)
-    return Snapshot.Audience.ORGANIZERS if organizes else Snapshot.Audience.PUBLIC
-
-
-def board_phase(request: HttpRequest, challenge: str, phase: str) -> Phase:
-    found = phase_for(request.user, challenge, phase)
-    require(request.user, "phase.see_board", found)
-    return found
-
-
-def _snapshot(request: HttpRequest, phase: Phase, digest: str) -> Snapshot:
-    found = Snapshot.open(phase, digest)
-    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and viewer_audience(request, phase) != found.audience):
-        raise Http404
-    return found
+def board_place(request: HttpRequest, challenge: str, phase: str) -> PhasePlace:
+    return phase_place(request.user, challenge, phase, "phase.see_board")
 
 
 @router.get("/challenges/{challenge}/phases/{phase}/board", response={200: SnapshotFull, **ERRORS}, summary="The newest ranking of a phase")
 def get_board(request: HttpRequest, challenge: Slug, phase: Slug):
-    found = board_phase(request, challenge, phase)
-    snapshot = Snapshot.current(found, viewer_audience(request, found))
+    place = board_place(request, challenge, phase)
+    snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
     if snapshot is None:
         raise Http404
-    return _full(request, snapshot, found)
+    return _full(request, snapshot, place.phase)
 
 
 @router.get(
@@ -295,16 +281,16 @@ def get_board(request: HttpRequest, challenge: Slug, phase: Slug):
     summary="All rankings kept of a phase",
 )
 def list_snapshots(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery):
-    found = board_phase(request, challenge, phase)
-    rows = Snapshot.objects.defer("payload").filter(phase=found, audience=viewer_audience(request, found))
+    place = board_place(request, challenge, phase)
+    rows = Snapshot.objects.defer("payload").filter(phase=place.phase, audience=audience_of(place.viewer))
     items, following = newest_first(rows, request, paging)
-    return {"items": [_brief(request, snapshot, found) for snapshot in items], "next": following}
+    return {"items": [_brief(request, snapshot, place.phase) for snapshot in items], "next": following}
 
 
 @router.get("/challenges/{challenge}/phases/{phase}/snapshots/{digest}", response={200: SnapshotFull, **ERRORS}, summary="One ranking")
 def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest):
-    found = board_phase(request, challenge, phase)
-    return _full(request, _snapshot(request, found, digest), found)
+    place = board_place(request, challenge, phase)
+    return _full(request, snapshot_of(place.phase, place.viewer, digest), place.phase)
 
 
 @router.get(
@@ -313,8 +299,8 @@ def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Dig
     summary="The rows of a ranking, best first",
 )
 def list_rows(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest, wanted: Query[RowQuery]):
-    found = board_phase(request, challenge, phase)
-    content = _snapshot(request, found, digest).content
+    place = board_place(request, challenge, phase)
+    content = snapshot_of(place.phase, place.viewer, digest).content
     columns = {metric["slug"]: metric for metric in content["metrics"]}
     if wanted.sort is not None and wanted.sort not in columns:
         raise Http404

@@ -36,9 +36,9 @@ from submissions.api.common import (
     next_address,
 )
 from submissions.api.entries import SubmissionBrief, brief, router
-from submissions.lookup import submission_for
+from submissions.lookup import entry_place, submission_for
 from submissions.models import Status, Submission
-from submissions.permissions import Viewer, allowed, require
+from submissions.permissions import Viewer
 from submissions.visibility import entries_of_teams
 
 
@@ -186,8 +186,9 @@ class ItemQuery(Paging):
     "where it would tell something of a reference you may not see; so are the parts.",
 )
 def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]):
-    found = submission_for(request.user, submission)
-    require(request.user, "submission.see_items", found)
+    place = entry_place(request.user, submission)
+    place.viewer.require("submission.see_items", place.submission)
+    found = place.submission
     evaluation = current_evaluation(found)
     score = evaluation.scores.filter(slug=wanted.metric).first() if evaluation and found.status == Status.SCORED else None
     if score is None:
@@ -195,7 +196,7 @@ def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]):
     start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
     reference = evaluation.batch.reference
     stop = min(start + wanted.limit, len(reference.item_ids))
-    sees_reference = allowed(request.user, "phase.see_reference", found.phase)
+    sees_reference = place.viewer.may("phase.see_reference", found.phase)
     rows = [_item(score, reference, index, sees_reference) for index in range(start, stop)]
     more = stop < len(reference.item_ids)
     return {"items": rows, "next": next_address(request, encode_cursor(stop)) if more else None}

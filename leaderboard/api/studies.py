@@ -7,18 +7,18 @@ from typing import Any
 
 from django.db.models import Sum
 from django.db.models.functions import Coalesce
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Router, Schema
 from pydantic import Field
 
-from leaderboard.api.boards import board_phase
+from leaderboard.api.boards import board_place
+from leaderboard.lookup import study_of
 from leaderboard.models import Study
 from leaderboard.studies.summary import Summary
 from leaderboard.views.studies import barred_from, withheld_labels
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
-from submissions.permissions import allowed
 
 router = Router(tags=["studies"], auth=ANYBODY)
 
@@ -58,14 +58,7 @@ class StudyFull(StudyBrief):
     )
 
 
-def _seen(request: HttpRequest, phase: Phase):
-    rows = Study.objects.filter(phase=phase)
-    if not allowed(request.user, "challenge.organize", phase.challenge):
-        rows = rows.shown()
-    return rows.prefetch_related("analyses").annotate(n_withdrawn=Coalesce(Sum("raters__withdrawn"), 0))
-
-
-def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
+def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> dict[str, Any]:
     done = {row.criterion: row for row in study.analyses.all() if row.summary is not None}
     main = done[study.leading(done)] if done else None
     summary = main.summary if main else None
@@ -73,7 +66,7 @@ def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
     fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "made_up", "created_at")
     return {name: getattr(study, name) for name in fields} | {
         "criteria": study.in_order(done), "raters": summary.n_people if summary else None,
-        "judgements": summary.counted if summary else None, "withdrawn": study.n_withdrawn,
+        "judgements": summary.counted if summary else None, "withdrawn": withdrawn,
         "screened": len(summary.screened) if summary and summary.screening else None,
         "analysed_at": main.finished_at if main else None, "page_url": request.build_absolute_uri(address),
     }  # fmt: skip
@@ -85,9 +78,11 @@ def _brief(request: HttpRequest, study: Study, phase: Phase) -> dict[str, Any]:
     summary="The studies of a phase: what people compared or scored",
 )
 def list_studies(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery):
-    found = board_phase(request, challenge, phase)
-    items, following = newest_first(_seen(request, found), request, paging)
-    return {"items": [_brief(request, study, found) for study in items], "next": following}
+    place = board_place(request, challenge, phase)
+    rows = place.phase.studies.shown_to(place.viewer.organizes).prefetch_related("analyses")
+    rows = rows.annotate(n_withdrawn=Coalesce(Sum("raters__withdrawn"), 0))
+    items, following = newest_first(rows, request, paging)
+    return {"items": [_brief(request, study, place.phase, study.n_withdrawn) for study in items], "next": following}
 
 
 @router.get(
@@ -96,12 +91,10 @@ def list_studies(request: HttpRequest, challenge: Slug, phase: Slug, paging: Pag
     summary="One study with its analysis",
 )
 def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug):
-    found = board_phase(request, challenge, phase)
-    row = _seen(request, found).filter(slug=study).first()
-    if row is None:
-        raise Http404
+    place = board_place(request, challenge, phase)
+    row = study_of(place.phase, place.viewer.organizes, slug=study)
     done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
-    organizes = allowed(request.user, "challenge.organize", found.challenge)
-    withheld = withheld_labels(row, barred_from(found, organizes))
+    organizes = place.viewer.organizes
+    withheld = withheld_labels(row, barred_from(place.phase, organizes))
     analyses = {name: done[name].without(withheld).numbered(organizes) for name in row.in_order(done)}
-    return _brief(request, row, found) | {"analyses": analyses}
+    return _brief(request, row, place.phase, row.withdrawn()) | {"analyses": analyses}

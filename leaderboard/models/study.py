@@ -37,6 +37,10 @@ class StudyQuerySet(models.QuerySet):
         """Studies that all may see who may see the board: one that has not begun is its organizers' alone."""
         return self.filter(is_public=True).exclude(state=Study.State.DRAFT)
 
+    def shown_to(self, organizes: bool) -> Self:
+        """Studies that somebody who may see the board may know of."""
+        return self if organizes else self.shown()
+
 
 class Study(models.Model):
     """A campaign on the entries of a phase: pairs to choose from, or single entries to score from 1 to 5.

@@ -17,8 +17,9 @@ from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import certainty, exports, human_agreement, metric_evidence
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
+from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, snapshot_of
 from leaderboard.models import Snapshot
-from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place, whole, words
+from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Status, Submission
 
 MOST_QUEUED = 1000  # entries in progress that are looked at for the facts line
@@ -32,10 +33,10 @@ EXPORTS = {
 
 def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The newest ranking, sorted and filtered as the address says, with the viewer's entries in progress."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "board")
-    audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else place.audience
+    audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else audience_of(place.viewer)
     snapshot = Snapshot.current(place.phase, audience)
     context = place.context("board") | table_context(request, place, snapshot) | standing_context(place) | values_context(place, snapshot)
     # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
@@ -46,10 +47,10 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
 def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
     """One ranking as it was, for good, and how to cite it."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "board")
-    found = _snapshot(place, digest)
+    found = snapshot_of(place.phase, place.viewer, digest)
     if digest != found.digest:
         return redirect("snapshot", challenge, phase, found.digest)
     current = Snapshot.current(place.phase, found.audience)
@@ -62,10 +63,10 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
 
 def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: str, kind: str) -> HttpResponse:
     """A snapshot's table as a file, in the order and with the filters of the address."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         raise Http404
-    found = _snapshot(place, digest)
+    found = snapshot_of(place.phase, place.viewer, digest)
     rows = BoardRows(with_people(found.content), choice_of(request), place.viewer.team_id)
     write, content_type = EXPORTS[kind]
     response = HttpResponse(write(rows.table(caption(place, found))), content_type=f"{content_type}; charset=utf-8")
@@ -74,19 +75,12 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     return response
 
 
-def _snapshot(place: PhasePlace, digest: str) -> Snapshot:
-    found = Snapshot.open(place.phase, digest)
-    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and not place.viewer.organizes):
-        raise Http404
-    return found
-
-
 def choice_of(request: HttpRequest) -> Choice:
     """Sort, filters and page from the address."""
     asked = request.GET
     return Choice(
-        sort=asked.get("sort", "rank"), worst_first=asked.get("order") == "reversed", text=words(request),
-        baselines=asked.get("baselines") != "no", mine=asked.get("mine") == "yes", page=whole(asked.get("page"), 1),
+        sort=asked.get("sort", "rank"), worst_first=asked.get("order") == "reversed", text=search_text(request),
+        baselines=asked.get("baselines") != "no", mine=asked.get("mine") == "yes", page=page_number(request),
     )  # fmt: skip
 
 

@@ -10,9 +10,10 @@ from django.template.loader import render_to_string
 
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.charts import boards
+from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS
-from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place
+from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Submission
 from submissions.models.submission import ELIGIBLE
 from submissions.visibility import public_to
@@ -22,10 +23,10 @@ MOST_RECORDED = 5000  # entries in the chart over time, the newest
 
 def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """One metric's charts; `?metric=` chooses it."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "charts")
-    snapshot = Snapshot.current(place.phase, place.audience)
+    snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
     context = place.context("charts") | {"snapshot": snapshot, "figures": ""}
     if snapshot is not None and snapshot.content["entries"] and snapshot.content["metrics"]:
         content = snapshot.content

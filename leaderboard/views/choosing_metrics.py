@@ -15,10 +15,11 @@ from leaderboard.boards import ranking_variants
 from leaderboard.boards.ranking_variants import Agreement
 from leaderboard.boards.rows import rule_words
 from leaderboard.charts import ranking_variants as variant_charts
+from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.ranking_variants import FEW, TOGETHER, Way, centre
-from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place
+from submissions.lookup import PhasePlace, phase_place
 
 MOST_ROWS = 50  # entries in the table, the first of the board
 COEFFICIENTS = {"tau": "Kendall's τ-b", "rho": "Spearman's ρ"}
@@ -43,10 +44,10 @@ class Place:
 
 def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The page; `?by=rho` shows the other coefficient."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "board")
-    audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else place.audience
+    audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else audience_of(place.viewer)
     snapshot = Snapshot.current(place.phase, audience)
     context = place.context("board") | {"snapshot": snapshot}
     if snapshot is not None:

@@ -15,14 +15,14 @@ from leaderboard.boards import build, certainty
 from leaderboard.boards.digits import NONE, Shown, shown
 from leaderboard.boards.scorecard import Result, current_evaluation, place_of, results
 from leaderboard.charts import boards
+from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.studies.words import duel_words
 from leaderboard.viewer import render_scene
-from leaderboard.views.lookup import EntryPlace, PhasePlace, entry_place, not_shown_yet, phase_place, whole
 from leaderboard.views.studies import barred_from, seen, withheld_labels
+from submissions.lookup import EntryPlace, PhasePlace, entry_place, phase_place, row_number
 from submissions.models import Status, Submission
-from submissions.permissions import allowed
 from submissions.visibility import own
 
 MOST_CHOICES = 300  # entries offered in the two lists
@@ -72,7 +72,7 @@ class Comparison:
 
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Choose two entries, then see them compared."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     a, b = (_entry(request, place, name) for name in ("a", "b"))
     if not place.sees_board and place.viewer.team_id is None:
         return not_shown_yet(request, place, "compare")
@@ -87,7 +87,7 @@ def _entry(request: HttpRequest, place: PhasePlace, name: str) -> EntryPlace | N
     asked = request.GET.get(name, "")
     if not asked:
         return None
-    found = entry_place(request, whole(asked, 0, most=2**31))
+    found = entry_place(request.user, row_number(asked))
     if found.submission.phase_id != place.phase.pk or found.submission.status != Status.SCORED or not found.may("see_scores"):
         raise Http404
     return found
@@ -97,7 +97,7 @@ def _choices(place: PhasePlace) -> list[dict]:
     """Entries to choose from: those of the newest ranking, best first, and the viewer's own."""
     found = []
     if place.sees_board:
-        snapshot = Snapshot.current(place.phase, place.audience)
+        snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
         content = snapshot.content if snapshot else {"overall": {"order": []}, "entries": []}
         best = [content["entries"][i] for i in content["overall"]["order"][:MOST_CHOICES]]
         found = [{name: entry[name] for name in ("id", "name", "team", "number")} for entry in best]
@@ -114,7 +114,7 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
     if first is None or second is None:
         raise Http404
     sees_items = a.may("see_items") and b.may("see_items")
-    snapshot = Snapshot.current(a.submission.phase, a.phase_place.audience) if a.phase_place.sees_board else None
+    snapshot = Snapshot.current(a.submission.phase, audience_of(a.viewer)) if a.phase_place.sees_board else None
     found = _comparisons(first, second, sees_items, snapshot.content if snapshot else None)
     context: dict = {
         "comparisons": found,
@@ -128,7 +128,7 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
         return context
     chosen = next((c for c in found if c.a.slug == request.GET.get("metric")), None)
     chosen = chosen or next((c for c in found if c.a.metric["is_primary"]), found[0])
-    figure, names, left, right = _per_item(first, chosen, a, b, allowed(request.user, "phase.see_reference", a.submission.phase))
+    figure, names, left, right = _per_item(first, chosen, a, b, a.viewer.may("phase.see_reference", a.submission.phase))
     order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
     item = request.GET.get("item")
     sees_geometry = a.may("see_geometry") and b.may("see_geometry")

@@ -9,8 +9,9 @@ from django.shortcuts import render
 
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards.build import primary_slug
+from leaderboard.lookup import page_number, search_text
 from leaderboard.views.board import page_numbers
-from leaderboard.views.lookup import phase_place, whole, words
+from submissions.lookup import phase_place
 from submissions.models import Status
 from submissions.visibility import visible_entries
 
@@ -19,8 +20,8 @@ PER_PAGE = 100
 
 def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Newest first: what the board may show, and the viewer's own in any state."""
-    place = phase_place(request, challenge, phase)
-    text, mine = words(request), request.GET.get("mine") == "yes"
+    place = phase_place(request.user, challenge, phase)
+    text, mine = search_text(request), request.GET.get("mine") == "yes"
     state = request.GET.get("state", "")
     found = visible_entries(place.viewer, place.phase).sent()
     if text:
@@ -34,7 +35,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch=batch, slug=primary)
     found = found.annotate(primary_value=Subquery(scores.values("value")[:1])).select_related("team")
     pages = Paginator(found.order_by("-created_at", "-id"), PER_PAGE)
-    page = pages.get_page(whole(request.GET.get("page"), 1))
+    page = pages.get_page(page_number(request))
     own = place.viewer.team_id
     withheld = place.phase.withhold_scores and not place.sees_board
     context = place.context("entries") | {

@@ -12,13 +12,13 @@ from evaluation.models import Evaluation
 from evaluation.work.progress import standing
 from leaderboard.boards import build, certainty
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, place_of, results
+from leaderboard.lookup import audience_of, page_number
 from leaderboard.models import Snapshot, decode
 from leaderboard.stats.uncertainty import LEAST
 from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
-from leaderboard.views.lookup import EntryPlace, entry_place, whole
+from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status
-from submissions.permissions import allowed
 
 ITEMS_PER_PAGE = 100
 IMPORTED = "Its figures were imported as they were published; there are no files and no items."
@@ -38,7 +38,7 @@ SENTENCES = {
 
 def entry(request: HttpRequest, pk: int) -> HttpResponse:
     """Everything about one entry that this viewer may see."""
-    place = entry_place(request, pk)
+    place = entry_place(request.user, pk)
     context = base_context(place) | progress_context(place)
     evaluation = current_evaluation(place.submission)
     if place.submission.status == Status.SCORED and evaluation and place.may("see_scores"):
@@ -48,7 +48,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
 
 def entry_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """The state alone, for polling; once the entry is done the whole page is fetched anew."""
-    place = entry_place(request, pk)
+    place = entry_place(request.user, pk)
     response = render(request, "leaderboard/parts/progress.html", base_context(place) | progress_context(place))
     if place.submission.is_done:
         response["HX-Refresh"] = "true"
@@ -81,7 +81,7 @@ def progress_context(place: EntryPlace) -> dict:
 
 
 def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluation) -> dict:
-    snapshot = Snapshot.current(place.submission.phase, place.phase_place.audience) if place.phase_place.sees_board else None
+    snapshot = Snapshot.current(place.submission.phase, audience_of(place.viewer)) if place.phase_place.sees_board else None
     content = snapshot.content if snapshot else None
     found, without = results(evaluation, content), evaluation.waiting()
     index = place_of(content, place.submission.pk)
@@ -94,7 +94,7 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
         titles = ", ".join(metric["title"] for metric in without)
         context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
     if place.may("see_items"):
-        sees_reference = allowed(request.user, "phase.see_reference", place.submission.phase)
+        sees_reference = place.viewer.may("phase.see_reference", place.submission.phase)
         table = ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
         context |= _items_context(request, table)
         if place.submission.phase.challenge.family == "render":
@@ -137,7 +137,7 @@ def _alone(snapshot: int, digest: str, slug: str, index: int) -> tuple[int, int]
 
 def _items_context(request: HttpRequest, table: ItemTable) -> dict:
     n_pages = max(1, math.ceil(len(table.ids) / ITEMS_PER_PAGE))
-    page = min(whole(request.GET.get("page"), 1), n_pages)
+    page = min(page_number(request), n_pages)
     start = (page - 1) * ITEMS_PER_PAGE
     return {
         "table": table, "items": table.rows(start, start + ITEMS_PER_PAGE), "n_items": len(table.ids),

@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from leaderboard.lookup import page_number, search_text
 from leaderboard.models import Snapshot
 from leaderboard.views.board import page_numbers
-from leaderboard.views.lookup import whole, words
 from submissions.models import Challenge, Phase
 from submissions.visibility import board_is_out, visible_challenges
 
@@ -47,12 +47,12 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def challenge_list(request: HttpRequest) -> HttpResponse:
     """All challenges the viewer may see, by name or words of it."""
-    text = words(request)
+    text = search_text(request)
     challenges = visible(request.user)
     if text:
         challenges = challenges.filter(Q(title__icontains=text) | Q(summary__icontains=text))
     pages = Paginator(challenges, PER_PAGE)
-    page = pages.get_page(whole(request.GET.get("page"), 1))
+    page = pages.get_page(page_number(request))
     context = {
         "cards": cards(request, page.object_list, timezone.now()), "text": text, "total": pages.count,
         "pages": page_numbers(page.number, pages.num_pages), "page": page.number,

@@ -14,22 +14,21 @@ from leaderboard.boards.scorecard import ItemTable, current_evaluation, item_det
 from leaderboard.viewer import mesh_scene, render_scene
 from leaderboard.viewer.viewer_cache import kept
 from leaderboard.views.entry import base_context
-from leaderboard.views.lookup import EntryPlace, entry_place
 from leaderboard.views.scene import progress
 from submissions.formats.mesh import mesh_files
 from submissions.formats.wireframe.wireframe_files import Wireframe, unpack
+from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status
-from submissions.permissions import allowed, require
 from submissions.storage import stored_files
 
 
 def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """Needs the per-item scores; the 3D view is there where the reference may be seen."""
-    place = entry_place(request, pk)
-    require(request.user, "submission.see_items", place.submission)
+    place = entry_place(request.user, pk)
+    place.viewer.require("submission.see_items", place.submission)
     evaluation, index = _scored_item(place, item)
     found = results(evaluation, None)
-    sees_reference = allowed(request.user, "phase.see_reference", place.submission.phase)
+    sees_reference = place.viewer.may("phase.see_reference", place.submission.phase)
     table = ItemTable(evaluation, found, sees_reference=sees_reference)
     order = table.order()
     at = order.index(index)
@@ -91,8 +90,8 @@ def entry_meshes(request: HttpRequest, pk: int, item: str) -> HttpResponse:
 
 def _drawn(request: HttpRequest, pk: int, item: str, family: str) -> tuple[EntryPlace, Evaluation]:
     """The entry and its evaluation, for who may see the item drawn."""
-    place = entry_place(request, pk)
-    require(request.user, "submission.see_geometry", place.submission)
+    place = entry_place(request.user, pk)
+    place.viewer.require("submission.see_geometry", place.submission)
     if place.submission.phase.challenge.family != family:
         raise Http404
     return place, _scored_item(place, item)[0]

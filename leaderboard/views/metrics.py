@@ -15,9 +15,10 @@ from evaluation.models import PhaseMetric, Score
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
+from leaderboard.lookup import search_text
 from leaderboard.views.home import visible
-from leaderboard.views.lookup import PhasePlace, phase_place, words
 from leaderboard.views.metric_studies import measured
+from submissions.lookup import PhasePlace, phase_place
 
 WORST = {
     "0": "0, the worst value there is",
@@ -123,9 +124,9 @@ def _asked_column(request: HttpRequest, key: str) -> Column | None:
     kept it; None without any. Raises Http404 for one that is not there or not theirs to know of."""
     if "phase" not in request.GET and "column" not in request.GET:
         return None
-    challenge, _, phase = words(request, "phase").partition("/")
-    place = phase_place(request, challenge, phase)
-    slug, fingerprint = words(request, "column"), words(request, "fingerprint")
+    challenge, _, phase = search_text(request, "phase").partition("/")
+    place = phase_place(request.user, challenge, phase)
+    slug, fingerprint = search_text(request, "column"), search_text(request, "fingerprint")
     for it in _definitions(place, slug, key):
         if it["fingerprint"].startswith(fingerprint):
             return Column(place, slug, it["title"], it["params"], it["fingerprint"], registry.version_of(it))

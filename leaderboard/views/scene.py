@@ -11,12 +11,12 @@ from django.utils.cache import get_conditional_response
 from evaluation.images import names
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards.scorecard import current_evaluation, results
+from leaderboard.lookup import page_number
 from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
 from leaderboard.views.entry import base_context
-from leaderboard.views.lookup import EntryPlace, entry_place, whole
+from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status
-from submissions.permissions import require
 from submissions.storage import stored_files
 
 VIEWS_PER_PAGE = 12
@@ -25,14 +25,14 @@ VIEWS_PER_PAGE = 12
 def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
     """Needs the per-item scores; what derives from the reference is there for who may see that."""
     place, evaluation = _scored(request, pk)
-    require(request.user, "submission.see_items", place.submission)
+    place.viewer.require("submission.see_items", place.submission)
     every = render_scene.scenes(evaluation)
     here = next((n for n, (name, *_) in enumerate(every) if name == scene), None)
     if here is None:
         raise Http404
     found = render_scene.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"), request.GET.get("sort", ""))
     n_pages = max(1, math.ceil(len(found.order) / VIEWS_PER_PAGE))
-    page = min(whole(request.GET.get("page"), 1), n_pages)
+    page = min(page_number(request), n_pages)
     start = (page - 1) * VIEWS_PER_PAGE
     run = found.request() if place.may("see_render") else None
     context = base_context(place) | progress(run) | {
@@ -46,7 +46,7 @@ def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
 def scene_progress(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
     """How far the pictures are, for polling; once all are there the whole page is fetched anew."""
     place, evaluation = _scored(request, pk)
-    require(request.user, "submission.see_render", place.submission)
+    place.viewer.require("submission.see_render", place.submission)
     run = PictureRun.objects.filter(evaluation=evaluation, scene=scene).first()
     if run is None:
         raise Http404
@@ -60,7 +60,7 @@ def entry_picture(request: HttpRequest, pk: int, item: str, name: str) -> HttpRe
     """One picture. Who may see it is asked at every request; browsers keep a copy and ask each time whether it still holds."""
     place, evaluation = _scored(request, pk)
     own = name.removesuffix(names.SMALL) == names.RENDER
-    require(request.user, "submission.see_render" if own else "submission.see_geometry", place.submission)
+    place.viewer.require("submission.see_render" if own else "submission.see_geometry", place.submission)
     reference = evaluation.batch.reference
     if item not in reference.item_ids:
         raise Http404
@@ -91,7 +91,7 @@ def _stored(run: PictureRun, item: str, name: str) -> bytes:
 
 
 def _scored(request: HttpRequest, pk: int) -> tuple[EntryPlace, Evaluation]:
-    place = entry_place(request, pk)
+    place = entry_place(request.user, pk)
     evaluation = current_evaluation(place.submission)
     is_render = place.submission.phase.challenge.family == "render"
     if not is_render or place.submission.status != Status.SCORED or evaluation is None:

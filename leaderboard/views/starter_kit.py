@@ -5,16 +5,15 @@ from __future__ import annotations
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 
 from leaderboard.starter_kit import name_of, write_kit
-from leaderboard.views.lookup import phase_place
 from submissions.errors import Refused
-from submissions.permissions import require
+from submissions.lookup import phase_place
 from submissions.storage.stored_files import StorageError
 
 
 def starter_kit(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """For participants, once the phase has opened and has a reference."""
-    place = phase_place(request, challenge, phase)
-    require(request.user, "phase.see_inputs", place.phase)
+    place = phase_place(request.user, challenge, phase)
+    place.viewer.require("phase.see_inputs", place.phase)
     if not place.phase.manifest_data:
         raise Http404
     try:

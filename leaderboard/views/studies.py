@@ -16,6 +16,7 @@ from evaluation.models.batch import sentences
 from leaderboard.boards.certainty import plural
 from leaderboard.boards.human_agreement import Line, lines_of, on_scale, spread, trained_more
 from leaderboard.charts import studies as study_charts
+from leaderboard.lookup import not_shown_yet, study_of
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
@@ -26,7 +27,7 @@ from leaderboard.studies import words
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.summary import Agreement, Ends, Entry, Metric, Summary
-from leaderboard.views.lookup import PhasePlace, not_shown_yet, phase_place
+from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
 from submissions.visibility import hidden_ids, through, visible_to
 
@@ -43,7 +44,7 @@ class Echo:
 
 def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The studies of a phase."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
     rows, barred = [], barred_from(place.phase, place.viewer.organizes)
@@ -59,10 +60,10 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """One study: what people prefer, how far metrics agree, contradictions, reliability, whether it is enough; `?criterion=` chooses
     among several."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
-    found = _study(place, slug)
+    found = study_of(place.phase, place.viewer.organizes, slug=slug)
     every = {row.criterion: row for row in found.analyses.all()}
     rows = {name: every[name] for name in found.in_order(every)}
     asked = request.GET.get("criterion", found.leading(rows) if rows else "")
@@ -95,10 +96,10 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
 
 def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """Every analysis of a study as JSON; raters are numbered, as on the page."""
-    place = phase_place(request, challenge, phase)
+    place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         raise Http404
-    found = _study(place, slug)
+    found = study_of(place.phase, place.viewer.organizes, slug=slug)
     done = {row.criterion: row.summary for row in found.analyses.all() if row.summary is not None}
     withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
     shown = {name: done[name].without(withheld).numbered(place.viewer.organizes) for name in found.in_order(done)}
@@ -110,8 +111,8 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
 
 def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """All votes, or opinion scores, as CSV, with the raters' names: for organizers."""
-    place = phase_place(request, challenge, phase)
-    found = _study(place, slug)
+    place = phase_place(request.user, challenge, phase)
+    found = study_of(place.phase, place.viewer.organizes, slug=slug)
     if not place.viewer.organizes:
         raise Http404
     opinions = found.kind == Study.Kind.OPINIONS
@@ -121,8 +122,8 @@ def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> 
 
 def study_judges(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """What judge models said of the study's entries, as CSV: for organizers, as votes are."""
-    place = phase_place(request, challenge, phase)
-    found = _study(place, slug)
+    place = phase_place(request.user, challenge, phase)
+    found = study_of(place.phase, place.viewer.organizes, slug=slug)
     if not place.viewer.organizes:
         raise Http404
     return csv_response(answers.table(answers.runs_of(found)), f"{found.slug}-judges.csv")
@@ -138,8 +139,7 @@ def csv_response(table: Iterable[list[str]], name: str) -> HttpResponse:
 
 def seen(place: PhasePlace) -> list[Study]:
     """The studies that the viewer may know of, newest first, with their analyses and entries."""
-    rows = Study.objects.filter(phase=place.phase).prefetch_related("analyses", "entries")
-    return list(rows if place.viewer.organizes else rows.shown())
+    return list(place.phase.studies.shown_to(place.viewer.organizes).prefetch_related("analyses", "entries"))
 
 
 def barred_from(phase: Phase, organizes: bool) -> frozenset[int]:
@@ -150,14 +150,6 @@ def barred_from(phase: Phase, organizes: bool) -> frozenset[int]:
 def withheld_labels(study: Study, barred: Collection[int]) -> set[str]:
     """What the study calls these entries."""
     return {entry.label for entry in study.entries.all() if entry.submission_id in barred} if barred else set()
-
-
-def _study(place: PhasePlace, slug: str) -> Study:
-    rows = Study.objects.filter(phase=place.phase, slug=slug)
-    found = (rows if place.viewer.organizes else rows.shown()).first()
-    if found is None:
-        raise Http404
-    return found
 
 
 def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict[str, int | None], metric: str) -> dict[str, Any]:

@@ -8,16 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.utils import timezone
+from django.shortcuts import get_object_or_404, render
 from django.utils.cache import get_conditional_response
 
 from evaluation.models import Trial
 from evaluation.models.trial import Standing, standing
 from evaluation.networks.gate import design
 from evaluation.networks.gate.words import ON, damage_words, failure
-from leaderboard.views.lookup import PhasePlace, not_shown_yet
-from submissions.permissions import Viewer, require
+from leaderboard.lookup import not_shown_yet
+from submissions.lookup import PhasePlace, place_of
 from submissions.storage import stored_files
 
 QUESTIONS = {
@@ -102,7 +101,7 @@ def trial(request: HttpRequest, pk: int) -> HttpResponse:
 def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> HttpResponse:
     """A damaged view, for who may see the reference."""
     row, place = _found(request, pk)
-    require(request.user, "phase.see_reference", place.phase)
+    place.viewer.require("phase.see_reference", place.phase)
     names = row.scene_names
     if scene >= len(names) or damage not in {name for name, *_ in row.pictures.get(names[scene], ())}:
         raise Http404
@@ -119,14 +118,8 @@ def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> Htt
 
 
 def _found(request: HttpRequest, pk: int) -> tuple[Trial, PhasePlace]:
-    row = Trial.objects.select_related("reference__phase__challenge").filter(pk=pk).first()
-    if row is None:
-        raise Http404
-    phase = row.reference.phase
-    viewer = Viewer(request.user, phase.challenge, timezone.now())
-    if not viewer.may("phase.see", phase):
-        raise Http404
-    return row, PhasePlace(phase, viewer)
+    row = get_object_or_404(Trial.objects.select_related("reference__phase__challenge"), pk=pk)
+    return row, place_of(request.user, row.reference.phase)
 
 
 def _scene(row: Trial, verdict: design.SceneVerdict, kind: str, sees_reference: bool) -> Scene:

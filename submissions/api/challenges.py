@@ -23,11 +23,11 @@ from submissions.api.common import (
     Slug,
     newest_first,
 )
-from submissions.lookup import challenge_for, phase_for
+from submissions.lookup import challenge_for, challenge_place, phase_for, phase_with_manifest, private_challenge
 from submissions.models import Challenge, Participation, Phase, Team
 from submissions.models.participation import opens
 from submissions.models.phase import Quota
-from submissions.permissions import Viewer, allowed, require
+from submissions.permissions import allowed, require
 from submissions.views.files import download
 from submissions.visibility import visible_challenges
 
@@ -188,11 +188,7 @@ def get_phase(request: HttpRequest, challenge: Slug, phase: Slug):
     description="Item ids, formats, limits and metrics. The client's `check` reads this file.",
 )
 def get_manifest(request: HttpRequest, challenge: Slug, phase: Slug):
-    found = phase_for(request.user, challenge, phase)
-    early = not found.has_opened() and not allowed(request.user, "challenge.organize", found.challenge)
-    if not found.manifest_data or early:
-        raise Http404
-    return found.manifest_data
+    return phase_with_manifest(request.user, challenge, phase).manifest_data
 
 
 # --- files -----------------------------------------------------------------------------------
@@ -200,9 +196,9 @@ def get_manifest(request: HttpRequest, challenge: Slug, phase: Slug):
 
 @router.get("/challenges/{challenge}/files", response={200: Page[FileOut], **ERRORS}, summary="Files you may download")
 def list_files(request: HttpRequest, challenge: Slug, paging: PageQuery):
-    found = challenge_for(request.user, challenge)
-    viewer = Viewer(request.user, found, timezone.now())
-    open_ids = [file.pk for file in found.files.select_related("phase__challenge") if viewer.may("file.see", file)]
+    place = challenge_place(request.user, challenge)
+    found = place.challenge
+    open_ids = [file.pk for file in found.files.select_related("phase__challenge") if place.viewer.may("file.see", file)]
     items, following = newest_first(found.files.filter(pk__in=open_ids).select_related("phase"), request, paging)
     rows = []
     for file in items:
@@ -256,9 +252,8 @@ def get_participation(request: HttpRequest, challenge: Slug):
     description="Who is in no team yet gets a team of one; make another, or join one, any time before the first upload.",
 )
 def join(request: HttpRequest, challenge: Slug, data: JoinIn):
-    hidden = Challenge.objects.filter(slug=challenge).first()
-    if hidden is not None and data.access_key and opens(hidden, data.access_key):
-        Participation.enter(hidden, request.user, data.access_key)
+    if data.access_key and opens(private := private_challenge(challenge), data.access_key):
+        Participation.enter(private, request.user, data.access_key)
     found = challenge_for(request.user, challenge)
     require(request.user, "challenge.join", found)
     with transaction.atomic():

@@ -6,20 +6,21 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from submissions.checklist import steps
-from submissions.models import Challenge, Participation, Team
+from submissions.lookup import challenge_place, private_challenge
+from submissions.models import Participation, Team
 from submissions.models.participation import opens
 from submissions.permissions import allowed, require
-from submissions.views.place import challenge_place, go_on
 
 
 @require_safe
 def overview(request: HttpRequest, challenge: str) -> HttpResponse:
     """What it is about, when, who organizes it, what is new, and what this viewer does next."""
-    place = challenge_place(request, challenge)
+    place = challenge_place(request.user, challenge)
     context = place.context("overview") | {
         "steps": steps(place.viewer, place.main_phase),
         "announcements": place.challenge.announcements.filter(published_at__lte=place.now),
@@ -45,7 +46,7 @@ def _phase_row(place, phase) -> dict:
 @require_safe
 def rules(request: HttpRequest, challenge: str) -> HttpResponse:
     """The rules in force, their version, and the form that accepts them."""
-    place = challenge_place(request, challenge)
+    place = challenge_place(request.user, challenge)
     participation = place.viewer.participation
     context = place.context("rules") | {
         "participation": participation,
@@ -60,7 +61,7 @@ def rules(request: HttpRequest, challenge: str) -> HttpResponse:
 @require_POST
 def join(request: HttpRequest, challenge: str) -> HttpResponse:
     """Accept the rules, and have a team: of one, where the person is in none yet."""
-    place = challenge_place(request, challenge)
+    place = challenge_place(request.user, challenge)
     require(request.user, "challenge.join", place.challenge)
     if request.POST.get("accept") != "yes":
         messages.error(request, "Tick the box to say that you accept the rules.")
@@ -72,13 +73,15 @@ def join(request: HttpRequest, challenge: str) -> HttpResponse:
         messages.success(request, f"You accepted the rules as {team}. The organizers decide on your participation.")
     else:
         messages.success(request, f"You take part as {team}.")
-    return go_on(request, "challenge", challenge)
+    wanted = request.POST.get("next", "")
+    here = url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure())
+    return redirect(wanted) if wanted and here else redirect("challenge", challenge)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def access(request: HttpRequest, challenge: str, key: str) -> HttpResponse:
     """The door of a private challenge: its link, shown to whoever holds it, opened by the signed-in."""
-    found = get_object_or_404(Challenge, slug=challenge)
+    found = private_challenge(challenge)
     if allowed(request.user, "challenge.see", found):
         return redirect("challenge", challenge)
     if not opens(found, key):

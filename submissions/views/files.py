@@ -8,16 +8,15 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from submissions.errors import Refused
+from submissions.lookup import ChallengePlace, challenge_place, phase_with_manifest
 from submissions.models import ChallengeFile, Phase
-from submissions.permissions import require
 from submissions.storage.stored_files import StorageError, store
-from submissions.views.place import ChallengePlace, challenge_place
 
 
 @require_safe
 def data(request: HttpRequest, challenge: str) -> HttpResponse:
     """Per phase: the inputs, the starter kit and the manifest, or why they cannot be had yet."""
-    place = challenge_place(request, challenge)
+    place = challenge_place(request.user, challenge)
     files = list(place.challenge.files.filter(kind=ChallengeFile.Kind.INPUT).select_related("phase__challenge"))
     context = place.context("data") | {
         "sections": [_section(place, phase, [file for file in files if file.phase_id == phase.pk]) for phase in place.phases],
@@ -38,9 +37,9 @@ def _section(place: ChallengePlace, phase: Phase, files: list[ChallengeFile]) ->
 
 @require_safe
 def challenge_file(request: HttpRequest, challenge: str, pk: int) -> HttpResponse:
-    place = challenge_place(request, challenge)
+    place = challenge_place(request.user, challenge)
     file = get_object_or_404(ChallengeFile.objects.select_related("phase__challenge"), pk=pk, challenge=place.challenge)
-    require(request.user, "file.see", file)
+    place.viewer.require("file.see", file)
     return download(file.key, file.name)
 
 
@@ -48,12 +47,9 @@ def challenge_file(request: HttpRequest, challenge: str, pk: int) -> HttpRespons
 def manifest(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """What the phase expects of an upload, for the client and for scoring at home. Everybody who may
     see the phase may have it once it has opened: an entry can be checked without an account."""
-    place = challenge_place(request, challenge)
-    found = get_object_or_404(Phase, challenge=place.challenge, slug=phase)
-    if not found.manifest_data or not (found.has_opened(place.now) or place.viewer.organizes):
-        raise Http404
+    found = phase_with_manifest(request.user, challenge, phase)
     response = JsonResponse(found.manifest_data, json_dumps_params={"indent": 1, "ensure_ascii": False})
-    response["Content-Disposition"] = f'attachment; filename="{place.challenge.slug}-{found.slug}-manifest.json"'
+    response["Content-Disposition"] = f'attachment; filename="{found.challenge.slug}-{found.slug}-manifest.json"'
     return response
 
 

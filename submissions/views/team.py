@@ -9,23 +9,23 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from submissions import throttling
 from submissions.errors import Refused
+from submissions.lookup import ChallengePlace, challenge_for, challenge_place, own_team, row_number
 from submissions.models import Invitation, Participation, Team, User
 from submissions.permissions import allowed, require
-from submissions.views.place import ChallengePlace, challenge_place
 
 
 @login_required
 @require_safe
 def team(request: HttpRequest, challenge: str) -> HttpResponse:
     """The viewer's team; without one, how to have one."""
-    return _page(request, challenge_place(request, challenge))
+    return _page(request, challenge_place(request.user, challenge))
 
 
 def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more) -> HttpResponse:
@@ -52,13 +52,9 @@ def _act(words: str, leaders: bool = True) -> Callable:
         @require_POST
         @wraps(act)
         def view(request: HttpRequest, challenge: str) -> HttpResponse:
-            place = challenge_place(request, challenge)
-            if place.team is None:
-                raise Http404
-            if leaders:
-                require(request.user, "team.lead", place.team)
+            team = own_team(request.user, challenge_for(request.user, challenge), lead=leaders)
             try:
-                said = act(request, place.team)
+                said = act(request, team)
             except Refused as refused:
                 messages.error(request, refused.sentence)
             else:
@@ -74,7 +70,7 @@ def _act(words: str, leaders: bool = True) -> Callable:
 @require_POST
 def create(request: HttpRequest, challenge: str) -> HttpResponse:
     """A new team with the viewer as its leader."""
-    place = challenge_place(request, challenge)
+    place = challenge_place(request.user, challenge)
     require(request.user, "challenge.join", place.challenge)
     try:
         made = Team.found(place.challenge, request.user, request.POST.get("name", "").strip())
@@ -99,7 +95,7 @@ def invite(request: HttpRequest, team: Team) -> str:
 
 @_act("The invitation is withdrawn.")
 def withdraw_invite(request: HttpRequest, team: Team) -> None:
-    get_object_or_404(team.invites, pk=_number(request, "invite")).withdraw()
+    get_object_or_404(team.invites, pk=row_number(request.POST.get("invite"))).withdraw()
 
 
 @_act("The link leads nowhere now.")
@@ -111,11 +107,9 @@ def end_link(request: HttpRequest, team: Team) -> None:
 @require_POST
 def make_link(request: HttpRequest, challenge: str) -> HttpResponse:
     """A new link, shown on this one page: only its hash is kept."""
-    place = challenge_place(request, challenge)
-    if place.team is None:
-        raise Http404
-    require(request.user, "team.lead", place.team)
-    link = settings.SITE_URL + reverse("team_join", args=[place.team.make_link()])
+    place = challenge_place(request.user, challenge)
+    team = own_team(request.user, place.challenge, lead=True)
+    link = settings.SITE_URL + reverse("team_join", args=[team.make_link()])
     return _page(request, place, new_link=link)
 
 
@@ -148,14 +142,7 @@ def lead(request: HttpRequest, team: Team) -> str:
 
 
 def _member(request: HttpRequest, team: Team) -> User:
-    return get_object_or_404(team.members, pk=_number(request, "member"))
-
-
-def _number(request: HttpRequest, name: str) -> int:
-    text = request.POST.get(name, "")
-    if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise Http404
-    return int(text)
+    return get_object_or_404(team.members, pk=row_number(request.POST.get("member")))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_safe
 from leaderboard.bundle.plan import NOTHING
 from leaderboard.bundle.show import shown
 from leaderboard.console.act_words import sentence
-from leaderboard.console.lookup import organizer, page
-from leaderboard.console.pagination import paged
+from leaderboard.console.page import page, paged
+from leaderboard.lookup import organizer
 from submissions.models import AuditEntry, Challenge
 
 

@@ -27,7 +27,8 @@ from leaderboard.console.act_words import sentence
 from leaderboard.console.confirm_and_apply import scored_anew, settle
 from leaderboard.console.edits import moved
 from leaderboard.console.forms.challenge import NewChallengeForm, SettingsForm, VisibilityForm
-from leaderboard.console.lookup import chosen_act, organizer, page
+from leaderboard.console.page import chosen_act, page
+from leaderboard.lookup import organizer
 from submissions.models import Admission, Challenge, Status
 from submissions.permissions import allowed, require
 

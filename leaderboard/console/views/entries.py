@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.forms.challenge import ReasonForm
-from leaderboard.console.lookup import chosen_act, organizer, page
-from leaderboard.console.pagination import paged
+from leaderboard.console.page import chosen_act, page, paged
+from leaderboard.lookup import organizer
 from submissions.errors import Refused
+from submissions.lookup import submission_of
 from submissions.models import AuditEntry, Challenge, Status, Submission
 from submissions.permissions import allowed, require
 
@@ -59,9 +60,7 @@ def _filtered(entries: QuerySet, chosen: dict[str, str]) -> QuerySet:
 @require_http_methods(["GET", "HEAD", "POST"])
 def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     """One entry: why it is where it is, its badges, and whether the board shows it."""
-    found = Submission.objects.select_related("phase__challenge", "team", "uploaded_by").filter(pk=pk, phase__challenge=challenge).first()
-    if found is None:
-        raise Http404
+    found = submission_of(challenge, pk)
     require(request.user, "submission.moderate", found)
     if request.method == "POST":
         kinds = {

@@ -6,7 +6,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import ChallengeDef, FileDef
@@ -15,7 +16,9 @@ from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.edits import with_phase
 from leaderboard.console.forms.challenge import FileForm
-from leaderboard.console.lookup import chosen_act, number, organizer, page
+from leaderboard.console.page import chosen_act, page
+from leaderboard.lookup import organizer
+from submissions.lookup import row_number
 from submissions.models import Challenge
 
 
@@ -48,9 +51,7 @@ def _add(request: HttpRequest, challenge: Challenge, form: FileForm) -> HttpResp
 
 
 def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    row = challenge.files.select_related("phase").filter(pk=number(request.POST.get("file"))).first()
-    if row is None:
-        raise Http404
+    row = get_object_or_404(challenge.files.select_related("phase"), pk=row_number(request.POST.get("file")))
     definition = read(challenge)
     slug = row.phase.slug if row.phase else None
     kept = tuple(file for file in _files(definition, slug) if file.pk != row.pk)

@@ -11,12 +11,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.forms.judges import JudgeForm, PromptsForm
-from leaderboard.console.lookup import chosen_act, number, organizer_of_phase, page
-from leaderboard.console.pagination import paged
+from leaderboard.console.page import chosen_act, page, paged
+from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import JudgeAnswer, JudgeRun, Study
 from leaderboard.studies.judge import answers, planning, prompts, setup
 from leaderboard.studies.judge.asking import AskError, ask_for
@@ -25,6 +25,7 @@ from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.prompts import PromptError
 from leaderboard.studies.judge.shown import costs
 from leaderboard.views.studies import csv_response
+from submissions.lookup import row_number
 from submissions.models import Challenge, Phase
 from submissions.throttling import limit_model
 
@@ -37,7 +38,7 @@ WEB_TIMEOUT = 60.0  # of a request to the model while a browser waits
 @require_http_methods(["GET", "HEAD", "POST"])
 def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """A study's runs, and the plan of another."""
-    found = _study(phase, study)
+    found = study_of(phase, True, slug=study)
     form = JudgeForm(found, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
@@ -58,7 +59,7 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
     """One run: before it starts what it would ask, then how far it is and what was said."""
-    found = _study(phase, study)
+    found = study_of(phase, True, slug=study)
     run = _run(found, pk)
     if request.method == "POST":
         return chosen_act(request, {"start": _start, "pause": _pause, "cancel": _cancel, "remove": _remove})(request, run)
@@ -82,7 +83,7 @@ def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpRespon
 @require_safe
 def judge_progress(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
     """The part of a run's page that changes while it asks."""
-    found = _study(phase, study)
+    found = study_of(phase, True, slug=study)
     run = _run(found, pk)
     context = {"challenge": phase.challenge, "phase": phase, "study": found} | _progress(run)
     response = render(request, "console/parts/judge_run.html", context)
@@ -95,7 +96,7 @@ def judge_progress(request: HttpRequest, phase: Phase, study: str, pk: int) -> H
 @require_safe
 def judge_answers(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
     """What the judge of a run said, as CSV."""
-    found = _study(phase, study)
+    found = study_of(phase, True, slug=study)
     run = _run(found, pk)
     return csv_response(answers.table([run]), f"{found.slug}-judge-{run.pk}.csv")
 
@@ -104,10 +105,8 @@ def judge_answers(request: HttpRequest, phase: Phase, study: str, pk: int) -> Ht
 @require_safe
 def judge_image(request: HttpRequest, phase: Phase, study: str, pk: int, answer: int) -> HttpResponse:
     """The image that goes with a question."""
-    run = _run(_study(phase, study), pk)
-    row = run.answers.select_related("left__submission", "right__submission").filter(number=answer).first()
-    if row is None:
-        raise Http404
+    run = _run(study_of(phase, True, slug=study), pk)
+    row = get_object_or_404(run.answers.select_related("left__submission", "right__submission"), number=answer)
     row.run = run
     try:
         data = image_of(row)
@@ -156,18 +155,8 @@ def _from_model(request: HttpRequest, form: forms.Form) -> list[str]:
 # --- inside
 
 
-def _study(phase: Phase, slug: str) -> Study:
-    found = phase.studies.filter(slug=slug).first()
-    if found is None:
-        raise Http404
-    found.phase = phase
-    return found
-
-
 def _run(study: Study, pk: int) -> JudgeRun:
-    found = study.judge_runs.select_related("rater", "base", "newcomer", "made_by").filter(pk=pk).first()
-    if found is None:
-        raise Http404
+    found = get_object_or_404(study.judge_runs.select_related("rater", "base", "newcomer", "made_by"), pk=pk)
     found.study = study
     return found
 
@@ -220,7 +209,7 @@ def _start(request: HttpRequest, run: JudgeRun) -> HttpResponse:
         messages.error(request, setup.MISSING)
         return redirect(request.path)
     given = request.POST.get("budget", "").strip()
-    budget = number(given) or None
+    budget = row_number(given) or None
     if given and budget is None:
         messages.error(request, f"“{given[:20]}” is no budget; write the most requests as a whole number, such as 2000.")
         return redirect(request.path)

@@ -8,22 +8,24 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Avg, Count, Q
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.accounts import find_account
 from leaderboard.console.forms.challenge import ReasonForm
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, RunningStudyForm
-from leaderboard.console.lookup import chosen_act, number, organizer_of_phase, page
+from leaderboard.console.page import chosen_act, page
 from leaderboard.console.screening import screening
+from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import Rater, Study
 from leaderboard.studies.live import campaign
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.summary import Reliability
 from submissions.errors import Refused
+from submissions.lookup import row_number
 from submissions.models import Phase
 
 
@@ -48,10 +50,7 @@ def new(request: HttpRequest, phase: Phase) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """One live study: where it stands, who rates, who may, and what is asked about."""
-    found = phase.studies.filter(slug=study, key__isnull=False).first()
-    if found is None:
-        raise Http404
-    found.phase = phase
+    found = study_of(phase, True, slug=study, key__isnull=False)
     invitation, settings = InvitationForm(phase), RunningStudyForm(instance=found)
     if request.method == "POST":
         act = request.POST.get("act")
@@ -195,10 +194,7 @@ def _rater(request: HttpRequest, study: Study) -> Rater:
 
 
 def _one(rows: Any, text: str | None) -> Any:
-    found = rows.filter(pk=number(text)).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(rows, pk=row_number(text))
 
 
 ACTS: dict[str, Callable[[HttpRequest, Study], None]] = {

@@ -14,8 +14,9 @@ from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.edits import moved, with_phase
 from leaderboard.console.forms.metrics import MetricForm
-from leaderboard.console.lookup import chosen_act, organizer_of_measured_phase, page
 from leaderboard.console.metric_evidence import MetricEvidence
+from leaderboard.console.page import chosen_act, page
+from leaderboard.lookup import organizer_of_measured_phase
 from submissions.models import Phase
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
@@ -13,7 +14,8 @@ from leaderboard.bundle.definition import NewsDef
 from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.forms.challenge import NewsForm
-from leaderboard.console.lookup import organizer, page
+from leaderboard.console.page import page
+from leaderboard.lookup import organizer
 from submissions.models import Challenge
 
 
@@ -31,9 +33,7 @@ def news(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @organizer
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
-    row = challenge.announcements.filter(pk=pk).first()
-    if row is None:
-        raise Http404
+    row = get_object_or_404(challenge.announcements, pk=pk)
     form = NewsForm(request.POST or None, instance=row)
     if request.method == "POST":
         definition, back = read(challenge), reverse("console_news", args=[challenge.slug])

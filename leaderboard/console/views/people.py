@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.accounts import find_account
 from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import settle
-from leaderboard.console.lookup import chosen_act, number, organizer, page
-from leaderboard.console.pagination import paged
+from leaderboard.console.page import chosen_act, page, paged
+from leaderboard.lookup import organizer
+from submissions.lookup import row_number
 from submissions.models import Admission, Challenge, Membership
 
 
@@ -68,9 +69,7 @@ def participants(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 def _decide(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    row = challenge.participations.select_related("user").filter(pk=number(request.POST.get("participation"))).first()
-    if row is None:
-        raise Http404
+    row = get_object_or_404(challenge.participations.select_related("user"), pk=row_number(request.POST.get("participation")))
     row.decide(request.user, Admission(request.POST["act"]))
     messages.success(request, f"{row.user} is {row.get_admission_display().lower()}.")
     return redirect(request.get_full_path())

@@ -13,7 +13,8 @@ from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.edits import with_phase
 from leaderboard.console.forms.challenge import PhaseForm
-from leaderboard.console.lookup import organizer, organizer_of_phase, page
+from leaderboard.console.page import page
+from leaderboard.lookup import organizer, organizer_of_phase
 from submissions.models import Challenge, Phase
 
 

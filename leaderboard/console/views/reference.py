@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
@@ -17,8 +17,10 @@ from leaderboard.console import acts
 from leaderboard.console.confirm_and_apply import settle
 from leaderboard.console.edits import with_phase
 from leaderboard.console.forms.challenge import ReferenceForm
-from leaderboard.console.lookup import number, organizer_of_measured_phase, page
+from leaderboard.console.page import page
+from leaderboard.lookup import organizer_of_measured_phase
 from submissions import throttling
+from submissions.lookup import row_number
 from submissions.models import Phase
 
 
@@ -69,9 +71,7 @@ def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpRespo
 
 
 def _use(request: HttpRequest, phase: Phase) -> HttpResponse:
-    row = phase.references.filter(version=number(request.POST.get("version"))).first()
-    if row is None:
-        raise Http404
+    row = get_object_or_404(phase.references, version=row_number(request.POST.get("version")))
     after = with_phase(read(phase.challenge), phase.slug, reference=reference_definition(row))
     scoring = reverse("console_scoring", args=[phase.challenge.slug, phase.slug])
     return settle(request, after, request.path, f"Version {row.version} is in force.", then=scoring)

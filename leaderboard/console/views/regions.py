@@ -13,10 +13,11 @@ from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read, reference_in_force
 from leaderboard.console import acts
 from leaderboard.console.forms.regions import MAX_REGIONS, VIEWS_SHOWN, RegionsForm, scene_counts
-from leaderboard.console.lookup import number, organizer_of_measured_phase, page
-from leaderboard.console.pagination import paged
+from leaderboard.console.page import page, paged
+from leaderboard.lookup import organizer_of_measured_phase
 from submissions import throttling
 from submissions.errors import Refused
+from submissions.lookup import row_number
 from submissions.models import Phase
 from submissions.storage.stored_files import StorageError
 
@@ -38,7 +39,7 @@ def scene(request: HttpRequest, phase: Phase, scene: str) -> HttpResponse:
     newest = _newest(phase)
     opened = newest
     if request.method == "POST":
-        opened = phase.references.filter(version=number(request.POST.get("version"))).first() or newest
+        opened = phase.references.filter(version=row_number(request.POST.get("version"))).first() or newest
         opened.phase = phase
     stored = opened.regions()
     sizes = {item: size for item, size in zip(opened.item_ids, opened.bounds, strict=True) if item.partition("/")[0] == scene}
@@ -49,7 +50,7 @@ def scene(request: HttpRequest, phase: Phase, scene: str) -> HttpResponse:
     form = RegionsForm({item: sizes[item] for item in here}, stored, opened.version, sent)
     if sent is not None:
         act, *place = sent.get("act", "").split("-")
-        match act, [number(text) for text in place]:
+        match act, [row_number(text) for text in place]:
             case "add", [view]:
                 form.add(view)
             case "delete", [view, row]:

@@ -12,7 +12,9 @@ from evaluation.models import Evaluation, EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.console import acts
 from leaderboard.console.confirm_and_apply import scored_anew
-from leaderboard.console.lookup import chosen_act, number, organizer_of_measured_phase, page
+from leaderboard.console.page import chosen_act, page
+from leaderboard.lookup import organizer_of_measured_phase
+from submissions.lookup import row_number
 from submissions.models import Phase
 from submissions.permissions import allowed
 
@@ -102,7 +104,7 @@ def _chosen_members(request: HttpRequest, phase: Phase) -> list[Evaluation]:
     batch = EvaluationBatch.latest(phase)
     held = Evaluation.objects.filter(batch=batch, state__in=HELD).select_related("batch", "submission__phase__challenge")
     if request.POST.get("member") != "all":
-        held = held.filter(pk=number(request.POST.get("member")))
+        held = held.filter(pk=row_number(request.POST.get("member")))
     else:
         held = held.filter(state=Evaluation.State.FAILED)
     found = list(held)

@@ -7,12 +7,13 @@ import io
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.console.forms.challenge import StudyForm
-from leaderboard.console.lookup import chosen_act, number, organizer_of_phase, page
+from leaderboard.console.page import chosen_act, page
+from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import Rater, Study
 from leaderboard.stats import labels
 from leaderboard.stats import mos_table as rating
@@ -20,6 +21,7 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.correlation import SCREENED
 from leaderboard.stats.labels import LabelsError
 from leaderboard.stats.votes import VotesError
+from submissions.lookup import row_number
 from submissions.models import Phase
 
 
@@ -86,10 +88,7 @@ def _lines(file: UploadedFile) -> io.StringIO:
 
 
 def _study(request: HttpRequest, phase: Phase) -> Study:
-    found = phase.studies.filter(pk=number(request.POST.get("study"))).first()
-    if found is None:
-        raise Http404
-    return found
+    return study_of(phase, True, pk=row_number(request.POST.get("study")))
 
 
 def _publish(request: HttpRequest, phase: Phase) -> HttpResponse:

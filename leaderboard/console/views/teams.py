@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.forms.challenge import GrantForm
-from leaderboard.console.lookup import organizer, page
-from leaderboard.console.pagination import paged
+from leaderboard.console.page import page, paged
+from leaderboard.lookup import organizer
+from submissions.lookup import team_of
 from submissions.models import Challenge, ExtraTries, Status
 
 
@@ -34,9 +35,7 @@ def team_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     """A team's members, entries and quota; a form that grants more uploads."""
-    found = challenge.teams.filter(pk=pk).first()
-    if found is None:
-        raise Http404
+    found = team_of(challenge, pk)
     form = GrantForm(found, request.POST or None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data

@@ -18,6 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.lookup import study_to_rate
 from leaderboard.models import Question, Rater, Study, StudyInvitation
 from leaderboard.studies.live.ask import open_questions
 from submissions.errors import Refused
@@ -34,14 +35,6 @@ class Joined:
 
     rater: Rater
     key: str = ""
-
-
-def study_by_key(key: str) -> Study:
-    """The study with that opaque key that is not a draft; Http404 else."""
-    found = Study.objects.select_related("phase__challenge").filter(key=key).exclude(state=Study.State.DRAFT).first()
-    if found is None:
-        raise Http404
-    return found
 
 
 def rater_of(request: HttpRequest, study: Study) -> Rater | None:
@@ -189,7 +182,7 @@ def shown_question(request: HttpRequest, key: str, token: str) -> Question:
 
     With its sample, and both entries with their submissions.
     """
-    study = study_by_key(key)
+    study = study_to_rate(key)
     rater = rater_of(request, study)
     if rater is None or rater.removed_at is not None or study.closed_sentence():
         raise Http404

@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.api.service import problem
+from leaderboard.lookup import study_to_rate
 from leaderboard.models import Question, Rater, Study
 from leaderboard.studies.live import access, materials
 from leaderboard.studies.live import answer as answering
@@ -52,7 +53,7 @@ def join_by_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def join_openly(request: HttpRequest, key: str) -> HttpResponse:
     """A study that is open to all, or to the account that asks."""
-    study = access.study_by_key(key)
+    study = study_to_rate(key)
     if again := _again(request):
         return again
     if access.may_join(study, request.user):
@@ -101,7 +102,7 @@ def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
 @require_safe
 def come_back(request: HttpRequest, key: str, own: str) -> HttpResponse:
     """A rater's own link, on whichever device they go on."""
-    study = access.study_by_key(key)
+    study = study_to_rate(key)
     if not Rater.objects.filter(study=study, key_hash=hash_secret(own)).exists():
         raise Http404
     return _let_in(request, study, own)
@@ -111,7 +112,7 @@ def come_back(request: HttpRequest, key: str, own: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def leave(request: HttpRequest, key: str) -> HttpResponse:
     """How to stop: for now, on this device, or for good with everything that was answered."""
-    study = access.study_by_key(key)
+    study = study_to_rate(key)
     rater = access.rater_of(request, study)
     if rater is None:
         return redirect("rate_join", study.key)
@@ -137,7 +138,7 @@ def leave(request: HttpRequest, key: str) -> HttpResponse:
 @require_safe
 def page(request: HttpRequest, key: str) -> HttpResponse:
     """The page on which a rater answers, question after question."""
-    study = access.study_by_key(key)
+    study = study_to_rate(key)
     rater = access.rater_of(request, study)
     if rater is None:
         return redirect("rate_join", study.key)
@@ -151,7 +152,7 @@ def rater_only(view: Callable[[HttpRequest, Study, Rater], HttpResponse]) -> Cal
     @never_cache
     @wraps(view)
     def wrapped(request: HttpRequest, key: str) -> HttpResponse:
-        study = access.study_by_key(key)
+        study = study_to_rate(key)
         rater = access.rater_of(request, study)
         if rater is None:
             return JsonResponse({"detail": "Only raters of this study may ask; open its page to join."}, status=403)

@@ -1,0 +1,41 @@
+"""A page of the console: its frame, the act that a form of it asks for, and long lists a piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from submissions.models import Challenge, Phase
+
+ROWS = 50
+
+
+def page(
+    request: HttpRequest, template: str, challenge: Challenge, here: str, phase: Phase | None = None, **context: object
+) -> HttpResponse:
+    """The page with its frame (challenge, phase, the tab `here`) and its own context."""
+    frame = {"challenge": challenge, "phase": phase, "here": here, "now": timezone.now()}
+    return render(request, f"console/{template}.html", frame | context)
+
+
+def chosen_act(request: HttpRequest, acts: dict[str, Callable[..., HttpResponse]]) -> Callable[..., HttpResponse]:
+    """The act that a form of the page asks for; Http404 for one that the page does not have."""
+    act = acts.get(request.POST.get("act", ""))
+    if act is None:
+        raise Http404
+    return act
+
+
+def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[int | None], int, list]:
+    """(the page numbers to offer, None for a gap; the page shown; its rows)."""
+    paginator = Paginator(rows, size)
+    shown = paginator.get_page(request.GET.get("page"))
+    if paginator.num_pages == 1:
+        return [], 1, list(shown)
+    offered = paginator.get_elided_page_range(shown.number, on_each_side=2, on_ends=1)
+    return [it if isinstance(it, int) else None for it in offered], shown.number, list(shown)

@@ -1,0 +1,113 @@
+"""What a request points to, of what only this app knows: a study, a ranking, a board not shown yet, a console of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from leaderboard.models import Snapshot, Study
+from submissions.errors import Refused
+from submissions.lookup import PhasePlace, challenge_for, phase_of
+from submissions.models import Challenge, Phase
+from submissions.permissions import Viewer
+from submissions.storage.stored_files import StorageError
+
+# --- boards and studies ----------------------------------------------------------------------
+
+
+def audience_of(viewer: Viewer) -> Snapshot.Audience:
+    """Whose rankings somebody is shown."""
+    return Snapshot.Audience.ORGANIZERS if viewer.organizes else Snapshot.Audience.PUBLIC
+
+
+def snapshot_of(phase: Phase, viewer: Viewer, digest: str) -> Snapshot:
+    """The ranking at that address."""
+    found = Snapshot.open(phase, digest)
+    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and not viewer.organizes):
+        raise Http404
+    return found
+
+
+def study_of(phase: Phase, organizes: bool, **which: Any) -> Study:
+    """The phase's study of that slug or number, if somebody who organizes, or does not, may know of it."""
+    found = get_object_or_404(phase.studies.shown_to(organizes), **which)
+    found.phase = phase
+    return found
+
+
+def study_to_rate(key: str) -> Study:
+    """The study with that opaque key that is not a draft."""
+    return get_object_or_404(Study.objects.select_related("phase__challenge").exclude(state=Study.State.DRAFT), key=key)
+
+
+def not_shown_yet(request: HttpRequest, place: PhasePlace, here: str) -> HttpResponse:
+    """The page instead of a board that is not shown to this viewer now: when it will be."""
+    return render(request, "leaderboard/not_shown.html", place.context(here))
+
+
+# --- the console -----------------------------------------------------------------------------
+
+
+def organizer(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The view gets the challenge instead of its slug, and only from those who organize it.
+
+    What a model or the storage refuses to a form is shown on the page that the form came from.
+    """
+
+    @login_required
+    @wraps(view)
+    def wrapped(request: HttpRequest, challenge: str, **places: object) -> HttpResponse:
+        found = challenge_for(request.user, challenge, "challenge.organize")
+        try:
+            return view(request, found, **places)
+        except (Refused, StorageError) as error:
+            if request.method != "POST":
+                raise
+            messages.error(request, str(error))
+            return redirect(request.path)
+
+    return wrapped
+
+
+def organizer_of_phase(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """As `organizer`, for a view of one of the challenge's phases."""
+
+    @organizer
+    @wraps(view)
+    def wrapped(request: HttpRequest, challenge: Challenge, phase: str, **places: object) -> HttpResponse:
+        return view(request, phase_of(challenge, phase), **places)
+
+    return wrapped
+
+
+def organizer_of_measured_phase(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """As `organizer_of_phase`; a phase of imported figures has no metrics, no reference and nothing to score."""
+
+    @organizer_of_phase
+    @wraps(view)
+    def wrapped(request: HttpRequest, phase: Phase, **places: object) -> HttpResponse:
+        if phase.is_imported:
+            raise Http404
+        return view(request, phase, **places)
+
+    return wrapped
+
+
+# --- texts of an address ---------------------------------------------------------------------
+
+
+def page_number(request: HttpRequest) -> int:
+    """The page of a long list that is asked for; the first for anything that is no number."""
+    text = request.GET.get("page", "")
+    return min(max(1, int(text)), 10**6) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+
+
+def search_text(request: HttpRequest, name: str = "q") -> str:
+    """Text to look for: at most 100 characters, without those no database takes."""
+    return request.GET.get(name, "")[:100].replace("\x00", "").strip()
