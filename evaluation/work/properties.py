@@ -13,7 +13,8 @@ from evaluation.metrics import registry
 from evaluation.models import Part, PropertyRun
 from evaluation.networks import weights
 from evaluation.properties.suite import Table
-from evaluation.work import background_run, missing_weights
+from evaluation.work import leased, missing_weights
+from evaluation.work.leased import Yielded
 from evaluation.work.sandbox import LeaseLost, sandbox
 from submissions.models import Submission
 
@@ -22,7 +23,7 @@ SLICE_SECONDS = 1.5  # what a slice aims at; a single value of a slow metric may
 
 def measure_once(worker: str) -> bool:
     """Claim a run and measure one slice of it; False if there is none."""
-    return background_run.claim_one(PropertyRun, worker, measure)
+    return leased.claim_one(PropertyRun, worker, measure)
 
 
 def measure(run: PropertyRun) -> None:
@@ -39,11 +40,11 @@ def measure(run: PropertyRun) -> None:
             found = sandbox.run(folder, _job(run), go_on)
         except LeaseLost:
             if yielded:
-                run.put_off(0)
+                raise Yielded from None
             raise
         return _kept(run, found, time.monotonic() - start)
 
-    background_run.do_slice(run, lambda: _obstacle(run), slice_in)
+    leased.do_slice(run, lambda: _obstacle(run), slice_in)
 
 
 def _obstacle(run: PropertyRun) -> str:

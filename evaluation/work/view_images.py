@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.images.names import OBJECTNESS, SMALL, Made, file_name
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
-from evaluation.work import background_run, missing_weights, reference_cache
+from evaluation.work import leased, missing_weights, reference_cache
 from evaluation.work.sandbox import sandbox
 from submissions.storage import stored_files
 
@@ -19,7 +19,7 @@ MOST_VIEWS = 16  # of a slice, because all of them are read before the first is 
 
 def make_once(worker: str) -> bool:
     """Claim a run and make one slice of it; False if there is none."""
-    return background_run.claim_one(PictureRun, worker, make)
+    return leased.claim_one(PictureRun, worker, make)
 
 
 def make(run: PictureRun) -> None:
@@ -35,7 +35,7 @@ def make(run: PictureRun) -> None:
         _store(run, folder, job["item_ids"], found)
         return run.keep(found)
 
-    background_run.do_slice(run, obstacle, slice_in)
+    leased.do_slice(run, obstacle, slice_in)
 
 
 def _store(run: PictureRun, folder: Path, item_ids: Sequence[str], found: dict[str, Made]) -> None:

@@ -20,8 +20,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, Part, cutting
 from evaluation.work import missing_weights, properties, reference_cache, trials, view_images
 from evaluation.work.child import SCORED
-from evaluation.work.ladder import attempt
-from evaluation.work.log import logged
+from evaluation.work.leased import Lacking, attempt, logged
 from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
 from submissions import wake
 from submissions.models import Status, Submission
@@ -124,15 +123,13 @@ def score(part: Part) -> None:
     with attempt(part, evaluation.created_at):
         if not evaluation.batch.scores_without(outdated):
             if evaluation.batch.is_live:
-                missing_weights.leave(part, f"{outdated[0].sentence} Re-evaluate the phase.")
-            else:
-                evaluation.drop()
+                raise Lacking(f"{outdated[0].sentence} Re-evaluate the phase.")
+            evaluation.drop()
             return
         if obstacle := missing_weights.obstacle(
             m for m in evaluation.batch.metrics if m["slug"] in part.slugs and m["slug"] not in waiting
         ):
-            missing_weights.leave(part, obstacle)
-            return
+            raise Lacking(obstacle)
         now = timezone.now()
         part.begin(started_at=now, scored=0)
         Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)

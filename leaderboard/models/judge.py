@@ -25,6 +25,7 @@ from submissions.models import AuditEntry, User
 MOST_ROUNDS = 10  # of a question whose every text is worth nothing
 MOST_FAULTS = 10  # of a question that the endpoint fails at while it answers others
 MOST_FRUITLESS = 6  # turns without any answer before the run says that it failed
+FIRST_PAUSE = 10.0  # seconds, of a run at which a turn failed
 BUNDLE = 1000
 
 
@@ -234,6 +235,10 @@ class JudgeRun(Leased):
 
     def give_up(self, sentence: str, detail: str) -> None:
         self.let_go(self.State.FAILED, failure=sentence[:400], failure_detail=detail, losses=F("losses"), lost=F("lost"))
+
+    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
+        """A turn that broke down is one in which nothing was answered."""
+        self.put_back("An error in the service stopped the judge; its operator can see why.", FIRST_PAUSE, detail)
 
     def put_back(self, sentence: str, seconds: float, detail: str = "") -> None:
         """Nothing was answered this time: try again later, or fail after several such turns."""

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Score
 from evaluation.result_tables import spec_of
-from evaluation.work.ladder import attempt
-from evaluation.work.log import logged
+from evaluation.work.leased import attempt, logged
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.stats import mos_table as rating

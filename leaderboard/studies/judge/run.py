@@ -8,32 +8,27 @@ rows and the lease are the main thread's.
 from __future__ import annotations
 
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import timedelta
 
-import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation.work.ladder import AWAY_SECONDS, is_away
-from evaluation.work.log import logged
+from evaluation.work.leased import attempt, logged
 from evaluation.work.properties import someone_waits
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import JudgeAnswer, JudgeRun
-from leaderboard.models.judge import MOST_FAULTS, MOST_FRUITLESS, MOST_ROUNDS
+from leaderboard.models.judge import FIRST_PAUSE, MOST_FAULTS, MOST_FRUITLESS, MOST_ROUNDS
 from leaderboard.studies.judge import parse, setup
 from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Reply, question
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.scores import result_of
 
-log = structlog.get_logger(__name__)
-
 TURN_SECONDS = 10.0  # then others get the worker
-FIRST_PAUSE, LAST_PAUSE = 10.0, 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
+LAST_PAUSE = 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
 State = JudgeRun.State
 
 
@@ -62,18 +57,8 @@ def work_on(
         run.let_go(State.FAILED, failure=setup.MISSING)
         return 0
     before = run.left
-    try:
-        with client or Client(endpoint, PATIENCE) as found:
-            _Turn(run, found, seconds, progress).go()
-    except LeaseLost:
-        log.info("lease lost while asking a judge", run=run.pk)
-    except Exception as error:
-        if is_away(error):
-            log.warning("a judge's run waits", run=run.pk, error=str(error))
-            run.put_off(AWAY_SECONDS)
-            return before - run.left
-        log.exception("asking a judge failed", run=run.pk)
-        run.put_back("An error in the service stopped the judge; its operator can see why.", FIRST_PAUSE, traceback.format_exc())
+    with attempt(run), client or Client(endpoint, PATIENCE) as found:
+        _Turn(run, found, seconds, progress).go()
     return before - run.left
 
 

@@ -1,0 +1,134 @@
+"""Leased work: one attempt at a claimed row, and what may end it early and whose doing that was, said once for all kinds of work."""
+
+from __future__ import annotations
+
+import errno
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+from django.db import InterfaceError, OperationalError, connection
+from django.utils import timezone
+from structlog.contextvars import bound_contextvars
+
+from evaluation.models.runs import Run
+from evaluation.work import missing_weights
+from evaluation.work.heartbeat import process_name
+from evaluation.work.sandbox import JobFailed, LeaseLost, job_folder
+from submissions.leases import Leased, LeasedQuerySet
+from submissions.models import Phase
+from submissions.storage import stored_files
+
+log = structlog.get_logger(__name__)
+
+AWAY_SECONDS = 15.0  # how long work waits where storage or database do not answer, or have no room
+AWAY_AT_MOST = timedelta(days=1)  # then an entry fails like any other
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Lacking(Exception):
+    """This worker has not what the row needs: a sentence for all that says what."""
+
+
+class Yielded(Exception):
+    """Somebody waits whose work goes first; what was begun is dropped."""
+
+
+@contextmanager
+def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
+    """One attempt at a claimed row. Whatever ends it early is put down to whom it belongs:
+
+    - the row is somebody else's now: nothing is written;
+    - somebody else goes first: no attempt, the row can be claimed again at once;
+    - storage, database or disk are away or full: no attempt, the row waits (for a day from `since` on, if given);
+    - this worker has not the weights, or other code: no attempt, the row is left to a worker that has them;
+    - the process that did it was killed from outside: a loss, as of the worker itself;
+    - all else (memory, time, an exception) is the row's own doing, and counts.
+    """
+    try:
+        yield
+    except LeaseLost:
+        log.info("lease lost", row=str(row))
+    except Yielded:
+        row.put_off(0)
+    except Lacking as error:
+        missing_weights.leave(row, str(error))
+    except JobFailed as error:
+        if error.is_lacking:
+            missing_weights.leave(row, error.sentence)
+        elif error.end == "killed":
+            row.lose(error.detail)
+        elif error.end == "room":
+            _wait_or_fail(row, since, error.sentence, error.detail)
+        else:
+            _failed(row, error.sentence, error.detail, error.end == "memory")
+    except Exception as error:
+        # An outage of seconds would else fail every entry in the queue.
+        is_full = isinstance(error, OSError) and error.errno in FULL
+        if is_full or isinstance(error, stored_files.StorageError | OperationalError | InterfaceError):
+            connection.close_if_unusable_or_obsolete()
+            _wait_or_fail(row, since, str(error), traceback.format_exc())
+        else:
+            _failed(row, "An error in the service stopped it.", traceback.format_exc(), False)
+
+
+def _wait_or_fail(row: Leased, since: datetime | None, sentence: str, detail: str) -> None:
+    log.warning("storage, database or disk do not take or give what is needed", row=str(row), error=sentence)
+    if since is None or timezone.now() - since < AWAY_AT_MOST:
+        row.put_off(AWAY_SECONDS)
+    else:
+        _failed(row, sentence, detail, False)
+
+
+def _failed(row: Leased, sentence: str, detail: str, final: bool) -> None:
+    log.error("an attempt failed", row=str(row), attempt=row.attempts, detail=detail)
+    row.give_up_or_retry(f"{row.doing[:1].upper()}{row.doing[1:]} failed. {sentence}", detail, final)
+
+
+@contextmanager
+def logged(what: str, row: Leased, phase: Phase | None = None, **about: object) -> Iterator[None]:
+    """One line of the log for a piece of work, and who and what it is about in all lines meanwhile. `about` says which entry and which
+    metrics it is for; the line says what became of the row, which is not for the caller to know: its lease may have been lost."""
+    state = "status" if hasattr(row, "status") else "state"
+    if phase is not None:
+        about["phase"] = f"{phase.challenge.slug}/{phase.slug}"
+    with bound_contextvars(**about, worker=process_name(), attempt=row.attempts):
+        started = time.monotonic()
+        yield
+        seconds = round(time.monotonic() - started, 3)
+        became = type(row)._default_manager.filter(pk=row.pk).values_list(state, flat=True).first()
+        log.info(what, row=row.pk, became=became, seconds=seconds)
+
+
+# --- work that is done a slice at a time -----------------------------------------------------
+
+
+def claim_one(kind: type[Run], worker: str, do: Callable[[Any], None], rows: LeasedQuerySet | None = None) -> bool:
+    """Claim one of the waiting runs of a kind, or of these `rows` of it, and `do` a slice of it; False if there is none that this
+    worker can do."""
+    run = (kind.objects.waiting() if rows is None else rows).exclude(pk__in=missing_weights.left_to_others(kind)).claim(worker)
+    if run is None:
+        return False
+    with logged(f"slice of a {run._meta.verbose_name} done", run, **run.about()):
+        do(run)
+    return True
+
+
+def do_slice(run: Run, obstacle: Callable[[], str], slice_in: Callable[[Path], bool]) -> None:
+    """The next slice of a claimed run.
+
+    `obstacle` says what this worker lacks for it, if anything. `slice_in` does it in the folder it is given and returns whether
+    the run, still under this lease, took what was found.
+    """
+    with attempt(run):
+        if found := obstacle():
+            raise Lacking(found)
+        run.begin()
+        with job_folder() as folder:
+            if not slice_in(folder):
+                log.info("late slice dropped", row=str(run))
