@@ -7,6 +7,7 @@ of `ranking`, which alone decides them; here they are only compared.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,6 @@ from leaderboard.stats.ranking import Column, Floats, costs, overall, placings
 
 TOGETHER = 0.7  # groups are joined while their metrics agree on average by at least this tau
 FEW = 10  # entries below which one swapped pair moves tau by more than a twentieth
-MOST_PAIRS = 1 << 24  # signs held in memory at once
 
 RULE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda count", "weighted": "Weighted mean rank"}
 
@@ -80,31 +80,25 @@ def matrix(columns: Sequence[Column], used: NDArray[np.bool_]) -> Matrix:
 
 
 def kendall(ranks: Floats) -> Floats:
-    """Kendall's tau-b of each row of [k, n] with each: (concordant - discordant pairs) / the root of the untied ones."""
-    k, n = ranks.shape
-    agreeing = np.zeros((k, k))
-    step = max(1, MOST_PAIRS // max(1, k * n))
-    for start in range(0, n, step):
-        some = ranks[:, start : start + step, None]
-        signs = np.sign(some - ranks[:, None, :]).reshape(k, some.shape[1] * n)
-        agreeing += signs @ signs.T
-    return _scaled(agreeing)
+    """Kendall's tau-b of each row of [k, n] with each; NaN where a row is all alike."""
+    from scipy.stats import kendalltau
+
+    found = np.full((len(ranks), len(ranks)), math.nan)
+    varies = [row for row, values in enumerate(ranks) if len(values) and np.ptp(values) > 0]
+    for place, row in enumerate(varies):
+        found[row, row] = 1.0
+        for other in varies[:place]:
+            found[row, other] = found[other, row] = kendalltau(ranks[row], ranks[other]).statistic
+    return np.clip(found, -1, 1)
 
 
 def pearson(ranks: Floats) -> Floats:
-    """The correlation of each row of [k, n] with each; of mean ranks it is Spearman's rho."""
-    centred = ranks - ranks.mean(axis=1, keepdims=True) if ranks.shape[1] else ranks
-    return _scaled(centred @ centred.T)
-
-
-def _scaled(products: Floats) -> Floats:
-    """Inner products as cosines; NaN where one side is nothing."""
-    lengths = np.sqrt(np.diag(products))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cosines = products / lengths[:, None] / lengths[None, :]
-    cosines = np.clip(cosines, -1, 1)
-    cosines[np.diag_indices_from(cosines)] = np.where(lengths > 0, 1.0, np.nan)
-    return cosines
+    """The correlation of each row of [k, n] with each; of mean ranks it is Spearman's rho. NaN where a row is all alike."""
+    found = np.full((len(ranks), len(ranks)), math.nan)
+    varies = [row for row, values in enumerate(ranks) if len(values) and np.ptp(values) > 0]
+    if varies:
+        found[np.ix_(varies, varies)] = np.corrcoef(ranks[varies])
+    return found
 
 
 # --- groups
