@@ -16,7 +16,7 @@ from submissions.errors import Refused
 from submissions.lookup import PhasePlace, challenge_for, phase_of
 from submissions.models import Challenge, Phase
 from submissions.permissions import Viewer
-from submissions.storage.stored_files import StorageError
+from submissions.storage.store import StorageError
 
 # --- boards and studies ----------------------------------------------------------------------
 

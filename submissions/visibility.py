@@ -15,7 +15,7 @@ from allauth.account.models import EmailAddress
 from django.db.models import BigIntegerField, Model, Q, QuerySet, Value
 
 from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission
-from submissions.models.submission import ELIGIBLE, SENT
+from submissions.models.status import ELIGIBLE, SENT
 
 ORGANIZER = 0  # among keys of teams; no row has it
 NOTHING = Q(pk__in=[])
@@ -126,7 +126,7 @@ def sees_board(person: Person, phase: Phase) -> bool:
 
 
 def on_board(phase: Phase, now: datetime | None = None) -> Q:
-    """What the public board of the phase shows at `now`, to those who may see it."""
+    """Return what the public board of the phase shows at `now`, to those who may see it."""
     frozen = phase.frozen_since(now)
     return ELIGIBLE if frozen is None else ELIGIBLE & Q(received_at__lte=frozen)
 

@@ -12,11 +12,13 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.metrics.runner import MetricRequest
+from evaluation.models import cutting
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.networks import weights
 from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission
+from submissions.storage import stored_files
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,13 @@ class Outdated:
 
 
 def is_retired(column: Mapping[str, Any]) -> bool:
-    """Whether a column of a batch stands on weights that are retired."""
+    """Return whether a column of a batch stands on weights that are retired."""
     spec = registry.REGISTRY.get(column["key"])
     return spec is not None and weights.is_retired(spec, column["params"])
 
 
 def sentences(outdated: Iterable[Outdated]) -> list[str]:
-    """What is to be said of these columns: of a metric that stands in several with the same version, once."""
+    """Return what is to be said of these columns: of a metric that stands in several with the same version, once."""
     return list(dict.fromkeys(column.sentence for column in outdated))
 
 
@@ -90,7 +92,7 @@ class EvaluationBatch(models.Model):
 
     @property
     def is_live(self) -> bool:
-        """Whether anybody looks at its scores, or will."""
+        """Return whether anybody looks at its scores, or will."""
         return self.state in (self.State.CURRENT, self.State.BUILDING)
 
     @property
@@ -104,7 +106,7 @@ class EvaluationBatch(models.Model):
 
     @property
     def version(self) -> int:
-        """Of the reference, or of the table of results."""
+        """The version of the reference, or of the table of results."""
         return self.results.version if self.reference is None else self.reference.version
 
     @classmethod
@@ -118,7 +120,7 @@ class EvaluationBatch(models.Model):
 
     @classmethod
     def latest(cls, phase: Phase) -> EvaluationBatch | None:
-        """What the latest decision asked for: the batch being built, else the current one."""
+        """Return what the latest decision asked for: the batch being built, else the current one."""
         return max(cls.live(phase), key=lambda batch: batch.state == cls.State.BUILDING, default=None)
 
     @classmethod
@@ -152,8 +154,6 @@ class EvaluationBatch(models.Model):
         A batch still being built is cancelled: the newest definition wins. With no entry to
         score, the new batch becomes the current one at once.
         """
-        from evaluation.models.evaluation import Backlogs, Evaluation
-
         with transaction.atomic():
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
             phase.lock()
@@ -174,9 +174,7 @@ class EvaluationBatch(models.Model):
                 phase=phase, reference=reference, metrics=metrics, unit_scale=phase.unit_scale, reason=reason[:240], created_by=actor
             )
             members = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
-            backlogs: Backlogs = {}
-            for submission in members.order_by("received_at", "id"):
-                Evaluation.make(submission, batch, backlogs)
+            batch.evaluations.make_all(members.order_by("received_at", "id"), batch)
             AuditEntry.record(phase.challenge, actor, "phase.reevaluate", phase, reason=reason, reference=reference.version, batch=batch.pk)
             batch.switch_if_complete()
             wake.after_commit("work", "gpu")
@@ -197,13 +195,13 @@ class EvaluationBatch(models.Model):
         return [column["slug"] for column in self.metrics if is_retired(column)]
 
     def scores_without(self, outdated: Collection[Outdated]) -> bool:
-        """Whether entries are scored without these columns, which then wait for a re-evaluation. A batch that is being built must be
+        """Return whether entries are scored without these columns, which then wait for a re-evaluation. A batch that is being built must be
         whole to be shown, and columns of newer code are left to workers that have it."""
         return not outdated or (self.state == self.State.CURRENT and all(column.version is not None for column in outdated))
 
     @classmethod
     def all_outdated(cls) -> list[EvaluationBatch]:
-        """What the phases' latest decisions asked for, where that has outdated columns: what a re-evaluation is to replace."""
+        """Return what the phases' latest decisions asked for, where that has outdated columns: what a re-evaluation is to replace."""
         live = cls.objects.filter(state__in=[cls.State.CURRENT, cls.State.BUILDING], reference__isnull=False)
         rows = live.select_related("phase__challenge", "reference").order_by(
             "phase__challenge__slug", "phase__position", "phase_id", "state"
@@ -212,8 +210,33 @@ class EvaluationBatch(models.Model):
         return [batch for batch in rows if latest[batch.phase_id] is batch and batch.outdated()]
 
     def requests(self, without: Collection[str] = ()) -> list[MetricRequest]:
-        """What the runner is asked for, in the board's order."""
+        """Return what the runner is asked for, in the board's order."""
         return [MetricRequest(slug=m["slug"], key=m["key"], params=m["params"]) for m in self.metrics if m["slug"] not in without]
+
+    def cache_key(self, slugs: list[str], start: int, stop: int) -> str:
+        """Where the storage has what is prepared for those of these columns that are not outdated, over items [start, stop) of the
+        reference."""
+        outdated = {column.slug for column in self.outdated()} | set(self.retired())
+        fingerprints = [metric["fingerprint"] for metric in self.metrics if metric["slug"] in slugs and metric["slug"] not in outdated]
+        return self.reference.cache_key(self.unit_scale, fingerprints, self.reference.item_ids[start:stop])
+
+    def cache_keys(self) -> list[str]:
+        """The keys of all parts that an entry is cut into; imported figures have none."""
+        return [] if self.is_imported else [self.cache_key(slugs, start, stop) for _, slugs, start, stop in cutting.pieces(self)]
+
+    @staticmethod
+    def forget_caches(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch] = ()) -> None:
+        """Delete what was prepared for `batches`, but for what the `needed` ones use too, when the transaction is done."""
+        unused = {key for batch in batches for key in batch.cache_keys()}
+        if not unused:
+            return
+        keys = sorted(unused - {key for batch in needed for key in batch.cache_keys()})
+
+        def delete() -> None:
+            for key in keys:
+                stored_files.try_delete(key)
+
+        transaction.on_commit(delete)
 
     def members(self) -> models.QuerySet:
         return self.evaluations.exclude(state="cancelled")
@@ -226,8 +249,6 @@ class EvaluationBatch(models.Model):
     def switch_if_complete(self) -> bool:
         """Make this the current batch if every member is done or excluded. A failed member blocks
         the switch until an operator retries or excludes it."""
-        from evaluation.work import reference_cache
-
         with transaction.atomic():
             self.phase.lock()
             self.refresh_from_db()
@@ -236,7 +257,7 @@ class EvaluationBatch(models.Model):
             now = timezone.now()
             retired = list(type(self).objects.filter(phase_id=self.phase_id, state=self.State.CURRENT))
             type(self).objects.filter(pk__in=[batch.pk for batch in retired]).update(state=self.State.RETIRED)
-            reference_cache.forget(retired, needed=[self])
+            self.forget_caches(retired, needed=[self])
             self.state, self.switched_at = self.State.CURRENT, now
             self.save(update_fields=["state", "switched_at"])
             # An entry that was still being scored under the old batch is scored under this one, or,
@@ -253,8 +274,6 @@ class EvaluationBatch(models.Model):
 
     def cancel(self) -> None:
         """Drop a batch that is being built; what it scored stays, unshown."""
-        from evaluation.models.evaluation import Evaluation
-
         with transaction.atomic():
             # The same lock as in switch_if_complete: a batch that has just become the current one stays it.
             self.phase.lock()
@@ -263,5 +282,5 @@ class EvaluationBatch(models.Model):
                 raise Refused("Only a batch that is still being scored can be cancelled.", "not_building")
             self.state = self.State.CANCELLED
             self.save(update_fields=["state"])
-            for evaluation in self.evaluations.filter(state=Evaluation.State.RUNNING):
+            for evaluation in self.evaluations.running():
                 evaluation.drop()

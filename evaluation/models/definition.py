@@ -1,4 +1,4 @@
-"""What a phase scores with: its metrics and its reference."""
+"""The definition of a phase's scores: its metrics and its reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation.metrics import registry
+from evaluation.metrics import prepared, registry
 from evaluation.networks import weights
 from submissions.errors import Refused
 from submissions.kinds import Family
@@ -69,11 +69,11 @@ class PhaseMetric(models.Model):
 
     @property
     def is_retired(self) -> bool:
-        """Whether it stands on weights that are retired."""
+        """Return whether it stands on weights that are retired."""
         return self.key in registry.REGISTRY and weights.is_retired(self.spec, self.resolved)
 
     def snapshot(self) -> dict:
-        """What a batch keeps of this metric, so that later edits cannot change old scores' meaning."""
+        """Return what a batch keeps of this metric, so that later edits cannot change old scores' meaning."""
         fixed = {"slug": self.slug, "key": self.key, "params": self.resolved, "fingerprint": self.fingerprint}
         return {**fixed, "weights_sha256": weights.digest_of(self.spec, self.resolved), **self.labels()}
 
@@ -145,21 +145,26 @@ class Reference(models.Model):
             key = f"references/{phase.pk}/{version}-{digest[:16]}.{family.stored}"
             stored_files.store().save_bytes(key, data)
             return cls.objects.create(
-                phase=phase, version=version, key=key, sha256=digest, item_ids=ids,
+                phase=phase,
+                version=version,
+                key=key,
+                sha256=digest,
+                item_ids=ids,
                 groups=[group_of[name] for name in ids],
                 bounds=[family.size(items[name]) for name in ids],
                 prompts={group_of[name]: items[name].prompt for name in ids if getattr(items[name], "prompt", "")},
-                note=note[:240], created_by=actor,
-            )  # fmt: skip
+                note=note[:240],
+                created_by=actor,
+            )
 
     @property
     def family(self) -> Family:
-        """What its items are."""
+        """Return what its items are."""
         return self.phase.challenge.kind
 
     @property
     def has_prompts(self) -> bool:
-        """Whether it says of any object what it was asked for. Rows older than `prompts` are looked through."""
+        """Return whether it says of any object what it was asked for. Rows older than `prompts` are looked through."""
         return bool(self.prompts) or (self.family.images and any(item.prompt for item in self.items().values()))
 
     def items(self) -> dict[str, Any]:
@@ -189,8 +194,12 @@ class Reference(models.Model):
         with stored_files.store().local_path(self.key).open("rb") as source:
             return self.family.stored_image(source, item)
 
+    def cache_key(self, unit_scale: float, fingerprints: list[str], item_ids: list[str]) -> str:
+        """Where the storage has what metrics of these fingerprints keep of these items."""
+        return f"prepared/{self.phase_id}/{prepared.digest(self.family.key, self.sha256, unit_scale, fingerprints, item_ids)}"
+
     def manifest(self, metrics: list[dict]) -> Manifest:
-        """What an upload to the phase must hold under this reference."""
+        """Return what an upload to the phase must hold under this reference."""
         phase, family = self.phase, self.family
         wanted = self.bounds if family.images else [(0, 0)] * len(self.item_ids)
         # One bound for all items, and a round one: everybody reads the manifest, and ten times an
@@ -200,12 +209,20 @@ class Reference(models.Model):
         limits = family.bounds(largest, phase.size_factor)
         items = [Item(name, group, limits, tuple(size)) for name, group, size in zip(self.item_ids, self.groups, wanted, strict=True)]
         return Manifest(
-            challenge=phase.challenge.slug, phase=phase.slug, family=family.key, items=tuple(items),
-            formats=family.formats, missing=phase.missing, unit=phase.unit, unit_scale=phase.unit_scale,
+            challenge=phase.challenge.slug,
+            phase=phase.slug,
+            family=family.key,
+            items=tuple(items),
+            formats=family.formats,
+            missing=phase.missing,
+            unit=phase.unit,
+            unit_scale=phase.unit_scale,
             metrics=tuple(MetricEntry(slug=m["slug"], key=m["key"], params=m["params"]) for m in metrics),
-            bounds=Bounds(max_archive_bytes=phase.max_archive_bytes, max_file_bytes=family.max_file_bytes), reference_version=self.version,
-            background=phase.background, resize=phase.resize,
-        )  # fmt: skip
+            bounds=Bounds(max_archive_bytes=phase.max_archive_bytes, max_file_bytes=family.max_file_bytes),
+            reference_version=self.version,
+            background=phase.background,
+            resize=phase.resize,
+        )
 
 
 def _rounded_up(n: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 from django.db import models, transaction
@@ -19,6 +19,17 @@ from submissions.models import Phase, Status, Submission
 
 # By device: the clock, and what waits of one share of the workers, in seconds, and of how many entries.
 Backlogs = dict[str, tuple[float, float, int]]
+
+
+class EvaluationQuerySet(models.QuerySet):
+    def running(self) -> Self:
+        return self.filter(state=Evaluation.State.RUNNING)
+
+    def make_all(self, submissions: Iterable[Submission], batch: EvaluationBatch) -> None:
+        """Those of many entries under one batch, in that order."""
+        backlogs: Backlogs = {}
+        for submission in submissions:
+            Evaluation.make(submission, batch, backlogs)
 
 
 class Evaluation(models.Model):
@@ -45,6 +56,8 @@ class Evaluation(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     failure = models.CharField(max_length=400, blank=True)  # a sentence for people
     failure_detail = models.TextField(blank=True)  # the traceback, for operators only
+
+    objects = EvaluationQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -110,7 +123,7 @@ class Evaluation(models.Model):
 
     @staticmethod
     def lock_phase(pk: int) -> None:
-        """What ends a scoring writes to parts, evaluations, entries and the phase, in more than one order; so, as for
+        """Return what ends a scoring writes to parts, evaluations, entries and the phase, in more than one order; so, as for
         every change of a phase and its entries, the phase's lock comes before any of them."""
         for phase in Phase.objects.filter(batches__evaluations=pk):
             phase.lock()
@@ -263,9 +276,13 @@ class Part(Leavable):
         it was the last. False: the lease was lost, and nothing was written."""
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
-            kept = self.under_lease().filter(state=self.State.WAITING).update(
-                state=self.State.DONE, result=result, seconds=seconds, finished_at=timezone.now(), lease_token=None, lease_until=None
-            )  # fmt: skip
+            kept = (
+                self.under_lease()
+                .filter(state=self.State.WAITING)
+                .update(
+                    state=self.State.DONE, result=result, seconds=seconds, finished_at=timezone.now(), lease_token=None, lease_until=None
+                )
+            )
             if kept:
                 self.evaluation.close_if_complete()
         return bool(kept)
@@ -276,6 +293,6 @@ class Part(Leavable):
             Evaluation.lock_phase(self.evaluation_id)
             failed = self.under_lease().update(
                 state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, lease_token=None, lease_until=None
-            )  # fmt: skip
+            )
             if failed:
                 self.evaluation.fail(sentence, detail)

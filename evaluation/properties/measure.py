@@ -61,13 +61,26 @@ class _Column:
         return best - value
 
     def _best(self, pair: Any) -> float:
-        """What the reference gets as a prediction of itself."""
+        """Return what the reference gets as a prediction of itself."""
         key = f"{self.spec.key} of the reference itself {sorted(self.params.items())}"
         (found,) = pair.reference_once(key, lambda: (np.array([self.function(pair.of_reference(), **self.params).value]),))
         return float(found[0])
 
 
-def tables(
+def run(
+    key: str,
+    params: Mapping[str, Any],
+    items: Mapping[str, Any],
+    dataset: Dataset,
+    weights_sha256: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    jobs: int = 1,
+) -> Table:
+    """Measure one metric on `items` (models of its family, in metres, by id); see run_all."""
+    return run_all([(key, params, weights_sha256)], items, dataset, progress, jobs)[0]
+
+
+def run_all(
     metrics: Sequence[Metric],
     items: Mapping[str, Any],
     dataset: Dataset,
@@ -75,9 +88,18 @@ def tables(
     jobs: int = 1,
     kept_in: Path | None = None,
 ) -> list[Table]:
-    """See `suite.run_all`."""
+    """The tables of several metrics of one family, given as (key, parameters, sha256 of the weights or None).
+
+    All metrics see the same damaged models and share the work on each. The models depend on the
+    items and their ids alone. `progress` is called with (done, total) items; `jobs` processes
+    share the items, which changes no number but the time per sample. What is measured of each item
+    is kept in the folder `kept_in`, and what is there already is not measured again.
+    """
     if not metrics:
         return []
+    families = {registry.get(key).family for key, _, _ in metrics}
+    if len(families) > 1:
+        raise ValueError(f"metrics of one family at a time, not of {' and '.join(sorted(families))}")
     found: list[list[Outcome]] = [[] for _ in metrics]
     for done, outcomes in enumerate(_all_outcomes(metrics, items, jobs, _kept(metrics, items, kept_in)), start=1):
         for rows, outcome in zip(found, outcomes, strict=True):
@@ -118,7 +140,7 @@ def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any
 
 
 def is_decided(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> bool:
-    """Whether the distances of the trial's first pairs settle its tests, whatever those of the others are.
+    """Return whether the distances of the trial's first pairs settle its tests, whatever those of the others are.
 
     A pair without a value does: nothing can be said then. Otherwise those to come are taken to have one, because only a
     reference leaves a metric without a value, and the trials that are decided early have but one.
@@ -267,7 +289,7 @@ def procedures_of(family: str) -> Any:
 
 
 def pair_type_of(family: str) -> Any:
-    """What makes a pair of two models: a family's own, or that of its trials where a model is more than an item."""
+    """Return what makes a pair of two models: a family's own, or that of its trials where a model is more than an item."""
     procedures = procedures_of(family)
     if hasattr(procedures, "Pair"):
         return procedures.Pair

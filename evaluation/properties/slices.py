@@ -90,10 +90,10 @@ def _measured(
 
 
 def is_complete(family: str, outcomes: Sequence[Plain], n: int) -> bool:
-    """Whether every one of `n` models has been through every test."""
+    """Return whether every one of `n` models has been through every test."""
     return len(outcomes) == n and {test.id for test in suite.tests_of(family)} <= outcomes[-1].keys()
 
 
 def table(metric: measure.Metric, dataset: Dataset, outcomes: Sequence[Plain], ms_per_sample: float) -> Table:
-    """The table of complete outcomes: the one that `suite.run` makes, but for the day and the time per sample."""
+    """The table of complete outcomes: the one that `measure.run` makes, but for the day and the time per sample."""
     return measure.tabulated(metric, dataset, [held(outcome) for outcome in outcomes], ms_per_sample)

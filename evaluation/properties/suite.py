@@ -2,17 +2,15 @@
 
 A test holds or does not hold for one model; its rate is the share of models it holds for, and a
 metric passes it at PASS or more. Nothing heavy is imported here, so that pages can read tables;
-the code that measures is loaded on first use.
+what measures is `evaluation.properties.measure`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
 
 SUITE_VERSION = 2  # raised whenever any rate can change
@@ -133,7 +131,7 @@ def tests_of(family: str) -> tuple[Property, ...]:
 
 
 def strict(spec: MetricSpec) -> bool:
-    """Whether the monotone tests ask this metric to grow at every step, not merely never to fall: precision, recall and F1 alone.
+    """Return whether the monotone tests ask this metric to grow at every step, not merely never to fall: precision, recall and F1 alone.
 
     Both rates are always reported, so either reading can be had.
     """
@@ -184,7 +182,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Table:
-    """What one metric with these parameters satisfies on one dataset."""
+    """The properties of one metric with these parameters on one dataset."""
 
     key: str
     params: Mapping[str, Any]
@@ -234,40 +232,3 @@ class Table:
             tests={name: Rate(**row) for name, row in tests.items()},
             suite_version=data["suite_version"],
         )
-
-
-def run(
-    key: str,
-    params: Mapping[str, Any],
-    items: Mapping[str, Any],
-    dataset: Dataset,
-    weights_sha256: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    jobs: int = 1,
-) -> Table:
-    """Measure one metric on `items` (models of its family, in metres, by id); see run_all."""
-    return run_all([(key, params, weights_sha256)], items, dataset, progress, jobs)[0]
-
-
-def run_all(
-    metrics: Sequence[tuple[str, Mapping[str, Any], str | None]],
-    items: Mapping[str, Any],
-    dataset: Dataset,
-    progress: Callable[[int, int], None] | None = None,
-    jobs: int = 1,
-    kept_in: Path | None = None,
-) -> list[Table]:
-    """The tables of several metrics of one family, given as (key, parameters, sha256 of the weights or None).
-
-    All metrics see the same damaged models and share the work on each. The models depend on the
-    items and their ids alone. `progress` is called with (done, total) items; `jobs` processes
-    share the items, which changes no number but the time per sample. What is measured of each item
-    is kept in the folder `kept_in`, and what is there already is not measured again.
-    """
-    # Loads numpy and the metrics, which reading a table must not.
-    from evaluation.properties import measure
-
-    families = {registry.get(key).family for key, _, _ in metrics}
-    if len(families) > 1:
-        raise ValueError(f"metrics of one family at a time, not of {' and '.join(sorted(families))}")
-    return measure.tables(metrics, items, dataset, progress, jobs, kept_in)

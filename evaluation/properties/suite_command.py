@@ -11,7 +11,7 @@ from typing import Any
 
 from evaluation.local import CannotScore, requested
 from evaluation.metrics import registry
-from evaluation.properties import suite
+from evaluation.properties import measure, suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError
 from submissions.kinds import FAMILIES
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str
         raise CannotScore("--jobs must be at least 1.")
     bar = progress("measuring", len(items))
     try:
-        tables = suite.run_all(
+        tables = measure.run_all(
             [(column.key, column.params, None) for column in columns],
             items,
             dataset,

@@ -1,4 +1,4 @@
-"""What a worker does for a column that may not rank yet: its trial, a few views at a time, after uploads and scoring.
+"""The trial of a column that may not rank yet, by a worker: a few views at a time, after uploads and scoring.
 
 A trial that got nothing for a while because entries came all the time goes before them for one slice: a board that cannot rank
 is as bad as an entry that waits.
@@ -45,7 +45,7 @@ def _score(trial: Trial, folder: Path) -> bool:
     place, subject = trial.at or (0, 0)
     job = _job(trial, scenes[place], subject=subject, seconds=SLICE_SECONDS)
     # Of this trial alone, by its gate's version: what entries are scored with holds all items, and goes with their batch.
-    key = reference_cache.key_of_items(trial.reference, trial.unit_scale, [trial.fingerprint, trial.version], job["item_ids"])
+    key = trial.reference.cache_key(trial.unit_scale, [trial.fingerprint, trial.version], job["item_ids"])
     store = stored_files.store()
     job["prepared"] = str(store.local_path(key)) if subject and store.exists(key) else ""
 
@@ -61,15 +61,19 @@ def _score(trial: Trial, folder: Path) -> bool:
         reference_cache.save(key, folder / "prepared")
     if end >= found["of"]:
         if subject:
-            reference_cache.drop(key)
+            stored_files.try_delete(key)
         table = [row for row in [*trial.table, *rows] if row.scene == scenes[place]]
         judged = verdict(trial.spec, trial.params, scenes[place], table) if table else gate.unfit(trial.spec, trial.params, scenes[place])
     done = len(trial.rows) + len(rows)
     left = found["of"] - end + (len(scenes) - place - 1) * gate.MAX_VIEWS
     return trial.keep(
-        rows, judged, at=[place, end] if judged is None else [place + 1, 0], done=done,
-        total=done + left * gate.scores_per_subject(trial.spec, trial.params), seconds=trial.seconds + time.monotonic() - start,
-    )  # fmt: skip
+        rows,
+        judged,
+        at=[place, end] if judged is None else [place + 1, 0],
+        done=done,
+        total=done + left * gate.scores_per_subject(trial.spec, trial.params),
+        seconds=trial.seconds + time.monotonic() - start,
+    )
 
 
 def _paint(trial: Trial, folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What a worker does for who looks at a scene: the pictures of its views, a slice at a time, after uploads and scoring."""
+"""The pictures of a scene's views, made by a worker for whoever looks at it: a slice at a time, after uploads and scoring."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.images.names import OBJECTNESS, SMALL, Made, file_name
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
-from evaluation.work import leased, missing_weights, reference_cache
+from evaluation.work import leased, missing_weights
 from evaluation.work.sandbox import sandbox
 from submissions.storage import stored_files
 
@@ -64,7 +64,7 @@ def _job(run: PictureRun) -> dict[str, Any]:
 
 
 def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Of a batch's metrics, the key and parameters of those that judge places by clean views, by slug; columns with the same map count
+    """The key and parameters, by slug, of the metrics of a batch that judge places by clean views; columns with the same map count
     once, and those whose values are of another version have none: it would not be the map that they were taken from."""
     found: dict[str, dict[str, Any]] = {}
     for metric in metrics:
@@ -100,5 +100,5 @@ def _prepared(evaluation: Evaluation, item: str) -> str:
     part = max(parts, key=lambda one: len(mapped & set(one.slugs)), default=None)
     if part is None:
         return ""
-    key, store = reference_cache.key_of(evaluation.batch, part.slugs, part.start, part.stop), stored_files.store()
+    key, store = evaluation.batch.cache_key(part.slugs, part.start, part.stop), stored_files.store()
     return str(store.local_path(key)) if store.exists(key) else ""

@@ -1,4 +1,4 @@
-"""What a worker does: claim a row, do the work in the limited child, write the facts back.
+"""The work of a worker: claim a row, do the work in the limited child, write the facts back.
 
 Every function here can be killed at any line: the row's lease runs out, and another worker begins
 again. Nothing is written but under the lease.
@@ -154,7 +154,7 @@ def _scored_in(folder: Path, part: Part, evaluation: Evaluation, waiting: Collec
     found = sandbox.run(folder, job, heartbeat, seconds, PATIENCE)
     if found["unreadable"]:
         log.warning("what is prepared of the reference could not be read", key=key)
-        reference_cache.drop(key)
+        stored_files.try_delete(key)
     return found
 
 

@@ -23,7 +23,7 @@ from structlog.contextvars import get_contextvars
 from leaderboard.api import agreement, boards, entries, studies
 from submissions.api import challenges, teams
 from submissions.errors import Refused
-from submissions.storage.stored_files import StorageError
+from submissions.storage.store import StorageError
 from submissions.throttling import TooOften
 
 ROOT = "/api/"  # of every address whose errors are problem details

@@ -29,7 +29,7 @@ from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.overall import overall_brackets
 from leaderboard.studies.summary import HIDDEN_NAME
 from submissions.models import Phase, Submission
-from submissions.models.submission import RANKED
+from submissions.models.status import RANKED
 from submissions.visibility import on_board
 
 FORMAT = 1

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from leaderboard.boards.certainty import NOUN, plural
-from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.votes import FEW, LEAST
 from leaderboard.studies.summary import GUARD_TITLES, Agreement, Ceiling, Ends, Figure, Metric, Record, Seen, Summary
 from submissions.models import Phase
+
+if TYPE_CHECKING:
+    from leaderboard.models.analysis import StudyAnalysis
 
 COLUMN = "people"  # the slug of the people's own column
 MAX_SAMPLES = 12  # that a mark names
@@ -374,11 +376,9 @@ def found_by_people(
 
     `fingerprints` are those of the ranking's columns: what was found of other values under the same slug is not said of them.
     """
-    rows = StudyAnalysis.objects.filter(study__phase=phase, content__isnull=False).select_related("study")
-    if is_public:
-        rows = rows.filter(study__is_public=True)
+    studies = phase.studies.filter(is_public=True) if is_public else phase.studies.all()
     of_study: dict[int, dict[str, tuple[StudyAnalysis, Summary]]] = {}
-    for row in rows:
+    for row in (row for study in studies.prefetch_related("analyses") for row in study.analyses.all()):
         summary = row.summary
         if summary is not None:
             of_study.setdefault(row.study_id, {})[row.criterion] = (row, summary)

@@ -23,10 +23,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, PictureRun, Trial
-from evaluation.work import reference_cache
 from leaderboard.models import Snapshot
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ def prune_due(now: datetime | None = None) -> int:
     removed = prune_snapshots(now)
     try:
         removed += prune_files(now)
-    except stored_files.StorageError as error:
+    except StorageError as error:
         log.warning("stored files are pruned in the next round", error=str(error))
     return removed
 
@@ -127,5 +127,5 @@ def _prepared(now: datetime) -> Iterator[str]:
     for phase, keys in groupby(_old("prepared", now - GRACE), key=lambda found: found[0].split("/")[1]):
         if phase.isdigit():
             live = EvaluationBatch.objects.filter(phase=int(phase), state__in=["current", "building"]).select_related("reference__phase")
-            needed = {key for batch in live for key in reference_cache.keys_of(batch)}
+            needed = {key for batch in live for key in batch.cache_keys()}
             yield from (key for key, _ in keys if key not in needed)

@@ -10,7 +10,6 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference, ResultTable
-from evaluation.work import reference_cache
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     MANIFEST_FIELDS,
@@ -258,7 +257,7 @@ def remove_phase(phase: Phase) -> None:
     """Delete a phase without entries, with what was made for it."""
     for key in [*phase.references.values_list("key", flat=True), *phase.files.values_list("key", flat=True)]:
         drop_bytes(key)
-    reference_cache.forget(phase.batches.select_related("reference__phase__challenge"))
+    EvaluationBatch.forget_caches(phase.batches.select_related("reference__phase__challenge"))
     phase.snapshots.all().delete()
     if phase.is_imported:
         phase.submissions.all().delete()

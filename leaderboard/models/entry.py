@@ -9,7 +9,7 @@ from django.db.models import Case, Q, Value, When
 
 from leaderboard.stats.labels import DAMAGED
 from submissions.models import Submission
-from submissions.models.submission import STANDING, UNFLAGGED
+from submissions.models.status import STANDING, UNFLAGGED
 from submissions.visibility import through
 
 if TYPE_CHECKING:

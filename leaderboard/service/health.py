@@ -30,6 +30,7 @@ from submissions import database
 from submissions.leases import Leased
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 
 START_SECONDS = 60.0  # workers and sweeper may take so long until they are heard of
 ROUND_SECONDS = 300.0  # a sweeper that has ended no round for so long is stuck
@@ -54,7 +55,7 @@ def ready(request: HttpRequest) -> HttpResponse:
     for name, probe in PROBES.items():
         try:
             probe()
-        except (Unready, stored_files.StorageError) as error:
+        except (Unready, StorageError) as error:
             failed[name] = str(error)
         except Exception as error:  # whatever the driver raises, the answer is "not ready"
             failed[name] = f"The {name} does not answer ({type(error).__name__}); see `manage.py doctor`."

@@ -19,6 +19,7 @@ from django.utils.cache import get_conditional_response
 
 from leaderboard.api.service import problem
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 
 log = structlog.get_logger(__name__)
 
@@ -72,7 +73,7 @@ def _stored(key: str, compute: Callable[[], bytes], heavy: bool) -> bytes | None
         data = _read(key) or compute()  # who had the turn before may have made it
     try:
         stored_files.store().save_bytes(key, data)
-    except stored_files.StorageError as error:
+    except StorageError as error:
         log.warning("what the 3D view is sent was not stored and will be computed again", error=str(error))
     return data
 

@@ -15,7 +15,7 @@ from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Submission
-from submissions.models.submission import ELIGIBLE
+from submissions.models.status import ELIGIBLE
 from submissions.visibility import public_to
 
 MOST_RECORDED = 5000  # entries in the chart over time, the newest

@@ -7,7 +7,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from leaderboard.starter_kit import name_of, write_kit
 from submissions.errors import Refused
 from submissions.lookup import phase_place
-from submissions.storage.stored_files import StorageError
+from submissions.storage.store import StorageError
 
 
 def starter_kit(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:

@@ -18,6 +18,7 @@ from evaluation.networks.gate.words import ON, damage_words, failure
 from leaderboard.lookup import not_shown_yet
 from submissions.lookup import PhasePlace, place_of
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 
 QUESTIONS = {
     "A": ("A clean picture first", "the clean view above each damaged one"),
@@ -110,7 +111,7 @@ def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> Htt
     if response is None:
         try:
             data = stored_files.store().read(row.picture_key(names[scene], damage))
-        except stored_files.StorageError as error:
+        except StorageError as error:
             raise Http404 from error
         response = HttpResponse(data, content_type="image/webp")
     response["ETag"], response["Cache-Control"] = etag, "private, no-cache"

@@ -5,7 +5,8 @@ from submissions.models.challenge import Announcement, Challenge, ChallengeFile
 from submissions.models.participation import Admission, Participation
 from submissions.models.phase import ExtraTries, Phase
 from submissions.models.rendered_text import RenderedText
-from submissions.models.submission import Status, Submission
+from submissions.models.status import Status
+from submissions.models.submission import Submission
 from submissions.models.team import Invitation, Membership, Team, TeamInvite
 from submissions.models.user import ApiToken, User
 

@@ -18,6 +18,7 @@ from submissions.errors import Refused
 from submissions.manifest import COLOUR, Manifest
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import SLUG, Challenge
+from submissions.models.status import Status
 
 # A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
 RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news"})
@@ -25,12 +26,12 @@ RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", 
 
 def validate_time_zone(name: str) -> None:
     if name not in zoneinfo.available_timezones():
-        raise ValidationError(f"“{name}” is no IANA time zone; use one such as Europe/Prague or UTC.")
+        raise ValidationError(f"“{name}” is not an IANA time zone; use one such as Europe/Prague or UTC.")
 
 
 @dataclass(frozen=True)
 class Quota:
-    """What a team may still upload. `None` means no limit. `next_at` is set when nothing is left
+    """The uploads that a team has left. `None` means no limit. `next_at` is set when nothing is left
     and waiting helps; `reason` is then the sentence to show."""
 
     left_today: int | None
@@ -92,9 +93,13 @@ class Phase(models.Model):
     limit_total = models.PositiveIntegerField(null=True, blank=True)
     limit_at_once = models.PositiveIntegerField(null=True, blank=True)
     parent = models.ForeignKey(
-        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children",
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="children",
         help_text="A team needs a scored entry there first.",
-    )  # fmt: skip
+    )
 
     board = models.CharField(max_length=10, choices=Board, default=Board.LIVE)
     board_at = models.DateTimeField(null=True, blank=True, help_text="Hidden until, or frozen from, this moment.")
@@ -142,12 +147,12 @@ class Phase(models.Model):
 
     @property
     def is_imported(self) -> bool:
-        """Whether its figures were measured elsewhere, so that there are no files, no items and no uploads."""
+        """Return whether its figures were measured elsewhere, so that there are no files, no items and no uploads."""
         return bool(self.results_source)
 
     @property
     def manifest(self) -> Manifest | None:
-        """What the phase expects of an upload; None until it has a reference."""
+        """Return what the phase expects of an upload; None until it has a reference."""
         return Manifest.from_dict(self.manifest_data) if self.manifest_data else None
 
     @property
@@ -163,11 +168,11 @@ class Phase(models.Model):
         return self.opens_at <= now and (self.closes_at is None or now < self.closes_at)
 
     def admits(self, team_id: int | None) -> bool:
-        """Whether the team has the scored entry in an earlier phase that this one may ask for."""
+        """Return whether the team has the scored entry in an earlier phase that this one may ask for."""
         return not self.parent_id or (team_id is not None and self.parent.submissions.eligible().filter(team_id=team_id).exists())
 
     def board_is_public(self, now: datetime | None = None) -> bool:
-        """Whether those who may see the phase may see its board now."""
+        """Return whether those who may see the phase may see its board now."""
         return self.board != self.Board.HIDDEN or (now or timezone.now()) >= self.board_at
 
     def frozen_since(self, now: datetime | None = None) -> datetime | None:
@@ -192,10 +197,8 @@ class Phase(models.Model):
         return start, end
 
     def quota(self, team, now: datetime | None = None) -> Quota:
-        """What `team` may still upload at `now`. Rejected, failed and cancelled entries and
+        """Return what `team` may still upload at `now`. Rejected, failed and cancelled entries and
         reservations that ran out do not count."""
-        from submissions.models.submission import Status  # rows of that module import this one
-
         now = now or timezone.now()
         _, end = self.day(now)
         counted = list(self.submissions.counted(now).filter(team=team).order_by().values_list("created_at", "status"))
@@ -285,7 +288,12 @@ class ExtraTries(models.Model):
             before = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
             tries = cls.objects.create(phase=phase, team=team, amount=amount, reason=reason.strip()[:240], granted_by=actor)
             AuditEntry.record(
-                phase.challenge, actor, "team.grant", f"{team} · {phase.title}", reason=tries.reason,
-                before={"extra_tries": before}, after={"extra_tries": before + amount},
-            )  # fmt: skip
+                phase.challenge,
+                actor,
+                "team.grant",
+                f"{team} · {phase.title}",
+                reason=tries.reason,
+                before={"extra_tries": before},
+                after={"extra_tries": before + amount},
+            )
         return tries

@@ -18,41 +18,11 @@ from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_file_name, checked_sha256, checked_texts
 from submissions.models.phase import Phase
 from submissions.models.rendered_text import RenderedText
+from submissions.models.status import ELIGIBLE, RANKED, SENT, Status
 from submissions.models.team import Team
 
 CHECK_SECONDS = 0.5  # of any upload, and beside that one for so many
 CHECKED_BYTES = 10_000_000
-
-
-class Status(models.TextChoices):
-    """The life of a submission (the only place these words are written)."""
-
-    UPLOADING = "uploading", "Uploading"
-    RECEIVED = "received", "Received"
-    CLAIMED = "claimed", "Claimed by a worker"
-    VALIDATING = "validating", "Checking files"
-    REJECTED = "rejected", "Rejected"
-    SCORING = "scoring", "Scoring"
-    SCORED = "scored", "Scored"
-    FAILED = "failed", "Failed"
-    CANCELLED = "cancelled", "Cancelled"
-
-    @classmethod
-    def in_progress(cls) -> tuple[Status, ...]:
-        return (cls.UPLOADING, cls.RECEIVED, cls.CLAIMED, cls.VALIDATING, cls.SCORING)
-
-    @classmethod
-    def checked(cls) -> tuple[Status, ...]:
-        """Between receipt and the end of validation: what a validating worker may hold."""
-        return (cls.RECEIVED, cls.CLAIMED, cls.VALIDATING)
-
-
-# What of an entry's own columns decides where it is shown; to whom, says submissions.visibility.
-SENT = Q(made_as="")  # by a team, or imported: not made by the service for a study
-STANDING = Q(status=Status.SCORED, withdrawn_at__isnull=True)
-UNFLAGGED = Q(hidden_at__isnull=True, disqualified_at__isnull=True)
-RANKED = SENT & STANDING  # on the board of organizers
-ELIGIBLE = RANKED & UNFLAGGED  # on that of the public
 
 
 class SubmissionQuerySet(LeasedQuerySet):
@@ -68,7 +38,7 @@ class SubmissionQuerySet(LeasedQuerySet):
         return self.filter(status=Status.UPLOADING, upload_expires_at__gt=now, upload_active_at__gt=since)
 
     def sent(self) -> Self:
-        """What teams sent, without what the service made for a study."""
+        """Return what teams sent, without what the service made for a study."""
         return self.filter(SENT)
 
     def in_progress(self) -> Self:
@@ -158,9 +128,20 @@ class Submission(Leased):
 
     @classmethod
     def reserve(
-        cls, phase: Phase, team: Team, user, *, method_name: str, file_name: str, size: int, sha256: str = "",
-        description: str = "", paper_url: str = "", code_url: str = "", now=None,
-    ) -> Submission:  # fmt: skip
+        cls,
+        phase: Phase,
+        team: Team,
+        user,
+        *,
+        method_name: str,
+        file_name: str,
+        size: int,
+        sha256: str = "",
+        description: str = "",
+        paper_url: str = "",
+        code_url: str = "",
+        now=None,
+    ) -> Submission:
         """Reserve one upload, or raise `Refused` with the sentence that says why not.
 
         The team's row is locked while its quota is counted, so of N parallel uploads with k left
@@ -187,9 +168,18 @@ class Submission(Leased):
             last = cls.objects.filter(phase=phase).aggregate(n=models.Max("number"))["n"] or 0
             RenderedText.after_commit(texts["description"])
             return cls.objects.create(
-                phase=phase, team=team, uploaded_by=user, number=last + 1, file_name=file_name, size=size, sha256=sha256,
-                created_at=now, upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS), upload_active_at=now, **texts,
-            )  # fmt: skip
+                phase=phase,
+                team=team,
+                uploaded_by=user,
+                number=last + 1,
+                file_name=file_name,
+                size=size,
+                sha256=sha256,
+                created_at=now,
+                upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS),
+                upload_active_at=now,
+                **texts,
+            )
 
     @staticmethod
     def _require_parent(phase: Phase, team: Team) -> None:
@@ -255,9 +245,11 @@ class Submission(Leased):
     def cancel(self, actor=None, now=None) -> None:
         """Stop an entry that is not done yet."""
         with transaction.atomic():
-            moved = type(self).objects.filter(pk=self.pk, status__in=Status.in_progress()).update(
-                status=Status.CANCELLED, finished_at=now or timezone.now(), lease_token=None, lease_until=None
-            )  # fmt: skip
+            moved = (
+                type(self)
+                .objects.filter(pk=self.pk, status__in=Status.in_progress())
+                .update(status=Status.CANCELLED, finished_at=now or timezone.now(), lease_token=None, lease_until=None)
+            )
             if not moved:
                 raise Refused("This entry is already done, so it cannot be cancelled; withdraw it instead.", "done")
             self._record_foreign(actor, "submission.cancel", {"status": self.status}, {"status": Status.CANCELLED.value})
@@ -280,10 +272,20 @@ class Submission(Leased):
         """`detail` is the traceback where a reader of ours broke down."""
         with transaction.atomic():
             self.phase.lock()
-            moved = self.under_lease().filter(status__in=Status.checked()).update(
-                status=Status.REJECTED, problems=problems, n_problems=n_problems, warnings=warnings, failure_detail=detail,
-                finished_at=timezone.now(), lease_token=None, lease_until=None,
-            )  # fmt: skip
+            moved = (
+                self.under_lease()
+                .filter(status__in=Status.checked())
+                .update(
+                    status=Status.REJECTED,
+                    problems=problems,
+                    n_problems=n_problems,
+                    warnings=warnings,
+                    failure_detail=detail,
+                    finished_at=timezone.now(),
+                    lease_token=None,
+                    lease_until=None,
+                )
+            )
             if moved:
                 self.phase.touch_board()
                 wake.after_commit("mail")
@@ -313,9 +315,13 @@ class Submission(Leased):
         with transaction.atomic():
             self.phase.lock()
             moved = row.filter(status__in=Status.in_progress()).update(
-                status=Status.FAILED, failure=sentence[:400], failure_detail=detail,
-                finished_at=timezone.now(), lease_token=None, lease_until=None,
-            )  # fmt: skip
+                status=Status.FAILED,
+                failure=sentence[:400],
+                failure_detail=detail,
+                finished_at=timezone.now(),
+                lease_token=None,
+                lease_until=None,
+            )
             if moved:
                 self.phase.touch_board()
                 wake.after_commit("mail")
@@ -324,9 +330,7 @@ class Submission(Leased):
     def complete(self) -> bool:
         """All scores exist: called in the transaction that writes them."""
         self.phase.lock()
-        moved = type(self).objects.filter(pk=self.pk, status=Status.SCORING).update(
-            status=Status.SCORED, finished_at=timezone.now()
-        )  # fmt: skip
+        moved = type(self).objects.filter(pk=self.pk, status=Status.SCORING).update(status=Status.SCORED, finished_at=timezone.now())
         if moved:
             self.phase.touch_board()
             wake.after_commit("mail", "boards")
@@ -335,9 +339,12 @@ class Submission(Leased):
     def retry(self, actor=None) -> None:
         """Queue a failed entry again, from validation on; it keeps its number and time."""
         with transaction.atomic():
-            moved = type(self).objects.filter(pk=self.pk, status=Status.FAILED).exclude(file_key="").update(
-                status=Status.RECEIVED, finished_at=None, notified_at=None, **self.ANEW
-            )  # fmt: skip
+            moved = (
+                type(self)
+                .objects.filter(pk=self.pk, status=Status.FAILED)
+                .exclude(file_key="")
+                .update(status=Status.RECEIVED, finished_at=None, notified_at=None, **self.ANEW)
+            )
             if not moved:
                 raise Refused("Only an entry that has failed can be retried.", "not_failed")
             before = {"status": Status.FAILED.value, "failure": self.failure}

@@ -19,7 +19,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.utils.http import content_disposition_header
 
-from submissions.storage.stored_files import (
+from submissions.storage.store import (
     BLOCK,
     LEAST_S3_PART,
     Arrived,
@@ -56,22 +56,37 @@ class S3Store:
     kind = "multipart"
 
     def __init__(
-        self, bucket: str, endpoint: str, public_endpoint: str, region: str, access_key: str, secret_key: str,
-        cache: Path, cache_bytes: int,
-    ) -> None:  # fmt: skip
+        self,
+        bucket: str,
+        endpoint: str,
+        public_endpoint: str,
+        region: str,
+        access_key: str,
+        secret_key: str,
+        cache: Path,
+        cache_bytes: int,
+    ) -> None:
         self.bucket, self.cache, self.cache_bytes = bucket, cache, cache_bytes
 
         def client(url: str):
             # Checksums that boto3 would add to signed links are headers a browser does not send.
             config = Config(
-                signature_version="s3v4", connect_timeout=5, read_timeout=60, retries={"max_attempts": 3},
-                request_checksum_calculation="when_required", response_checksum_validation="when_required",
+                signature_version="s3v4",
+                connect_timeout=5,
+                read_timeout=60,
+                retries={"max_attempts": 3},
+                request_checksum_calculation="when_required",
+                response_checksum_validation="when_required",
                 s3={"addressing_style": "path" if url else "auto"},
-            )  # fmt: skip
+            )
             return boto3.client(
-                "s3", endpoint_url=url or None, region_name=region, config=config,
-                aws_access_key_id=access_key or None, aws_secret_access_key=secret_key or None,
-            )  # fmt: skip
+                "s3",
+                endpoint_url=url or None,
+                region_name=region,
+                config=config,
+                aws_access_key_id=access_key or None,
+                aws_secret_access_key=secret_key or None,
+            )
 
         self.client = client(endpoint)
         # Links are signed for the host that a browser outside can reach.
@@ -178,9 +193,12 @@ class S3Store:
         with _s3_errors(key):
             answer = self.client.create_multipart_upload(**self._at(key), ContentType="application/octet-stream")
         return {
-            "kind": self.kind, "key": key, "upload_id": answer["UploadId"],
-            "size": size, "part_size": chosen_part_size(size, LEAST_S3_PART),
-        }  # fmt: skip
+            "kind": self.kind,
+            "key": key,
+            "upload_id": answer["UploadId"],
+            "size": size,
+            "part_size": chosen_part_size(size, LEAST_S3_PART),
+        }
 
     def part_url(self, notes: dict[str, Any], number: int, seconds: int) -> str | None:
         """A signed address that takes exactly this part: its length is in the signature, so the
@@ -193,7 +211,7 @@ class S3Store:
         raise StorageError("Send the parts to the addresses given with the upload, not here.")
 
     def _parts(self, notes: dict[str, Any]) -> dict[int, dict[str, Any]]:
-        """What S3 holds of an open upload, by number."""
+        """Return what S3 holds of an open upload, by number."""
         with _s3_errors(notes["key"]):
             pages = self.client.get_paginator("list_parts").paginate(**self._at(notes["key"]), UploadId=notes["upload_id"])
             return {part["PartNumber"]: part for page in pages for part in page.get("Parts", ())}

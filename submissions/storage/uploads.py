@@ -19,7 +19,8 @@ from django.utils import timezone
 from submissions.errors import Refused
 from submissions.models import Membership, Phase, Status, Submission, Team
 from submissions.permissions import require
-from submissions.storage.stored_files import BLOCK, Arrived, PartsMissing, StorageError, drop_file, part_plan, store
+from submissions.storage.store import BLOCK, Arrived, PartsMissing, StorageError, part_plan
+from submissions.storage.stored_files import drop_file, store
 
 log = structlog.get_logger(__name__)
 
@@ -83,9 +84,12 @@ def offer(submission: Submission, now: datetime | None = None) -> Offer:
     numbers = range(1, len(part_plan(notes["size"], notes["part_size"])) + 1)
     signed = {number: where.part_url(notes, number, seconds) for number in numbers if number not in done}
     return Offer(
-        kind=notes["kind"], part_size=notes["part_size"], parts_done=done,
-        urls={number: url for number, url in signed.items() if url}, expires_at=submission.upload_expires_at,
-    )  # fmt: skip
+        kind=notes["kind"],
+        part_size=notes["part_size"],
+        parts_done=done,
+        urls={number: url for number, url in signed.items() if url},
+        expires_at=submission.upload_expires_at,
+    )
 
 
 def resume(submission: Submission, now: datetime | None = None) -> None:

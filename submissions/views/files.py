@@ -1,4 +1,4 @@
-"""What participants work on: input files, the manifest, the way to the starter kit."""
+"""Files for participants: input files, the manifest, the way to the starter kit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from django.views.decorators.http import require_safe
 from submissions.errors import Refused
 from submissions.lookup import ChallengePlace, challenge_place, phase_with_manifest
 from submissions.models import ChallengeFile, Phase
-from submissions.storage.stored_files import StorageError, store
+from submissions.storage.store import StorageError
+from submissions.storage.stored_files import store
 
 
 @require_safe
@@ -29,10 +30,14 @@ def data(request: HttpRequest, challenge: str) -> HttpResponse:
 def _section(place: ChallengePlace, phase: Phase, files: list[ChallengeFile]) -> dict:
     manifest = phase.manifest
     return {
-        "phase": phase, "files": files, "sees": place.viewer.may("phase.see_inputs", phase), "manifest": manifest,
-        "n_items": len(manifest.items) if manifest else 0, "opened": phase.has_opened(place.now),
+        "phase": phase,
+        "files": files,
+        "sees": place.viewer.may("phase.see_inputs", phase),
+        "manifest": manifest,
+        "n_items": len(manifest.items) if manifest else 0,
+        "opened": phase.has_opened(place.now),
         "example_ids": [item.id for item in manifest.items[:3]] if manifest else [],
-    }  # fmt: skip
+    }
 
 
 @require_safe
@@ -45,7 +50,7 @@ def challenge_file(request: HttpRequest, challenge: str, pk: int) -> HttpRespons
 
 @require_safe
 def manifest(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """What the phase expects of an upload, for the client and for scoring at home. Everybody who may
+    """Return what the phase expects of an upload, for the client and for scoring at home. Everybody who may
     see the phase may have it once it has opened: an entry can be checked without an account."""
     found = phase_with_manifest(request.user, challenge, phase)
     response = JsonResponse(found.manifest_data, json_dumps_params={"indent": 1, "ensure_ascii": False})

@@ -21,7 +21,8 @@ from submissions.forms import UploadForm
 from submissions.lookup import phase_for
 from submissions.models import Phase, Status, Submission, Team
 from submissions.permissions import Viewer, require
-from submissions.storage import stored_files, uploads
+from submissions.storage import uploads
+from submissions.storage.store import StorageError, disk_errors
 
 FORM_BYTES = 1_000_000  # what the other fields of the form may take
 
@@ -29,14 +30,14 @@ FORM_BYTES = 1_000_000  # what the other fields of the form may take
 @csrf_exempt  # checked below, once the body has been read to where it belongs
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """What is still to be done before uploading, what may be uploaded, and the form."""
+    """Return what is still to be done before uploading, what may be uploaded, and the form."""
     found = phase_for(request.user, challenge, phase)
     if request.method != "POST":
         return _page(request, found, UploadForm())
     require(request.user, "phase.upload", found)  # before anything is read
     try:
         _read_body(request, found)
-    except (Refused, stored_files.StorageError) as refused:
+    except (Refused, StorageError) as refused:
         return _page(request, found, _refused(UploadForm(), refused), 409)
     return _receive(request, found)
 
@@ -49,7 +50,7 @@ def _read_body(request: HttpRequest, phase: Phase) -> None:
     if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
         raise Refused(f"This file is larger than the {most:,} bytes this phase takes; make it smaller.", "too_large")
     request.upload_handlers = [TemporaryFileUploadHandler(request)]
-    with stored_files.disk_errors():
+    with disk_errors():
         request.POST  # noqa: B018  reading it is what fills the disk
 
 
@@ -63,7 +64,7 @@ def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
     try:
         path = Path(file.temporary_file_path())
         submission = uploads.send_whole(request.user, phase, path, file_name=file.name, **texts)
-    except (Refused, stored_files.StorageError) as refused:
+    except (Refused, StorageError) as refused:
         return _page(request, phase, _refused(form, refused), 409)
     messages.success(request, f"{file.name} has arrived as entry #{submission.number}.")
     return redirect("entry", submission.pk)
@@ -98,9 +99,18 @@ def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 20
     # One that is not finished can be gone on with, also when nothing new could be begun.
     may_send = allowed and (unfinished.exists() or (not closed and quota is not None and quota.allowed))
     context = {
-        "challenge": phase.challenge, "phase": phase, "here": "upload", "now": now, "form": form, "team": team,
-        "allowed": allowed, "closed": closed, "quota": quota, "max_bytes": phase.max_bytes(),
-        "unfinished": unfinished, "may_send": may_send,
+        "challenge": phase.challenge,
+        "phase": phase,
+        "here": "upload",
+        "now": now,
+        "form": form,
+        "team": team,
+        "allowed": allowed,
+        "closed": closed,
+        "quota": quota,
+        "max_bytes": phase.max_bytes(),
+        "unfinished": unfinished,
+        "may_send": may_send,
         "missing": [step for step in steps(viewer, phase)[:-1] if not step.done],
-    }  # fmt: skip
+    }
     return render(request, "submissions/upload.html", context, status=status)

@@ -64,11 +64,15 @@ NETWORK = {"httpx", "requests", "urllib3", "socket"}
 def imports(path: Path) -> Iterator[str]:
     """Dotted names imported anywhere in the file, inside functions too."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        yield from names_of(node)
+
+
+def names_of(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, f"line {node.lineno}: relative import of {node.module}"
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def files(*parts: str) -> Iterator[Path]:
@@ -82,6 +86,58 @@ def test_lower_rooms_never_import_upper_ones():
         for path in files(room):
             for name in imports(path):
                 assert name.split(".")[0] not in ROOMS[n + 1 :], f"{path} imports {name}"
+
+
+def graph(*rooms: str) -> dict[str, set[str]]:
+    """Every module of the rooms but the migrations, and the modules among them that it loads, inside functions too.
+
+    Whoever imports a module of a package from outside loads the package itself; what only a type checker reads is not loaded.
+    """
+    paths = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in files(*rooms)}
+    modules = {name: path for path, name in paths.items() if "migrations" not in path.parts}
+    found = {}
+    for module, path in modules.items():
+        tree = ast.parse(path.read_text())
+        guarded = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")]
+        unread = {id(inner) for node in guarded for inner in ast.walk(node)}
+        names = [name for node in ast.walk(tree) if id(node) not in unread for name in names_of(node)]
+        parents = [".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 1)]
+        outside = [name for name in parents if not module.startswith(f"{name}.")]
+        found[module] = {name for name in [*names, *outside] if name in modules and name != module}
+    return found
+
+
+def circles(loads: dict[str, set[str]]) -> list[list[str]]:
+    """The sets of modules each of which leads to each other one (Tarjan's strongly connected components of more than one)."""
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(module: str) -> None:
+        number[module] = low[module] = len(number)
+        stack.append(module)
+        for other in loads[module]:
+            if other not in number:
+                visit(other)
+                low[module] = min(low[module], low[other])
+            elif other in stack:
+                low[module] = min(low[module], number[other])
+        if low[module] == number[module]:
+            at = stack.index(module)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for module in loads:
+        if module not in number:
+            visit(module)
+    return found
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    assert circles(graph(*ROOMS)) == []
+
+
+def test_a_circle_is_found_through_a_third_module():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == [["a", "b", "c"]]
 
 
 def test_pure_folders_use_no_framework_no_queue_no_network():

@@ -19,7 +19,7 @@ from submissions import throttling
 from submissions.errors import Refused
 from submissions.lookup import row_number
 from submissions.models import Phase
-from submissions.storage.stored_files import StorageError
+from submissions.storage.store import StorageError
 
 
 @organizer_of_measured_phase

@@ -16,7 +16,7 @@ from leaderboard.bundle.show import lines
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
 from submissions.models import Challenge
-from submissions.storage.stored_files import StorageError
+from submissions.storage.store import StorageError
 
 
 class Command(BaseCommand):

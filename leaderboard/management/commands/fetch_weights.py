@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation.networks import fetch_command
 from evaluation.networks.weights import WeightsError
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 
 
 class Command(BaseCommand):
@@ -33,5 +34,5 @@ class Command(BaseCommand):
             return stored_files.store().local_path(key)
         except FileNotFoundError as error:
             raise CommandError(f"There is nothing at {source}.") from error
-        except stored_files.StorageError as error:
+        except StorageError as error:
             raise CommandError(str(error)) from error

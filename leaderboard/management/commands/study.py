@@ -17,7 +17,7 @@ from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.folder import CannotExport, write_study
 from leaderboard.studies.judge.answers import runs_of, table
 from submissions.models import Phase
-from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -66,7 +66,7 @@ class Command(BaseCommand):
     def _import(self, phase: Phase, options: dict) -> None:
         bad = [text for text in options["column"] if not text.partition("=")[2]]
         if bad or not SLUG.fullmatch(options["slug"]):
-            what = f"--column {bad[0]!r} is not of the form COLUMN=NAME" if bad else f"{options['slug']!r} is no address"
+            what = f"--column {bad[0]!r} is not of the form COLUMN=NAME" if bad else f"{options['slug']!r} is not an address"
             raise CommandError(f"{what}; use small letters, digits and hyphens for the address.")
         try:
             columns = dict(text.split("=", 1) for text in options["column"])
@@ -117,7 +117,7 @@ class Command(BaseCommand):
     def _export_folder(self, study: Study, folder: Path) -> None:
         try:
             written = write_study(study, folder)
-        except (CannotExport, stored_files.StorageError, OSError) as error:
+        except (CannotExport, StorageError, OSError) as error:
             raise CommandError(str(error)) from None
         entries = f"{written.entries} {'entry' if written.entries == 1 else 'entries'}"
         self.stdout.write(f"{written.answers:,} answers on {written.samples} samples and {entries} with files are in {folder}.")

@@ -19,6 +19,7 @@ from evaluation.work.sweep import sweep
 from submissions.errors import Refused
 from submissions.models import Phase, Status, Submission
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 from tests.support.factories import archive, gables, perturbed, received
 from tests.support.processes import Worker, end_leases, wait_until
 
@@ -362,14 +363,14 @@ def test_a_row_that_cannot_be_closed_does_not_keep_the_sweeper_from_the_others(p
     nudges = []
     monkeypatch.setattr("submissions.wake.send", lambda name, times=1: nudges.append(name))
     monkeypatch.setattr("submissions.storage.stored_files.clean_uploads", broken_storage)
-    with pytest.raises(stored_files.StorageError):
+    with pytest.raises(StorageError):
         sweep()
     assert nudges == ["work"], "the entry that waits is announced"
     assert {Submission.objects.get(pk=it.pk).status for it in (entry, waiting)} == {Status.SCORING, Status.RECEIVED}
 
 
 def broken_storage() -> int:
-    raise stored_files.StorageError("The file storage does not answer.")
+    raise StorageError("The file storage does not answer.")
 
 
 def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monkeypatch):
@@ -377,7 +378,7 @@ def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monk
 
     class Away:
         def local_path(self, key: str):
-            raise stored_files.StorageError("The file storage does not answer.")
+            raise StorageError("The file storage does not answer.")
 
     there = stored_files.store
     for status in (Status.RECEIVED, Status.SCORING):

@@ -81,13 +81,13 @@ def test_each_worker_does_the_parts_of_its_queue_and_the_values_are_the_same(ent
 
 
 def test_pictures_take_what_was_prepared_for_their_maps(entry):
-    from evaluation.work import reference_cache, view_images
+    from evaluation.work import view_images
 
     worker.drain("cpu")
     worker.drain("gpu")
     evaluation = Evaluation.objects.get()
     gpu = Part.objects.get(device="gpu")
-    key = reference_cache.key_of(evaluation.batch, gpu.slugs, gpu.start, gpu.stop)
+    key = evaluation.batch.cache_key(gpu.slugs, gpu.start, gpu.stop)
     assert view_images._prepared(evaluation, "garden/view_1").endswith(key.rpartition("/")[2])
     run = PictureRun.request(evaluation, "garden", ["garden/view_1", "garden/view_2"])
     worker.drain("cpu")

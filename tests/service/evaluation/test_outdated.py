@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PropertyRun, Score
-from evaluation.work import missing_weights, properties, reference_cache, worker
+from evaluation.work import missing_weights, properties, worker
 from evaluation.work.sandbox import JobFailed, job_folder, sandbox
 from evaluation.work.sweep import sweep
 from submissions.models import Status, Submission
@@ -183,11 +183,11 @@ def test_the_scoring_process_itself_refuses_what_its_code_does_not_compute(phase
 def test_what_was_prepared_for_a_part_is_that_of_the_columns_it_scores(phase, people, references, monkeypatch):
     uploaded(phase, people, references)
     batch, part = EvaluationBatch.current(phase), Part.objects.first()
-    whole = reference_cache.key_of(batch, part.slugs, part.start, part.stop)
+    whole = batch.cache_key(part.slugs, part.start, part.stop)
     set_version(monkeypatch, RAISED)
-    assert whole != reference_cache.key_of(batch, part.slugs, part.start, part.stop)
+    assert whole != batch.cache_key(part.slugs, part.start, part.stop)
     rest = [slug for slug in part.slugs if slug != RAISED]
-    assert reference_cache.key_of(batch, part.slugs, part.start, part.stop) == reference_cache.key_of(batch, rest, part.start, part.stop)
+    assert batch.cache_key(part.slugs, part.start, part.stop) == batch.cache_key(rest, part.start, part.stop)
 
 
 def test_properties_are_not_measured_on_by_code_of_another_version(phase, monkeypatch):

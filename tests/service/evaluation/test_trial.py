@@ -12,7 +12,7 @@ from django.urls import reverse
 from evaluation.models import Evaluation, EvaluationBatch, Reference, Score, Trial
 from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.networks.gate.trial import verdict
-from evaluation.work import reference_cache, trials
+from evaluation.work import trials
 from evaluation.work.sandbox import sandbox
 from leaderboard.boards import build
 from leaderboard.models import Snapshot
@@ -195,7 +195,7 @@ class TestOtherCleanViews:
         old, new = batches
         assert old.metrics[0]["fingerprint"] == new.metrics[0]["fingerprint"] and old.item_ids == new.item_ids
         assert old.pk != new.pk and old.reference.sha256 != new.reference.sha256
-        assert reference_cache.key_of(old, ["pieces"], 0, 2) != reference_cache.key_of(new, ["pieces"], 0, 2)
+        assert old.cache_key(["pieces"], 0, 2) != new.cache_key(["pieces"], 0, 2)
 
     def test_the_board_has_values_of_one_of_them_alone(self, batches):
         old, new = batches

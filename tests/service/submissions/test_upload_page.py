@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import timedelta
 
@@ -146,7 +147,7 @@ def test_a_full_disk_is_a_sentence_on_the_page(people, phase, page, monkeypatch)
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(stored_files.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     answer = browser(people.owner).post(page, form())
     assert answer.status_code == 409 and "disk is full" in answer.content.decode()
     assert not phase.submissions.counted().exists()

@@ -9,7 +9,7 @@ from django.db import connection
 
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, PropertyRun
-from evaluation.properties import datasets, suite
+from evaluation.properties import datasets, measure, suite
 from evaluation.properties.suite import Dataset, Table
 from evaluation.work import properties, worker
 from evaluation.work.sandbox import JobFailed
@@ -87,7 +87,7 @@ class TestSlices:
             run.refresh_from_db()
             assert (run.lease_token is None and run.attempts == 0) or run.state == PropertyRun.State.DONE
         assert rounds > 1 and run.done == run.total == 3 * 17 and run.outcomes == []
-        whole = suite.run("corner_f1", TIGHT, few, DATASET)
+        whole = measure.run("corner_f1", TIGHT, few, DATASET)
         assert rates(run.as_table()) == rates(whole) and (run.passed, run.of) == (whole.passed, whole.of)
         assert run.as_table().fingerprint == run.fingerprint
 

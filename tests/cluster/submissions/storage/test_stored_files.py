@@ -14,6 +14,8 @@ import pytest
 from submissions.errors import Refused
 from submissions.models import Status, Submission
 from submissions.storage import stored_files, uploads
+from submissions.storage.local import STALE_SECONDS
+from submissions.storage.store import MOST_PARTS, PartsMissing, StorageError, chosen_part_size, part_plan
 
 MIB = 1024 * 1024
 
@@ -88,8 +90,8 @@ def test_a_write_that_breaks_off_leaves_nothing_and_harms_nothing(local, monkeyp
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(stored_files.os, "replace", full)
-    with pytest.raises(stored_files.StorageError, match="disk is full"):
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(StorageError, match="disk is full"):
         local.save_bytes("kept", b"new")
     assert local.read("kept") == b"old" and not list((local.root / ".new").iterdir())
 
@@ -97,7 +99,7 @@ def test_a_write_that_breaks_off_leaves_nothing_and_harms_nothing(local, monkeyp
 def test_a_folder_that_cannot_be_written_is_one_sentence(local):
     local.root.mkdir()
     (local.root / "file").write_bytes(b"")
-    with pytest.raises(stored_files.StorageError, match="cannot use its disk"):
+    with pytest.raises(StorageError, match="cannot use its disk"):
         local.save_bytes("file/below", b"x")
 
 
@@ -118,16 +120,16 @@ def test_an_s3_server_that_is_away_is_one_sentence(settings, tmp_path):
     settings.HOME, settings.S3_BUCKET, settings.S3_ENDPOINT = tmp_path, "nowhere", "http://127.0.0.1:9"
     settings.S3_PUBLIC_ENDPOINT, settings.S3_ACCESS_KEY, settings.S3_SECRET_KEY = "", "a", "b"
     for act in (lambda s: s.read("k"), lambda s: s.exists("k"), lambda s: s.save_bytes("k", b""), lambda s: s.start_upload("k", "x", 1)):
-        with pytest.raises(stored_files.StorageError, match="does not answer"):
+        with pytest.raises(StorageError, match="does not answer"):
             act(stored_files.store())
 
 
 def test_a_bucket_that_is_not_there_is_one_sentence(s3, settings, tmp_path):
     settings.S3_BUCKET = "no-such-bucket"
-    with pytest.raises(stored_files.StorageError, match=r"NoSuchBucket"):
+    with pytest.raises(StorageError, match=r"NoSuchBucket"):
         stored_files.store().save_bytes("k", b"x")
     (tmp_path / "file").write_bytes(b"x")
-    with pytest.raises(stored_files.StorageError, match="does not take it"):
+    with pytest.raises(StorageError, match="does not take it"):
         stored_files.store().save_file("k", tmp_path / "file")
 
 
@@ -167,7 +169,7 @@ def test_parts_are_joined_in_order_whatever_order_they_come_in(local):
 
 def test_a_part_that_is_cut_short_is_not_there(local):
     notes = local.start_upload("submissions/1", "x.zip", 1_500)
-    with pytest.raises(stored_files.PartsMissing):
+    with pytest.raises(PartsMissing):
         local.save_part(notes, 1, io.BytesIO(b"x" * 999))
     assert local.parts_done(notes) == [] and len(list(local.uploads.rglob("*.part"))) == 0
 
@@ -191,7 +193,7 @@ def test_two_different_joins_of_one_upload_lie_under_two_keys(local):
 
 def test_temporary_files_are_swept_when_nobody_can_still_be_writing(local):
     (local.root / ".new").mkdir(parents=True)
-    for name, age in (("old", 2 * stored_files.STALE_SECONDS), ("fresh", 10)):
+    for name, age in (("old", 2 * STALE_SECONDS), ("fresh", 10)):
         path = local.root / ".new" / name
         path.write_bytes(b"x")
         os.utime(path, (time.time() - age, time.time() - age))
@@ -201,8 +203,8 @@ def test_temporary_files_are_swept_when_nobody_can_still_be_writing(local):
 def test_many_parts_are_made_larger_instead(settings):
     settings.UPLOAD_PART_BYTES = 1_000
     size = 50_000_000
-    chosen = stored_files.chosen_part_size(size)
-    assert len(stored_files.part_plan(size, chosen)) <= stored_files.MOST_PARTS and sum(stored_files.part_plan(size, chosen)) == size
+    chosen = chosen_part_size(size)
+    assert len(part_plan(size, chosen)) <= MOST_PARTS and sum(part_plan(size, chosen)) == size
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shutil
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from django.utils import timezone
 from submissions.errors import Refused
 from submissions.models import Status, Submission
 from submissions.storage import stored_files, uploads
+from submissions.storage.store import StorageError
 
 DATA = os.urandom(2_500)
 
@@ -176,8 +178,8 @@ def test_people_who_do_not_take_part_cannot_reserve(phase, people, name):
 
 
 def test_a_full_disk_is_one_sentence_and_uses_up_nothing(phase, people, monkeypatch):
-    monkeypatch.setattr(stored_files.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10}))
-    with pytest.raises(stored_files.StorageError, match="disk is full"):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10}))
+    with pytest.raises(StorageError, match="disk is full"):
         start(people.owner, phase)
     assert phase.submissions.get().status == Status.CANCELLED and not phase.submissions.counted().exists()
 
@@ -190,8 +192,8 @@ def test_a_disk_that_fills_up_while_joining_loses_no_part(phase, people, monkeyp
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(stored_files.os, "replace", full)
-        with pytest.raises(stored_files.StorageError, match="disk is full"):
+        patched.setattr(os, "replace", full)
+        with pytest.raises(StorageError, match="disk is full"):
             uploads.finish(submission)
     submission.refresh_from_db()
     assert submission.status == Status.UPLOADING and uploads.offer(submission).parts_done == [1, 2, 3]
@@ -274,7 +276,7 @@ def test_a_file_that_the_storage_cannot_remove_now_is_removed_by_a_later_sweep(p
     entry = ended(phase, people, Status.REJECTED, 30)
 
     def away(self, key):
-        raise stored_files.StorageError("The storage does not answer.")
+        raise StorageError("The storage does not answer.")
 
     with monkeypatch.context() as patched:
         patched.setattr(type(stored_files.store()), "delete", away)

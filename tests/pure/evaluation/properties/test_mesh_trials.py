@@ -76,7 +76,7 @@ def test_symmetry_and_triangles_use_noise_of_half_a_percent():
 
 def test_a_mesh_metric_is_measured_on_them():
     few = {name: MESHES[name] for name in ("mesh_01", "mesh_02")}
-    table = suite.run("chamfer_l1", {"n": 500}, few, Dataset("two", "two meshes", 2, True))
+    table = measure.run("chamfer_l1", {"n": 500}, few, Dataset("two", "two meshes", 2, True))
     assert list(table.tests) == [test.id for test in suite.tests_of("mesh")]
     rates = {name: rate.rate for name, rate in table.tests.items()}
     assert rates["identity"] == rates["near_identity"] == rates["mono_noise"] == 1.0

@@ -76,7 +76,7 @@ def test_symmetry_and_triangles_use_noise_of_eight_levels_and_a_shift_by_a_tenth
     ],
 )
 def test_metrics_of_renders_are_measured(x, key, params, fails):
-    table = suite.run(key, params, {"room_000": x}, Dataset("one", "one view", 1, True))
+    table = measure.run(key, params, {"room_000": x}, Dataset("one", "one view", 1, True))
     assert list(table.tests) == [test.id for test in suite.tests_of("render")] and table.ms_per_sample > 0
     rates = {name: rate.rate for name, rate in table.tests.items()}
     assert rates["near_identity"] == 1.0 and rates["triangle_rand_other"] is None

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from evaluation.properties import slices, suite
+from evaluation.properties import measure, slices
 from evaluation.properties.slices import Progress
 from evaluation.properties.suite import Dataset
 from evaluation.synthetic.houses import houses
@@ -28,7 +28,7 @@ def test_slices_of_any_length_add_up_to_the_table(key, params, seconds):
         rounds += 1
     outcomes = found.outcomes
     assert rounds == (1 if seconds == 1e9 else rounds) and (seconds or rounds > 3 * 50)
-    whole = suite.run(key, params, ITEMS, DATASET)
+    whole = measure.run(key, params, ITEMS, DATASET)
     assert replace(slices.table(metric, DATASET, outcomes, 0.0), made="") == replace(whole, made="", ms_per_sample=0.0)
 
 

@@ -29,7 +29,7 @@ FAST = [key for key in WIREFRAME if key not in SLOW]
 
 @pytest.fixture(scope="module")
 def fast() -> dict[str, Table]:
-    return {table.key: table for table in suite.run_all([(key, {}, None) for key in FAST], HOUSES, DATASET)}
+    return {table.key: table for table in measure.run_all([(key, {}, None) for key in FAST], HOUSES, DATASET)}
 
 
 def test_the_wireframe_tests_are_the_seventeen_in_their_order():
@@ -119,23 +119,23 @@ def test_a_metric_without_a_value_is_skipped(monkeypatch):
     spec = fake_metrics.spec(fake_metrics.null_where_the_reference_has_no_edge)
     monkeypatch.setattr(registry, "REGISTRY", {**registry.REGISTRY, key: spec})
     bare = {name: replace(frame, edges=frame.edges[:0]) for name, frame in list(HOUSES.items())[:1]}
-    table = suite.run(key, {}, HOUSES | {"bare": bare["house_01"]}, Dataset("d", "d", 9, True))
+    table = measure.run(key, {}, HOUSES | {"bare": bare["house_01"]}, Dataset("d", "d", 9, True))
     assert table.tests["identity"] == Rate(0.0, None, None, 8, 1)
 
 
 def test_the_mean_of_damage_does_not_depend_on_which_metrics_look(fast):
-    alone = suite.run("edge_f1", {}, HOUSES, DATASET)
+    alone = measure.run("edge_f1", {}, HOUSES, DATASET)
     assert alone.tests == fast["edge_f1"].tests
     few = dict(list(HOUSES.items())[:3])
-    assert suite.run("edge_f1", {}, dict(reversed(few.items())), DATASET).tests == suite.run("edge_f1", {}, few, DATASET).tests
+    assert measure.run("edge_f1", {}, dict(reversed(few.items())), DATASET).tests == measure.run("edge_f1", {}, few, DATASET).tests
 
 
 def test_processes_that_share_the_houses_find_the_same():
     few = dict(list(HOUSES.items())[:3])
     metrics = [("corner_f1", {"tau": 0.3}, None), ("edge_recall", {}, None)]
     seen: list[tuple[int, int]] = []
-    one = suite.run_all(metrics, few, DATASET)
-    two = suite.run_all(metrics, few, DATASET, lambda done, total: seen.append((done, total)), jobs=2)
+    one = measure.run_all(metrics, few, DATASET)
+    two = measure.run_all(metrics, few, DATASET, lambda done, total: seen.append((done, total)), jobs=2)
     assert [table.tests for table in one] == [table.tests for table in two] and seen == [(1, 3), (2, 3), (3, 3)]
     assert one[0].params["tau"] == 0.3 and one[0].fingerprint != registry.fingerprint("corner_f1", {})
 
@@ -167,7 +167,7 @@ def test_metrics_measured_together_fare_as_they_do_alone():
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, monkeypatch):
     few = dict(list(HOUSES.items())[:3])
     metrics = [("corner_f1", {}, None), ("edge_recall", {}, None)]
-    whole = suite.run_all(metrics, few, DATASET)
+    whole = measure.run_all(metrics, few, DATASET)
     asked = []
     measured = measure.outcomes_of
 
@@ -179,29 +179,29 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, monkeypatch):
 
     monkeypatch.setattr(measure, "outcomes_of", killed)
     with pytest.raises(KeyboardInterrupt):
-        suite.run_all(metrics, few, DATASET, kept_in=tmp_path)
+        measure.run_all(metrics, few, DATASET, kept_in=tmp_path)
     monkeypatch.setattr(measure, "outcomes_of", lambda *task: asked.append((task[1], [m[0] for m in task[0]])) or measured(*task))
     (torn,) = tmp_path.glob("edge_recall.*")
     torn.write_bytes(torn.read_bytes()[:-10])  # in the middle of a line, as a machine that stopped may leave it
     seen: list[tuple[int, int]] = []
-    again = suite.run_all(metrics, few, DATASET, lambda done, total: seen.append((done, total)), kept_in=tmp_path)
+    again = measure.run_all(metrics, few, DATASET, lambda done, total: seen.append((done, total)), kept_in=tmp_path)
     assert [table.tests for table in again] == [table.tests for table in whole] and seen == [(1, 3), (2, 3), (3, 3)]
     assert asked[3:] == [("house_02", ["edge_recall"]), ("house_03", ["corner_f1", "edge_recall"])]
-    assert suite.run_all(metrics, few, DATASET, jobs=2, kept_in=tmp_path)[1].tests == whole[1].tests and len(asked) == 5
+    assert measure.run_all(metrics, few, DATASET, jobs=2, kept_in=tmp_path)[1].tests == whole[1].tests and len(asked) == 5
 
 
 def test_what_is_kept_is_used_for_the_same_metric_on_the_same_models_only(tmp_path):
     few = dict(list(HOUSES.items())[:2])
     moved = few | {"house_02": replace(few["house_02"], vertices=few["house_02"].vertices + 1e-9)}
     for models in (few, few, moved, dict(reversed(few.items()))):
-        suite.run_all([("corner_f1", {}, None)], models, DATASET, kept_in=tmp_path)
-    suite.run_all([("corner_f1", {"tau": 0.3}, None)], few, DATASET, kept_in=tmp_path)
+        measure.run_all([("corner_f1", {}, None)], models, DATASET, kept_in=tmp_path)
+    measure.run_all([("corner_f1", {"tau": 0.3}, None)], few, DATASET, kept_in=tmp_path)
     assert sorted(len(path.read_text().splitlines()) for path in tmp_path.iterdir()) == [2, 2, 2, 2]
 
 
 def test_metrics_of_two_families_are_not_measured_together():
     with pytest.raises(ValueError, match="one family at a time"):
-        suite.run_all([("corner_f1", {}, None), ("chamfer_l1", {}, None)], HOUSES, DATASET)
+        measure.run_all([("corner_f1", {}, None), ("chamfer_l1", {}, None)], HOUSES, DATASET)
 
 
 def test_what_every_correct_implementation_satisfies(fast):

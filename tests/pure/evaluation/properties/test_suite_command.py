@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.metrics import registry
-from evaluation.properties import suite
+from evaluation.properties import measure
 from evaluation.properties.suite import Dataset, Table
 from evaluation.synthetic.houses import houses
 from submissions.formats.wireframe.wireframe_files import write_obj
@@ -31,7 +31,7 @@ def test_procedural_houses_give_the_tables_of_the_suite(run):
     code, out, _ = run(*FAST, "--param", "corner_f1.tau=0.3", "--houses", 3, "--json")
     rows = json.loads(out)
     assert code == 0 and [row.pop("slug") for row in rows] == ["corner_f1", "wed_mnn"]
-    expected = suite.run("corner_f1", {"tau": 0.3}, houses(3), Dataset("houses_3", "3 procedural houses", 3, True))
+    expected = measure.run("corner_f1", {"tau": 0.3}, houses(3), Dataset("houses_3", "3 procedural houses", 3, True))
     found = Table.from_dict(rows[0])
     assert (found.params, found.tests, found.dataset) == (expected.params, expected.tests, expected.dataset)
     assert found.fingerprint == registry.fingerprint("corner_f1", {"tau": 0.3})

@@ -11,12 +11,12 @@ from django.conf import settings
 
 from evaluation.metrics import prepared
 from evaluation.models import EvaluationBatch, PhaseMetric, Score
-from evaluation.work import reference_cache
 from evaluation.work.sandbox import JobFailed, sandbox
 from evaluation.work.worker import drain
 from leaderboard.bundle.apply import remove_phase
 from submissions.storage import stored_files
-from submissions.storage.stored_files import LocalStore, StorageError
+from submissions.storage.local import LocalStore
+from submissions.storage.store import StorageError
 from tests.support.factories import PhaseFactory, archive, give_reference, perturbed, received
 
 pytestmark = pytest.mark.django_db
@@ -160,5 +160,5 @@ def test_a_file_that_cannot_be_deleted_is_left(monkeypatch):
         raise StorageError("The storage does not answer.")
 
     monkeypatch.setattr(LocalStore, "delete", away)
-    reference_cache.drop("prepared/1/x")
+    stored_files.try_delete("prepared/1/x")
     assert not stored_files.store().exists("prepared/1/x")

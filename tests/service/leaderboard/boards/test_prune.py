@@ -12,12 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
-from evaluation.work import reference_cache
 from leaderboard.boards import prune
 from leaderboard.management.commands import sweep
 from leaderboard.models import Snapshot
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
+from submissions.storage.local import LocalStore
+from submissions.storage.store import StorageError
 from tests.support.factories import PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry
 
@@ -154,7 +155,7 @@ def _team(phase):
 @pytest.fixture
 def stored(settings, tmp_path, monkeypatch):
     """`stored("geometry/1/a.json")` puts a file there; the keys that are left are `stored.left()`. All of them are old."""
-    where = stored_files.LocalStore(tmp_path / "files", tmp_path / "uploads")
+    where = LocalStore(tmp_path / "files", tmp_path / "uploads")
     monkeypatch.setattr(stored_files, "store", lambda: where)
 
     def put(*keys: str) -> None:
@@ -187,7 +188,7 @@ class TestFiles:
 
     def test_what_is_prepared_stays_while_something_is_scored_with_it(self, phase, stored):
         batch = EvaluationBatch.current(phase)
-        needed = sorted(reference_cache.keys_of(batch))
+        needed = sorted(batch.cache_keys())
         stored(*needed, f"prepared/{phase.pk}/old", f"prepared/{phase.pk + 1000}/x")
         assert len(needed) == 4 and prune.prune_files(in_days(2)) == 2 and stored.left() == needed
         EvaluationBatch.objects.filter(pk=batch.pk).update(state=EvaluationBatch.State.RETIRED)
@@ -197,7 +198,7 @@ class TestFiles:
         building = EvaluationBatch.objects.create(
             phase=phase, reference=phase.references.get(), metrics=EvaluationBatch.current(phase).metrics, unit_scale=0.5
         )
-        stored(*reference_cache.keys_of(building))
+        stored(*building.cache_keys())
         assert prune.prune_files(in_days(2)) == 0
 
     def test_a_round_that_is_stopped_loses_nothing_and_the_next_goes_on(self, phase, stored, monkeypatch):
@@ -207,7 +208,7 @@ class TestFiles:
         def stops(key):
             calls.append(key)
             if len(calls) == 2:
-                raise stored_files.StorageError("The file storage does not answer.")
+                raise StorageError("The file storage does not answer.")
             delete(key)
 
         monkeypatch.setattr(stored_files.store(), "delete", stops)

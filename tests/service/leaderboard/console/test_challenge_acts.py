@@ -125,7 +125,7 @@ def test_going_public_is_confirmed(desk, challenge, at):
 
 def test_a_wrong_address_on_the_list_is_named(desk, challenge, at):
     answer = desk.post(at("access/"), {"visibility": "private", "admitted_emails": "ann"})
-    assert "“ann” is no e-mail address" in answer.content.decode()
+    assert "“ann” is not a valid e-mail address" in answer.content.decode()
 
 
 def test_the_bundle_to_download_holds_the_challenge(desk, phase, at):

@@ -6,6 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from submissions.models import ChallengeFile
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 from tests.support.leaderboard.console.acts import confirm
 
 
@@ -27,7 +28,7 @@ def test_files_are_added_replaced_and_removed(desk, phase, people, at, django_ca
 
 def test_a_full_disk_is_said_on_the_page(desk, phase, at, monkeypatch):
     def full(*arguments):
-        raise stored_files.StorageError("The server's disk is full; try again later.")
+        raise StorageError("The server's disk is full; try again later.")
 
     monkeypatch.setattr(type(stored_files.store()), "save_file", full)
     values = {"act": "add", "title": "", "kind": "input", "phase": "", "file": SimpleUploadedFile("points.zip", b"points")}

@@ -125,7 +125,7 @@ def test_a_spent_budget_is_raised_on_the_page(desk, server, study):
     assert "Budget used up" in page and 'min="4"' in page
     server.behave = brighter
     page = text_of(desk.post(f"{desk.address}{run.pk}/", {"act": "start", "budget": "3,000"}, follow=True))
-    assert "“3,000” is no budget" in page and JudgeRun.objects.get().state == "spent"
+    assert "“3,000” is not a budget" in page and JudgeRun.objects.get().state == "spent"
     desk.post(f"{desk.address}{run.pk}/", {"act": "start", "budget": "30"})
     while ask_due():
         pass

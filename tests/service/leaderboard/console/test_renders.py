@@ -62,7 +62,7 @@ def test_what_may_not_be_meant_is_said_and_stands_in_no_way(desk, phase, at):
 def test_a_broken_reference_is_refused_with_the_file(desk, phase, at):
     files = dict(RENDER.files(rich_views())) | {"garden/001.png": b"nothing"}
     answer = desk.post(at("phases/final/reference/"), upload(zipped(files)), follow=True).content.decode()
-    assert "garden/001.png: is no PNG image" in answer and not phase.references.exists()
+    assert "garden/001.png: is not a PNG image" in answer and not phase.references.exists()
 
 
 def test_background_and_rule_for_sizes_are_fields_of_phases_of_images_only(desk, phase, challenge, at):

@@ -14,6 +14,7 @@ from leaderboard.service import health, traffic
 from leaderboard.service.health import Unready
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 from tests.support.factories import archive, received
 
 LONG_AGO = timedelta(hours=2)
@@ -86,7 +87,7 @@ class TestProbes:
         process("sweeper", worked_at=timezone.now())
 
         def away() -> None:
-            raise stored_files.StorageError("The file storage does not answer; try again later.")
+            raise StorageError("The file storage does not answer; try again later.")
 
         monkeypatch.setattr(stored_files, "store", away)
         answer = client.get("/-/ready")

@@ -17,6 +17,7 @@ from submissions.formats.arrays import Mesh, Wireframe
 from submissions.kinds import WIREFRAME
 from submissions.models import Submission
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 from tests.support.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, gables, give_reference
 from tests.support.leaderboard.scores import entry, with_files
 from tests.support.leaderboard.stats.ballots import vote
@@ -126,7 +127,7 @@ def test_an_analysis_waits_for_the_storage(phase, rows, monkeypatch):
     study = study_of(phase)
 
     def away() -> None:
-        raise stored_files.StorageError("The storage does not answer.")
+        raise StorageError("The storage does not answer.")
 
     with monkeypatch.context() as patch:
         patch.setattr(stored_files, "store", away)

@@ -11,6 +11,7 @@ from django.urls import reverse
 from leaderboard.viewer import mesh_scene, viewer_cache, wireframe_scene
 from submissions.models import Challenge, Phase, Submission
 from submissions.storage import stored_files
+from submissions.storage.store import StorageError
 from tests.support.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, gables, give_reference
 from tests.support.leaderboard.scores import entry, with_files
 
@@ -79,7 +80,7 @@ def test_a_full_disk_costs_the_copy_but_not_the_answer(client, scene, monkeypatc
     _, address, computed = scene
 
     def full(self, key, data):
-        raise stored_files.StorageError("The server's disk is full.")
+        raise StorageError("The server's disk is full.")
 
     monkeypatch.setattr(type(stored_files.store()), "save_bytes", full)
     assert client.get(address).status_code == client.get(address).status_code == 200 and len(computed) == 2

@@ -187,7 +187,7 @@ def test_the_pace_is_kept(server):
 def test_nobody_there_and_no_address(server):
     with client_of(server, patience=0.1, url="http://127.0.0.1:9/v1") as client, pytest.raises(Away, match="cannot be reached"):
         client.ask(question("?"))
-    with client_of(server, url="nonsense") as client, pytest.raises(Refused, match="is no address that can be asked"):
+    with client_of(server, url="nonsense") as client, pytest.raises(Refused, match="is not an address that can be asked"):
         client.ask(question("?"))
 
 

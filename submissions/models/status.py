@@ -1,0 +1,37 @@
+"""An entry's status and flags, and the conditions on them under which a board shows it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class Status(models.TextChoices):
+    """The life of a submission (the only place these words are written)."""
+
+    UPLOADING = "uploading", "Uploading"
+    RECEIVED = "received", "Received"
+    CLAIMED = "claimed", "Claimed by a worker"
+    VALIDATING = "validating", "Checking files"
+    REJECTED = "rejected", "Rejected"
+    SCORING = "scoring", "Scoring"
+    SCORED = "scored", "Scored"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+    @classmethod
+    def in_progress(cls) -> tuple[Status, ...]:
+        return (cls.UPLOADING, cls.RECEIVED, cls.CLAIMED, cls.VALIDATING, cls.SCORING)
+
+    @classmethod
+    def checked(cls) -> tuple[Status, ...]:
+        """Between receipt and the end of validation: what a validating worker may hold."""
+        return (cls.RECEIVED, cls.CLAIMED, cls.VALIDATING)
+
+
+# What of an entry's own columns decides where it is shown; to whom, says submissions.visibility.
+SENT = Q(made_as="")  # by a team, or imported: not made by the service for a study
+STANDING = Q(status=Status.SCORED, withdrawn_at__isnull=True)
+UNFLAGGED = Q(hidden_at__isnull=True, disqualified_at__isnull=True)
+RANKED = SENT & STANDING  # on the board of organizers
+ELIGIBLE = RANKED & UNFLAGGED  # on that of the public
