@@ -60,8 +60,19 @@ class EvaluationAdmin(LookOnly):
 @admin.register(models.Part)
 class PartAdmin(LookOnly):
     list_display = (
-        "pk", "evaluation_id", "device", "slugs", "start", "stop", "state", "attempts", "losses", "worker", "lease_until", "failure",
-    )  # fmt: skip
+        "pk",
+        "evaluation_id",
+        "device",
+        "slugs",
+        "start",
+        "stop",
+        "state",
+        "attempts",
+        "losses",
+        "worker",
+        "lease_until",
+        "failure",
+    )
     list_filter = ("state", "device")
     search_fields = ("=pk", "=evaluation__pk", "worker", "failure", "failure_detail")
     exclude = ("result",)

@@ -39,9 +39,12 @@ def _redis_broker() -> dict:
         "broker_url": settings.BROKER_URL,
         # Nudges older than this are useless; leases, not redelivery, recover lost work.
         "broker_transport_options": {
-            "visibility_timeout": 3600, "socket_timeout": 5, "socket_connect_timeout": 2, "global_keyprefix": f"{settings.REDIS_PREFIX}:",
+            "visibility_timeout": 3600,
+            "socket_timeout": 5,
+            "socket_connect_timeout": 2,
+            "global_keyprefix": f"{settings.REDIS_PREFIX}:",
         },
-    }  # fmt: skip
+    }
 
 
 app.conf.update(

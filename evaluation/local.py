@@ -22,7 +22,7 @@ SHOWN_SAMPLES = 40
 
 
 class CannotScore(ValueError):
-    """What was asked for cannot be done as it stands; the message is one sentence."""
+    """A request that cannot be done as it stands; the message is one sentence."""
 
 
 class Bar(Protocol):
@@ -114,7 +114,7 @@ def score(
 
 
 def _family(metrics: Sequence[str], manifest: Manifest | None, paths: Sequence[Path]) -> Family:
-    """What is to be scored: the manifest says it, else the metrics that are asked for, else the files."""
+    """Return what is to be scored: the manifest says it, else the metrics that are asked for, else the files."""
     if manifest is not None:
         return manifest.kind
     try:
@@ -154,7 +154,7 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
 
 
 def _usable(spec: registry.MetricSpec, family: Family) -> bool:
-    """Whether it is a metric of that kind which can be computed here: the weights it takes by default are there."""
+    """Return whether it is a metric of that kind which can be computed here: the weights it takes by default are there."""
     return spec.family == family.key and not weights.refusal(spec, registry.resolve_params(spec.key, {}))
 
 
@@ -209,7 +209,7 @@ def _manifest(path: Path) -> Manifest:
 
 
 def _plain_manifest(references: Mapping[str, Any], family: Family) -> Manifest:
-    """What a phase with nothing special would expect of these items."""
+    """Return what a phase with nothing special would expect of these items."""
     try:
         return Manifest(
             challenge="",

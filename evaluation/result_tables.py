@@ -161,14 +161,21 @@ def _decimals(text: str) -> int:
 
 
 def column_of(it: ResultColumn, position: int, decimals: int, digest: str) -> dict[str, Any]:
-    """What a batch keeps of the column, in the place of a metric's: `digest` is the table's, so that the values of two tables
+    """Return what a batch keeps of the column, in the place of a metric's: `digest` is the table's, so that the values of two tables
     never share a column."""
     content = json.dumps(["imported", it.slug, it.column, it.higher_is_better, it.unit, digest])
     return {
-        "slug": it.slug, "key": "", "params": {}, "fingerprint": hashlib.sha256(content.encode()).hexdigest(), "title": it.title,
-        "weight": it.weight, "is_primary": it.is_primary, "in_ranking": it.in_ranking, "position": position,
+        "slug": it.slug,
+        "key": "",
+        "params": {},
+        "fingerprint": hashlib.sha256(content.encode()).hexdigest(),
+        "title": it.title,
+        "weight": it.weight,
+        "is_primary": it.is_primary,
+        "in_ranking": it.in_ranking,
+        "position": position,
         "imported": {"higher_is_better": it.higher_is_better, "unit": it.unit, "decimals": decimals},
-    }  # fmt: skip
+    }
 
 
 def spec_of(column: Mapping[str, Any]) -> MetricSpec:
@@ -177,6 +184,17 @@ def spec_of(column: Mapping[str, Any]) -> MetricSpec:
     if declared is None:
         return registry.get(column["key"])
     return MetricSpec(
-        key="", title=column["title"], family="", higher_is_better=declared["higher_is_better"], bounds=(-math.inf, None),
-        unit=declared["unit"], params=(), worst="null", doc="", paper="", function="", needs=(), level="set",
-    )  # fmt: skip
+        key="",
+        title=column["title"],
+        family="",
+        higher_is_better=declared["higher_is_better"],
+        bounds=(-math.inf, None),
+        unit=declared["unit"],
+        params=(),
+        worst="null",
+        doc="",
+        paper="",
+        function="",
+        needs=(),
+        level="set",
+    )

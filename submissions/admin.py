@@ -54,8 +54,19 @@ class PhaseAdmin(LookOnly):
 @admin.register(models.Submission)
 class SubmissionAdmin(LookOnly):
     list_display = (
-        "pk", "number", "method_name", "team", "phase", "status", "attempts", "losses", "worker", "created_at", "finished_at", "failure",
-    )  # fmt: skip
+        "pk",
+        "number",
+        "method_name",
+        "team",
+        "phase",
+        "status",
+        "attempts",
+        "losses",
+        "worker",
+        "created_at",
+        "finished_at",
+        "failure",
+    )
     list_filter = ("status", "phase__challenge", "is_baseline", "is_verified")
     search_fields = ("=pk", "method_name", "team__name", "sha256", "failure", "failure_detail", "worker")
     list_select_related = ("team", "phase__challenge")

@@ -1,4 +1,4 @@
-"""What one viewer does next in a challenge: the short checklist of its overview."""
+"""The short checklist of a challenge's overview: what one viewer does next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the database is the one that this code expects."""
+"""The check that the database is the one that this code expects."""
 
 from __future__ import annotations
 

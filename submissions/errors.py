@@ -1,4 +1,4 @@
-"""What a model method raises when it will not do what was asked."""
+"""The error of a model method that will not do what was asked."""
 
 from __future__ import annotations
 

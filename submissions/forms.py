@@ -17,7 +17,7 @@ LIFETIMES = {"30": "30 days", "90": "90 days", "365": "One year", "0": "Until re
 
 
 class EntryForm(forms.ModelForm):
-    """What a team says about an entry."""
+    """The texts of a team about an entry."""
 
     class Meta:
         model = Submission

@@ -92,8 +92,14 @@ class Leased(models.Model):
     # What is set beside in a row that is given back, and in one that begins anew, with nothing behind it.
     GIVEN_BACK: ClassVar[dict[str, Any]] = {}
     ANEW: ClassVar[dict[str, Any]] = {
-        "lease_token": None, "lease_until": None, "attempts": 0, "losses": 0, "lost": [], "failure": "", "failure_detail": "",
-    }  # fmt: skip
+        "lease_token": None,
+        "lease_until": None,
+        "attempts": 0,
+        "losses": 0,
+        "lost": [],
+        "failure": "",
+        "failure_detail": "",
+    }
 
     lease_token = models.UUIDField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False, db_index=True)
@@ -136,9 +142,13 @@ class Leased(models.Model):
     def give_up(self, sentence: str, detail: str) -> None:
         """Fail the row for good; here for kinds of row that have a State of their own."""
         self.under_lease().update(
-            state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, finished_at=timezone.now(),
-            lease_token=None, lease_until=None,
-        )  # fmt: skip
+            state=self.State.FAILED,
+            failure=sentence[:400],
+            failure_detail=detail,
+            finished_at=timezone.now(),
+            lease_token=None,
+            lease_until=None,
+        )
 
     def lose(self, what: str, now: datetime | None = None) -> bool:
         """Note that the worker which has this row was lost, or the process that worked for it ("was killed", says `what`):
@@ -192,6 +202,6 @@ def machine() -> str:
 
 
 def on_two_machines(machines: Sequence[str]) -> bool:
-    """Whether two of these have neither a name nor a boot in common, so are not the same machine. An empty one tells nothing."""
+    """Return whether two of these have neither a name nor a boot in common, so are not the same machine. An empty one tells nothing."""
     known = [frozenset(one.split()) for one in machines if one]
     return any(one.isdisjoint(other) for one, other in combinations(known, 2))

@@ -1,4 +1,4 @@
-"""What a request points to: the challenge, phase, entry or team of its address, for pages, API, console and rating alike.
+"""The things that requests point to: the challenge, phase, entry or team of its address, for pages, API, console and rating alike.
 
 What somebody may not know of is not there: Http404. What they may know of but not do is PermissionDenied.
 """

@@ -1,4 +1,4 @@
-"""What a phase expects of an upload: items, formats, limits and metrics. Server and client read the same manifest."""
+"""The manifest, what a phase expects of an upload: items, formats, limits and metrics. Server and client read the same manifest."""
 
 import dataclasses
 import json
@@ -58,7 +58,7 @@ class MetricEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What one phase expects. ``unit_scale`` is metres per unit; items are in reference order.
+    """The expectations of one phase. ``unit_scale`` is metres per unit; items are in reference order.
 
     Of images, ``background`` (#rrggbb) is what they are laid on where they are transparent, and ``resize`` says whether
     one of another size is refused ("none") or brought to the reference's ("reference").
@@ -100,7 +100,7 @@ class Manifest:
 
     @property
     def kind(self) -> Family:
-        """What is sent."""
+        """Return what is sent."""
         return FAMILIES[self.family]
 
     @property
@@ -113,7 +113,7 @@ class Manifest:
         return tuple(dict.fromkeys(item.size for item in self.items if all(item.size)))
 
     def reading(self, item: Item | None = None) -> dict[str, Any]:
-        """What the family's readers must know of this phase: nothing, or of images the background, and for an ``item`` its
+        """Return what the family's readers must know of this phase: nothing, or of images the background, and for an ``item`` its
         size and what happens to other sizes."""
         known = self.kind.reading(self.background)
         return known if item is None or not known else {**known, "size": item.size, "resize": self.resize == "reference"}

@@ -139,9 +139,12 @@ def convert(text: str, seconds: float = WALL_SECONDS) -> Converted:
     the wall, and OSError where no process can be started."""
     process = subprocess.Popen(
         [sys.executable, "-m", "submissions.markdown"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).resolve().parent.parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).resolve().parent.parent,
         env={"PATH": os.defpath, "LANG": "C.UTF-8"},
-    )  # fmt: skip
+    )
     try:
         answer, errors = process.communicate(text.encode(errors="replace"), timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -20,7 +20,7 @@ from submissions.visibility import Person, holds, own, public_to, sees_board, se
 
 
 def lacks_second_factor(user) -> bool:
-    """Whether this is a member of staff without the second factor that the setting asks for."""
+    """Return whether this is a member of staff without the second factor that the setting asks for."""
     asked = settings.STAFF_SECOND_FACTOR and user.is_authenticated and user.is_staff
     return bool(asked) and not Authenticator.objects.filter(user=user).exists()
 
@@ -100,7 +100,7 @@ def _see_geometry(v: Viewer, submission: Submission) -> bool:
 
 
 def _see_render(v: Viewer, submission: Submission) -> bool:
-    """What its team has sent, drawn without anything of the reference."""
+    """Return what its team has sent, drawn without anything of the reference."""
     return not submission.phase.is_imported and (v.organizes or _own(v, submission) or _see_geometry(v, submission))
 
 
@@ -148,12 +148,12 @@ def _challenge_of(thing: object) -> Challenge | None:
 
 
 def allowed(user, action: str, thing: object = None, now: datetime | None = None) -> bool:
-    """Whether `user` (anonymous too) may do `action` to `thing` at `now`. Unknown actions: KeyError."""
+    """Return whether `user` (anonymous too) may do `action` to `thing` at `now`. Unknown actions: KeyError."""
     return RULES[action](Viewer(user, _challenge_of(thing), now or timezone.now()), thing)
 
 
 def _lacks_for_upload(v: Viewer, phase: Phase) -> str:
-    """What stands between somebody who may see a phase and an upload there."""
+    """Return what stands between somebody who may see a phase and an upload there."""
     it, challenge = v.participation, phase.challenge
     if it is not None and it.admission == Admission.DECLINED:
         return f"The organizers of {challenge.title} have declined your participation; write to them if you think that is a mistake."

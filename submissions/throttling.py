@@ -59,7 +59,7 @@ class Rate:
         amount, _, window = text.partition("/")
         unit, number = window[-1:], window[:-1]
         if not amount.isdigit() or unit not in _SECONDS or (number and not number.isdigit()):
-            raise ValueError(f"{text!r} is no rate; write for example 60/h")
+            raise ValueError(f"{text!r} is not a rate; write for example 60/h")
         return cls(int(amount), int(number or 1) * _SECONDS[unit])
 
 
@@ -89,7 +89,7 @@ def count(name: str, key: str, rate: Rate, now: float | None = None) -> None:
     if used >= rate.amount:
         retry_at = datetime.fromtimestamp((window + 1) * rate.seconds, UTC)
         wait = max(1, round((window + 1) * rate.seconds - now))
-        raise TooOften(f"That was more than {rate.amount} requests of this kind; go on in {wait} seconds.", retry_at)
+        raise TooOften(f"That was more than {rate.amount} requests of this kind; try again in {wait} seconds.", retry_at)
     cache.set(cache_key, used + 1, rate.seconds + 5)
 
 

@@ -42,7 +42,7 @@ class ReaderFault:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an upload holds and what is wrong with it.
+    """The content of an upload and what is wrong with it.
 
     ``items`` are the readable samples in manifest order, as the family's reader gives them, ``missing`` the ids without
     a file, ``problems`` the first hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
@@ -77,7 +77,7 @@ class _Notes:
             self.problems.append(Problem(file, where, reason))
 
     def error(self, file: str, error: Exception) -> None:
-        """What reading ``file`` raised: the reader's findings, or else a fault of the reader's own. A lack of memory says
+        """Return what reading ``file`` raised: the reader's findings, or else a fault of the reader's own. A lack of memory says
         nothing about either, and goes on to whoever set the limit."""
         if isinstance(error, FormatError):
             for one in error.all():

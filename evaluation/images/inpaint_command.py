@@ -82,7 +82,7 @@ def _inpaint(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> dic
 
 def _references(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise CannotInpaint(f"{folder} is no folder; give one with clean views of the scene.")
+        raise CannotInpaint(f"{folder} is not a folder; give one with clean views of the scene.")
     found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
     if not found:
         raise CannotInpaint(f"{folder} has no image; put clean views of the scene ({', '.join(SUFFIXES)}) into it.")

@@ -174,7 +174,7 @@ def filler(name: str, seconds: float = 600.0) -> Filler:
             f"There is no filler {name!r}; give one of {', '.join(OURS)}, a command with {', '.join(PLACES)}, or package.module.function."
         ) from None
     if not callable(found):
-        raise FillerError(f"{name} is no function of an image and a mask; name one that is.")
+        raise FillerError(f"{name} is not a function of an image and a mask; name one that is.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What the pictures of a view are called. Nothing heavy is imported here. PURE."""
+"""The names of a view's pictures. Nothing heavy is imported here. PURE."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ Made = dict[str, list[int]]  # by name: [width, height] of the large picture
 
 
 def file_name(number: int, name: str) -> str:
-    """Of the picture `name` of the view that stands at `number` in what was asked for."""
+    """The file of the picture `name` of the view that stands at `number` in what was asked for."""
     return f"{number}-{name}.webp"

@@ -1,4 +1,4 @@
-"""What an entry is worth. One module per noun; this is the list of them."""
+"""The models of what an entry is worth. One module per noun; this is the list of them."""
 
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.definition import PhaseMetric, Reference

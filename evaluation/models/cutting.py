@@ -69,7 +69,7 @@ def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), most
 
 @dataclass(frozen=True)
 class Piece:
-    """What a part is to be, and the seconds that it will take, as far as is known."""
+    """A part to be made, and the seconds that it will take, as far as is known."""
 
     device: str
     slugs: list[str]

@@ -92,15 +92,11 @@ class PictureRun(Run):
         every = {**self.made, **made}
         is_done = len(every) == len(self.items)
         state = {"state": self.State.DONE, "finished_at": timezone.now()} if is_done else {}
-        return bool(
-            self.under_lease().filter(state=self.State.WAITING).update(
-                made=every, n_made=len(every), **state, **self.ANEW
-            )
-        )  # fmt: skip
+        return bool(self.under_lease().filter(state=self.State.WAITING).update(made=every, n_made=len(every), **state, **self.ANEW))
 
 
 def digest(evaluation: Evaluation, items: Sequence[str]) -> str:
-    """Of all that the pictures of these items depend on."""
+    """The digest of all that the pictures of these items depend on."""
     batch = evaluation.batch
     columns = [[metric["slug"], metric["fingerprint"]] for metric in batch.metrics]
     facts = [names.VERSION, evaluation.submission.artifact_key, batch.reference.key, batch.unit_scale, sorted(columns), list(items)]

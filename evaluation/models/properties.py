@@ -1,4 +1,4 @@
-"""What a metric satisfies with parameters that no table ships for: measured here, in the background."""
+"""Property tables of metrics with parameters that none ships for: measured here, in the background."""
 
 from __future__ import annotations
 
@@ -98,20 +98,36 @@ class PropertyRun(Run):
         """A slice went well: keep what it measured and let go. False: the lease was lost, nothing was written."""
         per_model = len(tests_of(registry.get(self.key).family))
         return bool(
-            self.under_lease().filter(state=self.State.WAITING).update(
-                outcomes=outcomes, pending=pending, done=sum(map(len, outcomes)), total=n_models * per_model,
-                seconds=self.seconds + seconds, **self.ANEW,
+            self.under_lease()
+            .filter(state=self.State.WAITING)
+            .update(
+                outcomes=outcomes,
+                pending=pending,
+                done=sum(map(len, outcomes)),
+                total=n_models * per_model,
+                seconds=self.seconds + seconds,
+                **self.ANEW,
             )
-        )  # fmt: skip
+        )
 
     def finish(self, table: Table) -> bool:
         """Keep the table, under the current token only; False where that was lost."""
         return bool(
-            self.under_lease().filter(state=self.State.WAITING).update(
-                state=self.State.DONE, table=table.to_dict(), passed=table.passed, of=table.of, outcomes=[], pending=[],
-                done=models.F("total"), finished_at=timezone.now(), lease_token=None, lease_until=None,
+            self.under_lease()
+            .filter(state=self.State.WAITING)
+            .update(
+                state=self.State.DONE,
+                table=table.to_dict(),
+                passed=table.passed,
+                of=table.of,
+                outcomes=[],
+                pending=[],
+                done=models.F("total"),
+                finished_at=timezone.now(),
+                lease_token=None,
+                lease_until=None,
             )
-        )  # fmt: skip
+        )
 
     @property
     def percent(self) -> float:
@@ -128,6 +144,6 @@ class PropertyRun(Run):
 
 
 def is_measurable(spec: registry.MetricSpec) -> bool:
-    """Whether workers run the suite for such a metric: it has tests and a value for a single model, whose pictures have no
+    """Return whether workers run the suite for such a metric: it has tests and a value for a single model, whose pictures have no
     prompts, and needs no accelerator."""
     return spec.device == "cpu" and spec.level != "set" and not spec.wants_prompts and bool(tests_of(spec.family))

@@ -70,9 +70,15 @@ class ResultTable(models.Model):
                 )
             version = (cls.objects.filter(phase=phase).aggregate(n=models.Max("version"))["n"] or 0) + 1
             row = cls.objects.create(
-                phase=phase, version=version, text=text, sha256=digest, file_name=file_name, layout=layout.to_dict(), opinions=opinions,
+                phase=phase,
+                version=version,
+                text=text,
+                sha256=digest,
+                file_name=file_name,
+                layout=layout.to_dict(),
+                opinions=opinions,
                 created_by=actor,
-            )  # fmt: skip
+            )
             batch = row._batch(table, layout, actor)
             for submission, values in zip(row._entries(table, actor), (it.values for it in table.rows), strict=True):
                 row._score(submission, batch, values)
@@ -89,9 +95,14 @@ class ResultTable(models.Model):
             for position, (it, decimals) in enumerate(zip(layout.columns, table.decimals, strict=True))
         ]
         return EvaluationBatch.objects.create(
-            phase=self.phase, results=self, metrics=columns, state=EvaluationBatch.State.CURRENT, reason="imported figures",
-            created_by=actor, switched_at=timezone.now(),
-        )  # fmt: skip
+            phase=self.phase,
+            results=self,
+            metrics=columns,
+            state=EvaluationBatch.State.CURRENT,
+            reason="imported figures",
+            created_by=actor,
+            switched_at=timezone.now(),
+        )
 
     def _entries(self, table: result_tables.Table, actor) -> list[Submission]:
         """An entry for each row, in their order."""

@@ -1,4 +1,4 @@
-"""What workers do for which they may lack something, and what they do a slice at a time."""
+"""Work that a worker may lack something for, and work that is done a slice at a time."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class Run(Leavable):
         abstract = True
 
     def about(self) -> dict[str, object]:
-        """What the log says that it is for."""
+        """Return what the log says that it is for."""
         return {}

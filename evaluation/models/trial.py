@@ -22,7 +22,7 @@ from submissions.leases import LeasedQuerySet
 
 @dataclass(frozen=True)
 class Standing:
-    """Whether a column of a batch may rank, and the sentence that says so.
+    """The standing of a column of a batch: may it rank, and the sentence that says so.
 
     `scenes` are those it ranks by, where it does not rank by all. `trial` is the row whose page has the evidence, if there is one.
     """
@@ -117,13 +117,18 @@ class Trial(Run):
         scenes = gate.scenes_of(spec, column["params"], batch.item_ids)
         total = len(scenes) * gate.MAX_VIEWS * gate.scores_per_subject(spec, column["params"])
         return cls(
-            reference=batch.reference, unit_scale=batch.unit_scale, fingerprint=column["fingerprint"], key=column["key"],
-            params=column["params"], version=gate.VERSION, total=total,
-        )  # fmt: skip
+            reference=batch.reference,
+            unit_scale=batch.unit_scale,
+            fingerprint=column["fingerprint"],
+            key=column["key"],
+            params=column["params"],
+            version=gate.VERSION,
+            total=total,
+        )
 
     @classmethod
     def standings(cls, batch: EvaluationBatch) -> dict[str, Standing]:
-        """Of each column that ranks only after a trial, whether it may, by slug."""
+        """The standings, by slug, of the columns that rank only after a trial."""
         gated = [column for column in batch.metrics if needs_trial(column)]
         if not gated or batch.reference_id is None:
             return {}
@@ -149,9 +154,17 @@ class Trial(Run):
         judged = verdict is not None and len(scenes) == len(self.scene_names)
         if judged:
             values["judged_at"] = timezone.now()
-        taken = self.under_lease().filter(state=self.State.WAITING).update(
-            rows=[*self.rows, *map(asdict, rows)], scenes=scenes, touched_at=timezone.now(), **values, **self.ANEW,
-        )  # fmt: skip
+        taken = (
+            self.under_lease()
+            .filter(state=self.State.WAITING)
+            .update(
+                rows=[*self.rows, *map(asdict, rows)],
+                scenes=scenes,
+                touched_at=timezone.now(),
+                **values,
+                **self.ANEW,
+            )
+        )
         if taken and judged:
             self.reference.phase.touch_board()
             wake.after_commit("boards")
@@ -174,7 +187,7 @@ class Trial(Run):
 
     @property
     def scene_names(self) -> list[str]:
-        """What gets a verdict of its own, in the order in which it is tried."""
+        """Return what gets a verdict of its own, in the order in which it is tried."""
         return gate.scenes_of(self.spec, self.params, self.reference.item_ids)
 
     @property
@@ -187,7 +200,7 @@ class Trial(Run):
 
     @property
     def verdicts(self) -> list[gate.SceneVerdict]:
-        """Of each scene that is done."""
+        """The verdict on each scene that is done."""
         return [gate.SceneVerdict.from_dict(one) for one in self.scenes]
 
     @property
@@ -197,13 +210,13 @@ class Trial(Run):
 
 
 def needs_trial(column: Mapping[str, Any]) -> bool:
-    """Whether a column of a batch ranks only after a trial. Imported figures are other people's, and need none."""
+    """Return whether a column of a batch ranks only after a trial. Imported figures are other people's, and need none."""
     spec = registry.REGISTRY.get(column["key"]) if column["key"] and "imported" not in column else None
     return spec is not None and (bool(gate.kind_of(spec, column["params"])) or is_retired(column))
 
 
 def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
-    """Whether a column may rank, by its trial."""
+    """Return whether a column may rank, by its trial."""
     if is_retired(column):
         return Standing("retired", "Shown, not ranked: in-house weights retired.")
     if not _may_rank(column):
@@ -214,9 +227,10 @@ def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
         return _judged(row)
     if row is None or row.state == Trial.State.WAITING:
         return Standing(
-            "waiting", f"Shown, not ranked yet: it is being tried on the phase's own references ({row.percent if row else 0:.0f} %).",
+            "waiting",
+            f"Shown, not ranked yet: it is being tried on the phase's own references ({row.percent if row else 0:.0f} %).",
             row.pk if row else None,
-        )  # fmt: skip
+        )
     return Standing("failed", f"Shown, not ranked: it could not be tried. {row.failure}", row.pk)
 
 

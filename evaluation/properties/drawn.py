@@ -30,7 +30,7 @@ def _kept() -> dict[str, Any]:
 
 
 def compute(key: str) -> dict[str, Any]:
-    """What ships for `key`."""
+    """Return what ships for `key`."""
     from evaluation.properties import weaknesses  # loads numpy and the metrics, which reading must not
 
     return {"fingerprint": registry.fingerprint(key, {}), "values": [list(it.values()) for it in weaknesses.of(key)]}

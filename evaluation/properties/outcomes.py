@@ -29,7 +29,7 @@ def held(outcome: Plain) -> Outcome:
 
 
 def digest_of(items: Mapping[str, Any]) -> str:
-    """What the models are, their ids and order included: hex, equal only for equal models."""
+    """Return what the models are, their ids and order included: hex, equal only for equal models."""
     found = hashlib.sha256()
     for item_id, item in items.items():
         found.update(f"{item_id}\n".encode())
@@ -41,7 +41,7 @@ def digest_of(items: Mapping[str, Any]) -> str:
 
 
 class Kept:
-    """What one metric was found to do on each model so far, a line per model in a file that is only added to.
+    """The outcomes of one metric on each model so far, a line per model in a file that is only added to.
 
     A line is written when its model is done, so that a run that is killed loses the model it was at. Metrics, suites
     and models that differ in anything have files of their own. OSError where the folder cannot be written to.

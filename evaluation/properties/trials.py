@@ -1,4 +1,4 @@
-"""What the suite does to one model: the pairs whose distances decide its tests."""
+"""The trials of one model: the pairs whose distances decide its tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DRAWN = 1  # raised where other models are to be drawn, and the suite's version 
 
 
 class Question(StrEnum):
-    """What the distances of a trial are asked."""
+    """A question to the distances of a trial."""
 
     MONOTONE = "monotone"
     IDENTITY = "identity"
@@ -51,7 +51,7 @@ def identity(original: Any) -> Trial:
 
 
 def triangle(name: str, start: Any, over: Any, end: Any) -> Trial:
-    """Whether d(start, end) is at most d(start, over) + d(over, end)."""
+    """Return whether d(start, end) is at most d(start, over) + d(over, end)."""
     return Trial(Question.TRIANGLE, (f"triangle_{name}",), ((start, end), (start, over), (over, end)))
 
 

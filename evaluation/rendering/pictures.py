@@ -127,7 +127,7 @@ class _Shader:
         return lit, normal @ self._camera.turn.T.astype(np.float32) * np.array([1, -1, -1], dtype=np.float32)
 
     def _light(self, place: NDArray[np.float32], normal: NDArray[np.float32], ray: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What falls on surfaces, float32[N, 3]."""
+        """Return what falls on surfaces, float32[N, 3]."""
         lighting = self._lighting
         up = (0.5 + 0.5 * normal[:, 2:]).astype(np.float32)
         light = up * np.array(lighting.above, np.float32) + (1 - up) * np.array(lighting.below, np.float32)

@@ -1,4 +1,4 @@
-"""What is drawn: triangles with normals, texture coordinates, materials and the item each belongs to. PURE."""
+"""Triangles to be drawn: triangles with normals, texture coordinates, materials and the item each belongs to. PURE."""
 
 from __future__ import annotations
 

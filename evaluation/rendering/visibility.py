@@ -32,7 +32,7 @@ class Seen:
 
 
 def seen(corners: NDArray[np.float64], camera: Camera, width: int, height: int, back_faces: bool = True) -> Seen:
-    """What a camera sees of triangles float64[T, 3, 3], at width × height samples; without `back_faces`, not their backs."""
+    """Return what a camera sees of triangles float64[T, 3, 3], at width × height samples; without `back_faces`, not their backs."""
     points = camera.seen(corners)
     planes, front = _planes(points, camera, width, height)
     drawn = front != 0 if back_faces else front > 0

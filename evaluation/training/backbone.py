@@ -131,7 +131,7 @@ class Naming:
 
 @torch.no_grad()
 def accuracy(network: nn.Module, data: Crops, size: int) -> dict[str, object]:
-    """Of a network on crops as they are: the share named right, of all and of each class."""
+    """The share of crops, as they are, that a network names right: of all and of each class."""
     side = STORED * 1.1 / MARGIN
     inner = np.array([(STORED - side) / 2] * 2 + [(STORED + side) / 2] * 2)
     said = []

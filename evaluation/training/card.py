@@ -93,7 +93,7 @@ def markdown(card: dict[str, Any]) -> str:
 
 
 def _command(card: dict[str, Any]) -> str:
-    """What makes these weights again."""
+    """Return what makes these weights again."""
     options = {key: card["plan"][key] for key in ("rooms", "steps", "batch", "size", "seed")}
     given = " ".join(f"--{key} {value}" for key, value in options.items())
     return f"python -m evaluation train {card['plan']['network']} {given} --held-out {card['data']['held_out_rooms']}"

@@ -1,4 +1,4 @@
-"""What every training keeps on disk so that it can be interrupted anywhere: weights, optimiser and where it was. PURE."""
+"""The checkpoint of a training, which can be interrupted anywhere: weights, optimiser and where it was. PURE."""
 
 from __future__ import annotations
 

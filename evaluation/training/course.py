@@ -40,7 +40,7 @@ class Plan:
 
 
 class Lesson(Protocol):
-    """What is learnt: the network as it starts, and the loss of a step."""
+    """The task of a training: the network as it starts, and the loss of a step."""
 
     def network(self) -> nn.Module:
         """The untrained network, from torch's seed."""

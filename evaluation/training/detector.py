@@ -83,7 +83,7 @@ def _seen(boxes: np.ndarray, window: np.ndarray, size: int, flip: bool) -> np.nd
 
 @torch.no_grad()
 def found(network: Yolox, scene: Scene, size: int, least: float = LEAST_SCORE) -> Found:
-    """What the detector finds in a view scaled to `size`; boxes in pixels of the view. A cell may name several classes."""
+    """Return what the detector finds in a view scaled to `size`; boxes in pixels of the view. A cell may name several classes."""
     side = scene.image.shape[0]
     image = torch.from_numpy(scene.image).permute(2, 0, 1)[None].float() / 255
     seen = cut(image, np.array([[0, 0, side, side]]), size, np.array([False])).flip(1) * 255
@@ -121,7 +121,7 @@ def figures(network: Yolox, scenes: Sequence[Scene], size: int, progress: Callab
 
 
 def _sure(seen: Sequence[Found], scenes: Sequence[Scene]) -> dict[str, object]:
-    """What is left of the detections at a score of SURE, judged at an overlap of 0.5."""
+    """Return what is left of the detections at a score of SURE, judged at an overlap of 0.5."""
     right = count = 0
     for image, scene in zip(seen, scenes, strict=True):
         kept = image.scores >= SURE

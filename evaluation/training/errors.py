@@ -1,4 +1,4 @@
-"""What a training says when it cannot be done as asked, and how its command ends then. PURE."""
+"""Errors of trainings that cannot be done as asked, and how their commands end then. PURE."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TrainingError(ValueError):
 
 
 class DataError(TrainingError):
-    """What is to be learned from cannot be trained on; one sentence."""
+    """Material that cannot be trained on; one sentence."""
 
 
 def reported(train: Callable[[argparse.Namespace], None], options: argparse.Namespace) -> int:

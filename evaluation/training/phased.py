@@ -20,7 +20,7 @@ Advance = Callable[[str, float], None]  # after a step: the phase's name, and th
 
 
 class OnePhase(Protocol):
-    """What a phase says of itself: a name of its own among the phases, and how many steps it takes under a plan."""
+    """The facts of a phase: a name of its own among the phases, and how many steps it takes under a plan."""
 
     @property
     def name(self) -> str: ...

@@ -30,8 +30,8 @@ def precisions(found: Sequence[Found], wanted: Sequence[NDArray[np.float64]], cl
 
 
 def average_precision(right: NDArray[np.bool_], wanted: int) -> float:
-    """Of detections in the order of their scores, right or not: the mean over LEVELS of recall of the best precision at that
-    recall or a larger one."""
+    """The average precision of detections, right or not in the order of their scores: the mean over LEVELS of recall of the best
+    precision at that recall or a larger one."""
     if wanted == 0:
         return float("nan")
     hits = np.cumsum(right)

@@ -80,9 +80,15 @@ def score(folder: Path, job: dict) -> dict:
 
     known, unreadable = prepared.read(Path(job["prepared"])) if job.get("prepared") else ({}, False)
     scored = runner.score_items(
-        predictions, references, requests, unit_scale=job["unit_scale"], item_ids=wanted, progress=progress, clock=seconds,
+        predictions,
+        references,
+        requests,
+        unit_scale=job["unit_scale"],
+        item_ids=wanted,
+        progress=progress,
+        clock=seconds,
         prepared=known,
-    )  # fmt: skip
+    )
     return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds, "unreadable": unreadable}
 
 
@@ -202,7 +208,7 @@ COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and fo
 
 
 def uses_networks(job: dict) -> bool:
-    """Whether a network runs in this job; a metric that this code has not runs none, because the job is refused."""
+    """Return whether a network runs in this job; a metric that this code has not runs none, because the job is refused."""
     if job["kind"] == "pictures":
         columns = list(job["columns"]["maps"].values())
     else:

@@ -24,7 +24,7 @@ def process_name() -> str:
 
 
 class Heartbeat:
-    """Of this process, from `start` to `stop`; both are also what `with` does.
+    """The heartbeat of this process, from `start` to `stop`; both are also what `with` does.
 
     A thread writes it, because a solo worker does nothing else while it works. `facts` returns further columns of the row.
     """

@@ -65,8 +65,18 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
     evaluations = {it.submission_id: it for it in current}
     parts: dict[int, list[Any]] = {it.pk: [] for it in evaluations.values()}
     columns = (
-        "state", "slugs", "start", "stop", "attempts", "scored", "losses", "lease_token", "lease_until", "started_at", "evaluation_id",
-    )  # fmt: skip
+        "state",
+        "slugs",
+        "start",
+        "stop",
+        "attempts",
+        "scored",
+        "losses",
+        "lease_token",
+        "lease_until",
+        "started_at",
+        "evaluation_id",
+    )
     for part in Part.objects.filter(evaluation__in=parts).values_list(*columns, named=True):
         parts[part.evaluation_id].append(part)
     found = {}
@@ -152,7 +162,7 @@ def _in_turn() -> list[int]:
 def _backlogs(
     batches: Iterable[EvaluationBatch], received: Iterable[Submission], clocks: dict[str, float]
 ) -> dict[tuple[int, int], Backlogs]:
-    """What waits of each team in each phase, by device, in one query; also of those of which nothing does."""
+    """Return what waits of each team in each phase, by device, in one query; also of those of which nothing does."""
     found = {(it.phase_id, it.team_id): {device: (clock, 0.0, 0) for device, clock in clocks.items()} for it in received}
     waiting = Part.objects.filter(state=Part.State.WAITING, device__in=clocks, evaluation__batch__in=batches).order_by()
     shares = waiting.values_list("evaluation__batch__phase", "evaluation__submission__team", "device")

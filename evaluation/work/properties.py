@@ -1,4 +1,4 @@
-"""What a worker does when nothing else is to be done: the property suite, a slice at a time.
+"""The property suite, which a worker does when nothing else is to be done: a slice at a time.
 
 A slice is short, so that an upload that arrives meanwhile waits a moment at most; one that turns
 out long (a metric that takes seconds a value) is dropped as soon as somebody waits.
@@ -74,6 +74,6 @@ def _job(run: PropertyRun) -> dict:
 
 
 def someone_waits() -> bool:
-    """Whether there is an upload to check or a part to score that nobody works on, and that this worker can."""
+    """Return whether there is an upload to check or a part to score that nobody works on, and that this worker can."""
     parts = Part.objects.waiting("cpu").unleased().exclude(pk__in=missing_weights.left_to_others(Part))
     return Submission.objects.to_validate().unleased().exists() or parts.exists()

@@ -45,7 +45,7 @@ class JobFailed(Exception):
 
     @property
     def is_lacking(self) -> bool:
-        """Whether another worker may be able to do it: weights are not here, or the code is not that of the batch."""
+        """Return whether another worker may be able to do it: weights are not here, or the code is not that of the batch."""
         return self.end in ("weights", "definition")
 
     @property
@@ -134,9 +134,13 @@ class Sandbox:
             }
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "evaluation.work.child", str(settings.WEIGHTS)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=settings.BASE_DIR,
-                start_new_session=True, bufsize=0,
-            )  # fmt: skip
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment,
+                cwd=settings.BASE_DIR,
+                start_new_session=True,
+                bufsize=0,
+            )
             if (end := self._answer(self._process, heartbeat, START_SECONDS)) != "ready":
                 raise self._gone() if end == "gone" else JobFailed("crash", "the scoring process did not start")
         return self._process

@@ -67,7 +67,7 @@ def _close_finished() -> int:
 
 
 def _tried(act: Callable, *arguments: object) -> bool:
-    """Whether it did something. One row that cannot be mended must not keep the others from being found."""
+    """Return whether it did something. One row that cannot be mended must not keep the others from being found."""
     try:
         return bool(act(*arguments))
     except Exception:

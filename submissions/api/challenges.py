@@ -170,9 +170,7 @@ def list_announcements(request: HttpRequest, challenge: Slug, paging: PageQuery)
 def get_phase(request: HttpRequest, challenge: Slug, phase: Slug):
     found = phase_for(request.user, challenge, phase)
     team = Team.of(found.challenge, request.user)
-    fields = (
-        "description", "limit_per_day", "limit_total", "limit_at_once", "board", "board_at", "entries", "ranking", "missing", "unit"
-    )  # fmt: skip
+    fields = ("description", "limit_per_day", "limit_total", "limit_at_once", "board", "board_at", "entries", "ranking", "missing", "unit")
     quota: Quota | None = found.quota(team) if team else None
     return (
         _phase_brief(found)

@@ -1,4 +1,4 @@
-"""What every endpoint shares: who is asking, errors, and pieces of a list."""
+"""The common part of every endpoint: who is asking, errors, and pieces of a list."""
 
 from __future__ import annotations
 

@@ -118,9 +118,20 @@ class PartsOut(Schema):
 
 
 OPEN = (
-    "id", "number", "method_name", "description", "paper_url", "code_url", "status", "is_baseline", "is_verified", "is_chosen",
-    "created_at", "received_at", "finished_at",
-)  # fmt: skip
+    "id",
+    "number",
+    "method_name",
+    "description",
+    "paper_url",
+    "code_url",
+    "status",
+    "is_baseline",
+    "is_verified",
+    "is_chosen",
+    "created_at",
+    "received_at",
+    "finished_at",
+)
 OWN = ("sentence", "file_name", "size", "sha256", "problems", "n_problems", "missing_items")
 
 
@@ -129,9 +140,12 @@ def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: s
     own = viewer.may("submission.see_problems", submission)
     address = request.build_absolute_uri(reverse("entry", args=[submission.pk]))
     row = {name: getattr(submission, name) for name in OPEN} | {
-        "challenge": submission.phase.challenge.slug, "phase": submission.phase.slug, "team": submission.team.name,
-        "is_withdrawn": submission.withdrawn_at is not None, "page_url": address,
-    }  # fmt: skip
+        "challenge": submission.phase.challenge.slug,
+        "phase": submission.phase.slug,
+        "team": submission.team.name,
+        "is_withdrawn": submission.withdrawn_at is not None,
+        "page_url": address,
+    }
     row |= {name: getattr(submission, name) if own else None for name in OWN}
     return row | {"warnings": None, "reason": None, "upload": None} | (_own(submission, viewer, again) if own else {})
 
@@ -152,11 +166,14 @@ def upload_out(submission: Submission) -> dict[str, Any]:
     base = f"/api/v1/submissions/{submission.pk}"  # a path: behind a proxy the service may not know its own name
     multipart = offer.kind == "multipart"
     return {
-        "kind": offer.kind, "part_size": offer.part_size, "parts_done": offer.parts_done,
+        "kind": offer.kind,
+        "part_size": offer.part_size,
+        "parts_done": offer.parts_done,
         "url": None if multipart else f"{base}/parts",
         "parts": [{"number": number, "url": url} for number, url in sorted(offer.urls.items())] if multipart else None,
-        "complete_url": f"{base}/complete", "expires_at": offer.expires_at,
-    }  # fmt: skip
+        "complete_url": f"{base}/complete",
+        "expires_at": offer.expires_at,
+    }
 
 
 def _answer(request: HttpRequest, submission: Submission) -> dict[str, Any]:

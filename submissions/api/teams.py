@@ -72,9 +72,7 @@ def _team(team: Team) -> dict[str, Any]:
     members = [
         {"username": m.user.get_username(), "leads": m.is_leader, "joined_at": m.joined_at} for m in team.memberships.select_related("user")
     ]
-    return {
-        "id": team.pk, "name": team.name, "challenge": team.challenge.slug, "members": members, "created_at": team.created_at
-    }  # fmt: skip
+    return {"id": team.pk, "name": team.name, "challenge": team.challenge.slug, "members": members, "created_at": team.created_at}
 
 
 @router.get("/challenges/{challenge}/team", response={200: TeamOut, **ERRORS}, summary="Your team")

@@ -31,7 +31,7 @@ def end(main: Callable[[], int]) -> NoReturn:
 
 
 def _is_unread(stream: IO[str]) -> bool:
-    """Whether it is a pipe whose other end is closed."""
+    """Return whether it is a pipe whose other end is closed."""
     asked = select.poll()
     asked.register(stream.fileno(), 0)  # an end that is closed is told without being asked for
     return bool(asked.poll(0))

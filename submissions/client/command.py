@@ -287,9 +287,12 @@ def _command(commands: Any, name: str, words: str, run: Callable[..., int], need
     )
     parser.add_argument("--server", required=needs_token, default="", metavar="URL", help="address of the server")
     parser.add_argument(
-        "--patience", type=_minutes, default=PATIENCE_SECONDS / 60, metavar="MINUTES",
+        "--patience",
+        type=_minutes,
+        default=PATIENCE_SECONDS / 60,
+        metavar="MINUTES",
         help="how long to wait for a server that cannot be reached or has trouble; %(default)g if not given",
-    )  # fmt: skip
+    )
     parser.add_argument("--token", default="", help="your token; better given in the environment as PLUMBLINE_TOKEN")
     parser.set_defaults(run=run, needs_token=needs_token)
     return parser

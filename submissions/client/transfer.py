@@ -43,7 +43,7 @@ class Trouble(ServerError):
 
 @dataclass(frozen=True)
 class Entry:
-    """What is sent: the file and what the board will say about it."""
+    """An entry to be sent: the file and what the board will say about it."""
 
     path: Path
     challenge: str
@@ -62,9 +62,13 @@ class Server:
     """
 
     def __init__(
-        self, url: str, token: str = "", pause: Callable[[float], None] = time.sleep, patience: float = PATIENCE_SECONDS,
+        self,
+        url: str,
+        token: str = "",
+        pause: Callable[[float], None] = time.sleep,
+        patience: float = PATIENCE_SECONDS,
         say: Callable[[str], None] = lambda sentence: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.url = httpx.URL(url.rstrip("/") + "/")
         if self.url.scheme not in ("http", "https") or not self.url.host:
             raise ValueError(f"{url} is not the address of a server; give one such as https://plumbline.example.org.")
@@ -162,7 +166,7 @@ def _accepted(response: httpx.Response) -> httpx.Response:
 
 
 def _sentence(response: httpx.Response) -> str:
-    """What a problem-details answer says, or the bare status."""
+    """Return what a problem-details answer says, or the bare status."""
     try:
         problem = response.json()
         said = problem.get("detail") or problem.get("title")

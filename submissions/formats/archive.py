@@ -337,7 +337,7 @@ def _common_top(names: list[str]) -> str:
 
 
 def _is_junk(name: str) -> bool:
-    """Whether file managers made it: folders' settings, previews, and macOS's second half of each file (``._name``)."""
+    """Return whether file managers made it: folders' settings, previews, and macOS's second half of each file (``._name``)."""
     return any(part in JUNK_NAMES or part.startswith("._") for part in name.rstrip("/").split("/"))
 
 

@@ -40,7 +40,7 @@ def rows(columns: tuple[int, ...], dtype: Any, parts: Iterable[NDArray[Any]]) ->
 
 @dataclass(frozen=True)
 class Stored:
-    """What was read back: the items' names in order, and the arrays by name. ``what`` they are, for messages."""
+    """Items read back: their names in order, and the arrays by name. ``what`` they are, for messages."""
 
     ids: list[str]
     arrays: Mapping[str, NDArray[Any]]

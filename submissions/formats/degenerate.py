@@ -1,4 +1,4 @@
-"""Whether an item holds nothing that an entry could be measured against, a function for each kind of entry."""
+"""The test for an item that holds nothing an entry could be measured against, a function for each kind of entry."""
 
 import numpy as np
 

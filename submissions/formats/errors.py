@@ -1,4 +1,4 @@
-"""What is wrong with a file, said once and in full: which file, where in it, and what to do."""
+"""Faults of a file, said once and in full: which file, where in it, and what to do."""
 
 import re
 import unicodedata
@@ -40,7 +40,7 @@ class TableError(ValueError):
 
 
 def more_cells(row: dict) -> str:
-    """What is wrong with a row of `csv.DictReader` that has more cells than the head has names, which it takes out; empty
+    """Return what is wrong with a row of `csv.DictReader` that has more cells than the head has names, which it takes out; empty
     where nothing is, or the cells too many are empty."""
     surplus = [cell for cell in row.pop(None, ()) if cell.strip()]
     return f"there is a cell {surplus[0][:20]!r} beyond the head's last; put texts with a comma into quotes." if surplus else ""

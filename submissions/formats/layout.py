@@ -34,7 +34,7 @@ def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
 
 
 def is_companion(family: Family, name: str) -> bool:
-    """Whether a file may stand beside the items' own without being one: texts that explain, and what goes with them."""
+    """Return whether a file may stand beside the items' own without being one: texts that explain, and what goes with them."""
     path = PurePosixPath(name)
     if path.suffix.lower() in (*EXPLAINS, *family.companions) or path.stem.upper() in ("README", "LICENSE"):
         return True
@@ -42,7 +42,7 @@ def is_companion(family: Family, name: str) -> bool:
 
 
 def is_silent(family: Family, name: str) -> bool:
-    """Whether a companion is so usual that nobody needs to be told that it was not read."""
+    """Return whether a companion is so usual that nobody needs to be told that it was not read."""
     path = PurePosixPath(name)
     if not family.grouped:
         return path.suffix.lower() in family.companions

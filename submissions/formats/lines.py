@@ -86,7 +86,7 @@ def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1) -> 
 
 
 def is_wide(data: bytes) -> bool:
-    """Whether a file says by its first bytes that it is UTF-16 or UTF-32 text."""
+    """Return whether a file says by its first bytes that it is UTF-16 or UTF-32 text."""
     return data.startswith(_WIDE)
 
 
@@ -217,7 +217,7 @@ class Cursor:
         """The next list of every line, each led by its length: all their numbers in a row, and their lengths."""
         lengths = self.number(name)
         given = np.where((lengths >= 0) & (lengths <= len(self.values)), lengths, -1)
-        self._refuse((given < 0) | (np.floor(given) != given), f'has a length of its "{name}" that is no number of values')
+        self._refuse((given < 0) | (np.floor(given) != given), f'has a length of its "{name}" that is not a whole number from 0 up')
         sizes = given.astype(np.int64)
         self._refuse(sizes > self.ends - self.at, f'ends within its "{name}"')
         self._refuse(sizes < least, f"face has fewer than {least} vertices")

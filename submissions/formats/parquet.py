@@ -131,7 +131,7 @@ def _chunks(footer: Fields) -> Iterator[tuple[str, Fields]]:
 
 
 class _Page:
-    """What one page's header claims: its type, sizes in bytes, number of values and encoding."""
+    """The claims of one page's header: its type, sizes in bytes, number of values and encoding."""
 
     def __init__(self, header: Fields) -> None:
         self.type, self.unpacked, self.packed = (number(header, field) for field in (1, 2, 3))

@@ -1,4 +1,4 @@
-"""What organizers did, kept for organizers to read."""
+"""Acts of organizers, kept for organizers to read."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Challenge(models.Model):
 
     @property
     def kind(self) -> Family:
-        """What teams send."""
+        """Return what teams send."""
         return FAMILIES[self.family]
 
     @staticmethod

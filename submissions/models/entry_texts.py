@@ -1,4 +1,4 @@
-"""What people enter about an entry, checked the same way at every door."""
+"""Texts that people enter about an entry, checked the same way at every door."""
 
 from __future__ import annotations
 
@@ -57,4 +57,4 @@ def _check_url(name: str, value: str) -> None:
         _is_url(value)
         urlsplit(value)
     except (ValidationError, ValueError):
-        raise Refused(f"The {LABELS[name]} is no web address; begin it with https://.", name) from None
+        raise Refused(f"The {LABELS[name]} is not a web address; begin it with https://.", name) from None

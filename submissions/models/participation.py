@@ -45,17 +45,17 @@ class Participation(models.Model):
 
     @property
     def has_accepted(self) -> bool:
-        """Whether the rules in force are the ones accepted."""
+        """Return whether the rules in force are the ones accepted."""
         return self.rules_accepted_at is not None and self.rules_version == self.challenge.rules_version
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is an organizer's turn."""
+        """Return whether it is an organizer's turn."""
         return self.has_accepted and self.admission == Admission.PENDING and self.challenge.needs_approval
 
     @property
     def must_accept(self) -> bool:
-        """Whether it is the person's turn to accept: never done, done for other rules, or done while
+        """Return whether it is the person's turn to accept: never done, done for other rules, or done while
         approval was asked for which is no longer."""
         pending = self.admission == Admission.PENDING and not self.challenge.needs_approval
         return self.admission != Admission.DECLINED and (not self.has_accepted or pending)
@@ -102,6 +102,6 @@ class Participation(models.Model):
 
 
 def opens(challenge: Challenge, key: str) -> bool:
-    """Whether `key` is the access link of a private challenge."""
+    """Return whether `key` is the access link of a private challenge."""
     private = challenge.visibility == Challenge.Visibility.PRIVATE and bool(challenge.access_key)
     return private and hmac.compare_digest(key.encode(), challenge.access_key.encode())

@@ -20,7 +20,7 @@ _converting = Lock()  # one conversion at a time in a process: those who read a 
 
 
 class RenderedText(models.Model):
-    """What a text of people looks like on a page.
+    """The HTML of a text of people.
 
     It is found by the text itself (and by what made it), so it can never be that of another text, however that came to
     change. A text that goes beyond the bounds of `submissions.markdown` is shown as it was typed; `fault` says why.

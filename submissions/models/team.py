@@ -125,7 +125,7 @@ class Team(models.Model):
 
     @property
     def has_entries(self) -> bool:
-        """Whether anything was ever sent; a reservation that was dropped before its bytes came is not."""
+        """Return whether anything was ever sent; a reservation that was dropped before its bytes came is not."""
         return self.submissions.exclude(received_at__isnull=True, status="cancelled").exists()
 
     def admit(self, user: User) -> None:
@@ -222,7 +222,7 @@ class Team(models.Model):
         try:
             validate_email(email)
         except ValidationError:
-            raise Refused(f"“{email[:120]}” is no e-mail address; write one such as name@example.org.", "bad_email") from None
+            raise Refused(f"“{email[:120]}” is not a valid e-mail address; write one such as name@example.org.", "bad_email") from None
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.pk)
             if self.memberships.filter(user__email__iexact=email).exists():
@@ -297,7 +297,7 @@ class TeamInvite(models.Model):
 
 
 class Invitation:
-    """What a token opens: a team, and the row if it went to one address."""
+    """The invitation that a token opens: a team, and the row if it went to one address."""
 
     def __init__(self, team: Team, row: TeamInvite | None = None) -> None:
         self.team, self.row = team, row

@@ -19,7 +19,7 @@ from submissions.permissions import allowed, require
 
 @require_safe
 def overview(request: HttpRequest, challenge: str) -> HttpResponse:
-    """What it is about, when, who organizes it, what is new, and what this viewer does next."""
+    """Return what it is about, when, who organizes it, what is new, and what this viewer does next."""
     place = challenge_place(request.user, challenge)
     context = place.context("overview") | {
         "steps": steps(place.viewer, place.main_phase),
@@ -36,11 +36,12 @@ def _phase_row(place, phase) -> dict:
     now = place.now
     state = "imported" if phase.is_imported else "open" if phase.is_open(now) else "upcoming" if not phase.has_opened(now) else "over"
     return {
-        "phase": phase, "state": state,
+        "phase": phase,
+        "state": state,
         "board": place.viewer.may("phase.see_board", phase),
         "upload": state == "open" and place.viewer.may("phase.upload", phase),
         "data": place.viewer.may("phase.see_inputs", phase),
-    }  # fmt: skip
+    }
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""What a team does with an entry: fetch its file, edit its texts, stop it, take it back."""
+"""Acts of a team on an entry: fetch its file, edit its texts, stop it, take it back."""
 
 from __future__ import annotations
 

@@ -154,11 +154,14 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
     challenge = found.team.challenge
     participation = Participation.of(challenge, request.user)
     context = {
-        "invitation": found, "team": found.team, "challenge": challenge, "here": request.path,
+        "invitation": found,
+        "team": found.team,
+        "challenge": challenge,
+        "here": request.path,
         "members": found.team.memberships.select_related("user"),
         "must_accept": participation is None or participation.must_accept,
         "closed": request.user.is_authenticated and not allowed(request.user, "challenge.join", challenge),
-    }  # fmt: skip
+    }
     if request.method != "POST" or not request.user.is_authenticated:
         return render(request, "submissions/team_join.html", context)
     require(request.user, "challenge.join", challenge)

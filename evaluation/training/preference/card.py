@@ -26,9 +26,16 @@ FOLD = ("samples", "methods", "trained_on", "pairs", "accuracy")  # what is told
 
 
 def card(
-    name: str, weights: bytes, plan: Plan, features: Features, decisions: Decisions, said: Mapping[str, Any], results: Mapping[str, Any],
-    parameters: int, made: str,
-) -> dict[str, Any]:  # fmt: skip
+    name: str,
+    weights: bytes,
+    plan: Plan,
+    features: Features,
+    decisions: Decisions,
+    said: Mapping[str, Any],
+    results: Mapping[str, Any],
+    parameters: int,
+    made: str,
+) -> dict[str, Any]:
     """The card as plain JSON values; `said` is what is known of the study: title, question, source, phase, study (its address and
     when it was made, which no other study has), made_up, votes_sha256 (the file's digest)."""
     made_up = bool(said.get("made_up"))

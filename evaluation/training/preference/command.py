@@ -96,7 +96,7 @@ def _features(options: argparse.Namespace) -> Features:
 
 
 def _mention(about: Study, decisions: Decisions, kept: Decisions) -> None:
-    """What of the votes there is to learn from."""
+    """Return what of the votes there is to learn from."""
     print(
         f"{decisions.votes:,} votes of {decisions.raters:,} raters: {decisions.equal:,} equal, {decisions.again:,} asked again; "
         f"{len(kept):,} decisions to learn from, {len(decisions) - len(kept):,} are about entries or samples without files.",

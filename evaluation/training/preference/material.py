@@ -1,4 +1,4 @@
-"""What the votes of a study are about: its references and entries as files, and the features of their canonical views. PURE."""
+"""The material of a study's votes: its references and entries as files, and the features of their canonical views. PURE."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Study:
 
     @property
     def made_up(self) -> bool:
-        """Whether its raters are invented."""
+        """Return whether its raters are invented."""
         return bool(self.said.get("made_up"))
 
 
@@ -81,7 +81,7 @@ def _said(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise DataError(f"{file.name} is no JSON ({error}); export the study again.") from None
+        raise DataError(f"{file.name} is not JSON ({error}); export the study again.") from None
     if not isinstance(found, dict):
         raise DataError(f"{file.name} must be an object; export the study again.")
     return found

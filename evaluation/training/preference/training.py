@@ -50,7 +50,7 @@ class Phase:
 
 
 def digest(decisions: Decisions, seen: Seen) -> str:
-    """Of all that is trained on."""
+    """The digest of all that is trained on."""
     arrays = b"".join(rows.tobytes() for rows in (decisions.sample, decisions.winner, decisions.loser))
     return hashlib.sha256(f"{decisions.samples}{decisions.methods}{seen.digest}".encode() + arrays).hexdigest()
 
@@ -76,7 +76,7 @@ def phases(decisions: Decisions, plan: Plan) -> list[Phase]:
 
 
 class Training(Phased[Phase]):
-    """Of the head, on features of the pictures of both sides."""
+    """The training of the head, on features of the pictures of both sides."""
 
     model: Head
 
@@ -117,9 +117,12 @@ class Training(Phased[Phase]):
         margins = self._likings(phase.unseen, phase.unseen.winner) - self._likings(phase.unseen, phase.unseen.loser)
         names = phase.examples
         return {
-            "samples": named(phase.fold.samples, names.samples), "methods": named(phase.fold.methods, names.methods),
-            "trained_on": len(phase.examples), "pairs": len(phase.unseen), "accuracy": accuracy(margins),
-        }  # fmt: skip
+            "samples": named(phase.fold.samples, names.samples),
+            "methods": named(phase.fold.methods, names.methods),
+            "trained_on": len(phase.examples),
+            "pairs": len(phase.unseen),
+            "accuracy": accuracy(margins),
+        }
 
     def _likings(self, examples: Decisions, side: np.ndarray, rows: np.ndarray | slice = slice(None)) -> torch.Tensor:
         """g of one side of these examples."""

@@ -1,4 +1,4 @@
-"""What raters decided, as examples to learn from: who won against whom on which sample. PURE.
+"""Votes of raters, as examples to learn from: who won against whom on which sample. PURE.
 
 The file is the one that studies export (`rater, group, sample, left, right, choice, ...`). Of a rater's answers to the same
 pair of a sample the first counts, questions that were asked again on purpose do not, and equal ones teach nothing.

@@ -95,7 +95,7 @@ class VisibilityForm(forms.ModelForm):
             try:
                 validate_email(address)
             except ValidationError:
-                raise ValidationError(f"“{address[:80]}” is no e-mail address; write one a line.") from None
+                raise ValidationError(f"“{address[:80]}” is not a valid e-mail address; write one a line.") from None
         return found
 
 
@@ -317,7 +317,7 @@ class ReferenceForm(forms.Form):
         pairs = [line.split(None, 1) for line in self.cleaned_data["groups"]]
         for pair in pairs:
             if len(pair) != 2 or len(pair[1]) > 120:
-                raise ValidationError(f"“{' '.join(pair)[:80]}” is no item and group; write both on one line, with a space between.")
+                raise ValidationError(f"“{' '.join(pair)[:80]}” is not an item and a group; write both on one line, with a space between.")
         return dict(pairs)
 
 

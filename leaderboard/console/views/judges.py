@@ -211,7 +211,7 @@ def _start(request: HttpRequest, run: JudgeRun) -> HttpResponse:
     given = request.POST.get("budget", "").strip()
     budget = row_number(given) or None
     if given and budget is None:
-        messages.error(request, f"“{given[:20]}” is no budget; write the most requests as a whole number, such as 2000.")
+        messages.error(request, f"“{given[:20]}” is not a budget; write the most requests as a whole number, such as 2000.")
         return redirect(request.path)
     try:
         run.start(request.user, budget)

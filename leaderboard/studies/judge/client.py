@@ -177,7 +177,7 @@ class Client:
         except httpx.TimeoutException:
             raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0) from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError):
-            raise Refused(f"{self.endpoint.shown} is no address that can be asked; correct PLUMBLINE_JUDGE_URL.") from None
+            raise Refused(f"{self.endpoint.shown} is not an address that can be asked; correct PLUMBLINE_JUDGE_URL.") from None
         except httpx.HTTPError as error:
             raise Away(f"The endpoint {self.endpoint.shown} cannot be reached ({type(error).__name__}).", 0.0) from None
 

@@ -130,7 +130,7 @@ def open_document(data: bytes, file: str) -> Document:
     text, binary = _chunks(data, file) if data.startswith(_MAGIC) else (data, None)
     tree = parse_json(text, file, MAX_JSON_VALUES)
     if type(tree) is not dict or type(tree.get("asset")) is not dict:
-        raise FormatError(file, "", 'is no glTF file: it is not an object with an "asset"')
+        raise FormatError(file, "", 'is not a glTF file: it is not an object with an "asset"')
     version = tree["asset"].get("version")
     if type(version) is not str or not version.startswith("2."):
         raise FormatError(file, "asset", f'has the version "{shown(str(version))}", only glTF 2 is read')
@@ -441,7 +441,7 @@ def _instance(
     if "indices" in primitive:
         n_corners = row_count(document, primitive["indices"], where, 3 * max_faces + 2, "corners")
     if mode == _TRIANGLES and n_corners % 3:
-        raise document.fault(where, f"has {n_corners} corners, which is no number of whole triangles")
+        raise document.fault(where, f"has {n_corners} corners, which is not a whole number of triangles")
     return _Instance(primitive, where, transform, n_vertices, n_corners, mode)
 
 

@@ -58,7 +58,7 @@ def read_mesh(
     """
     kind = SUFFIXES.get(PurePosixPath(name).suffix.lower())
     if kind is None:
-        raise FormatError(name, "", f"is none of the mesh formats {', '.join(SUFFIXES)}")
+        raise FormatError(name, "", f"is not a mesh format ({', '.join(SUFFIXES)})")
     most = file_limit(max_vertices, max_faces)
     if len(data) > most:
         raise FormatError(name, "", f"is {size_text(len(data))}, at most {size_text(most)} are taken for this sample")

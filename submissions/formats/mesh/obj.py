@@ -28,7 +28,7 @@ _WIDTHS = (4, 5, 7, 8)  # words of a vertex: v x y z, with a weight, a colour, o
 
 @dataclass
 class Records:
-    """What a block holds: x, y, z of its vertices in a row; its polygons' vertex numbers, as written, in a row.
+    """The content of a block: x, y, z of its vertices in a row; its polygons' vertex numbers, as written, in a row.
 
     ``above`` counts the vertices of the block above each polygon; ``others`` are the lines about materials, each with
     the number of the block's polygons above it; ``colours`` are the last three words of vertices with a colour.
@@ -121,7 +121,7 @@ def _line_by_line(block: Block, findings: Findings) -> Records:
         elif record in (b"usemtl", b"mtllib"):
             found.others.append((len(faces), words))
         elif record and record not in _IGNORED:
-            findings.add(f"line {line}", f'begins with "{word_text(record)}", which is no OBJ record')
+            findings.add(f"line {line}", f'begins with "{word_text(record)}", which is not an OBJ record')
         if findings.full:
             break
     findings.raise_if_any()

@@ -16,9 +16,15 @@ MAX_HEADER_BYTES = 100_000
 MAX_ELEMENTS, MAX_PROPERTIES = 32, 512
 _FORMATS = {b"ascii": "", b"binary_little_endian": "<", b"binary_big_endian": ">"}
 _KINDS = {
-    "i1": b"char int8", "u1": b"uchar uint8", "i2": b"short int16", "u2": b"ushort uint16",
-    "i4": b"int int32", "u4": b"uint uint32", "f4": b"float float32", "f8": b"double float64",
-}  # fmt: skip
+    "i1": b"char int8",
+    "u1": b"uchar uint8",
+    "i2": b"short int16",
+    "u2": b"ushort uint16",
+    "i4": b"int int32",
+    "u4": b"uint uint32",
+    "f4": b"float float32",
+    "f8": b"double float64",
+}
 _KIND_OF = {name: code for code, names in _KINDS.items() for name in names.split()}
 _UNPACK = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I"}
 _CORNERS = ("vertex_indices", "vertex_index")
@@ -126,7 +132,7 @@ def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
     end = _END.search(data[:MAX_HEADER_BYTES])
     if not data.startswith(b"ply") or not end:
         what = "does not begin with ply" if not data.startswith(b"ply") else f"has no end_header in its first {MAX_HEADER_BYTES} bytes"
-        raise FormatError(file, "", f"is no PLY file: it {what}")
+        raise FormatError(file, "", f"is not a PLY file: it {what}")
     order: str | None = None
     elements: list[tuple[str, int, list[Property]]] = []
     for number, line in enumerate(data[: end.start()].splitlines(), 1):
@@ -142,7 +148,7 @@ def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
         elif words[0] == b"property" and elements:
             fault = _add_property(words, elements[-1][2])
         else:
-            fault = f'"{word_text(line)}" is no line of a PLY header'
+            fault = f'"{word_text(line)}" is not a line of a PLY header'
         if fault:
             raise FormatError(file, f"line {number}", fault)
     if order is None:
@@ -158,7 +164,7 @@ def _add_property(words: list[bytes], columns: list[Property]) -> str:
     is_list = kinds[:1] == [b"list"]
     found = [_KIND_OF.get(kind) for kind in (kinds[1:] if is_list else kinds)]
     if len(found) != (2 if is_list else 1) or None in found or (is_list and found[0] in ("f4", "f8")):
-        return f'"{word_text(b" ".join(words))}" is no property of PLY'
+        return f'"{word_text(b" ".join(words))}" is not a property of PLY'
     if len(columns) == MAX_PROPERTIES or word_text(name) in {column.name for column in columns}:
         return f'the property "{word_text(name)}" is one too many, or stands there twice'
     columns.append(Property(word_text(name), str(found[-1]), str(found[0]) if is_list else ""))

@@ -35,7 +35,7 @@ def read_stl(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     if not fits and (_TEXT.match(data[:10_000]) or is_wide(data) or not data):
         return _read_text(data, file, max_vertices, max_faces)
     if len(data) < _HEADER:
-        raise FormatError(file, "", "is no STL file: neither text with solid and facet nor as long as a binary header")
+        raise FormatError(file, "", "is not an STL file: neither text with solid and facet nor as long as a binary header")
     if not fits:
         need, held = _HEADER + _TRIANGLE * count, len(data)
         raise FormatError(file, "", f"claims {count} triangles, which take {need} bytes, but has {held}; write it again")
@@ -144,7 +144,7 @@ def _line_by_line(block: Block, findings: Findings) -> _Piece:
         joined = b"".join(words[:2]) if words[0].lower() == b"end" else words[0]
         letter = _LETTERS.get(joined[:_KNOWN].lower())
         if letter is None:
-            findings.add(f"line {line}", f'begins with "{word_text(words[0])}", which is no line of an STL file')
+            findings.add(f"line {line}", f'begins with "{word_text(words[0])}", which is not a line of an STL file')
         elif letter == b"v":
             if len(words) != 4:
                 findings.add(f"line {line}", f"vertex has {len(words) - 1} numbers, there must be 3")

@@ -158,7 +158,7 @@ class _Reader:
             if view not in self.scene.images:
                 self._fault(file, "is a mask of no view; name it after a view that has a reference image")
         for view in rois:
-            self._fault(self.scene.notes[ROIS], f"names {view}, which is no view of this scene")
+            self._fault(self.scene.notes[ROIS], f"names {view}, which is not a view of this scene")
         if clean and not found:
             self._fault(f"{self.name}/", f"has clean views but no view to be sent; list these in {self.name}/{VIEWS}")
         return found
@@ -214,7 +214,7 @@ class _Reader:
         for entry in entries:
             view, size = _bare_view(entry)
             if not view or view in self.scene.images:
-                why = f"lists {view}, which has a reference image" if view else "holds an entry that is no view; see the documentation"
+                why = f"lists {view}, which has a reference image" if view else "holds an entry that is not a view; see the documentation"
                 self._fault(self.scene.notes[VIEWS], why)
             else:
                 found[view] = size

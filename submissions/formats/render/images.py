@@ -23,7 +23,7 @@ _KINDS = {"png": "PNG", "jpg": "JPEG", "webp": "WebP"}
 
 @dataclass(frozen=True)
 class Header:
-    """What a file claims: its format (png, jpg or webp), and width and height in pixels before any rotation."""
+    """The claims of a file: its format (png, jpg or webp), and width and height in pixels before any rotation."""
 
     kind: str
     width: int
@@ -35,7 +35,7 @@ def read_header(data: bytes, name: str, kind: str) -> Header:
     found = _kind(data)
     if found != kind:
         if found is None:
-            raise FormatError(name, "", f"is no {_KINDS[kind]} image, whatever its name says; write it again")
+            raise FormatError(name, "", f"is not a {_KINDS[kind]} image, whatever its name says; write it again")
         raise FormatError(name, "", f"is a {_KINDS[found]} image by its content; name it .{found}")
     try:
         width, height = {"png": _png, "jpg": _jpeg, "webp": _webp}[kind](data, name)
@@ -107,7 +107,7 @@ _PIECE = 1 << 20
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether the pixels of the PNG unpack to at least as many bytes as its header asks for. Unpacked piece by piece, and no
+    """Return whether the pixels of the PNG unpack to at least as many bytes as its header asks for. Unpacked piece by piece, and no
     further than that. Raises ``struct.error`` or ``zlib.error`` where it is no PNG at all."""
     width, height, depth, colour, _, _, interlaced = struct.unpack_from(">IIBBBBB", data, _SIGNATURE + 8)
     missing = _size(width, height, depth * _CHANNELS.get(colour, 1), bool(interlaced))
@@ -133,7 +133,7 @@ def _size(width: int, height: int, bits: int, interlaced: bool) -> int:
 
 
 def _pixels(data: bytes) -> Iterator[bytes]:
-    """What the chunks of pixels hold, in order."""
+    """Return what the chunks of pixels hold, in order."""
     at = _SIGNATURE
     while at + 8 <= len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
@@ -225,7 +225,7 @@ def _opened(data: bytes, name: str, most: Size) -> ImageFile.ImageFile:
     """The image, its header read and held against the bounds, its pixels not yet decoded."""
     kind = RENDER.suffixes.get(PurePosixPath(name).suffix.lower())
     if kind is None:
-        raise FormatError(name, "", f"is none of the image formats {', '.join(RENDER.suffixes)}")
+        raise FormatError(name, "", f"is not an image format ({', '.join(RENDER.suffixes)})")
     header = read_header(data, name, kind)
     _check_size(name, header.width, header.height, most)
     try:
@@ -258,11 +258,16 @@ def _require_whole(image: Image.Image, name: str, data: bytes) -> None:
 
 
 def _orientation(image: Image.Image) -> Image.Transpose | None:
-    """What turns the stored pixels upright, by the EXIF orientation; None where nothing does, or the tag is broken."""
+    """Return what turns the stored pixels upright, by the EXIF orientation; None where nothing does, or the tag is broken."""
     turns = {
-        2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
-        5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE, 8: Image.Transpose.ROTATE_90,
-    }  # fmt: skip
+        2: Image.Transpose.FLIP_LEFT_RIGHT,
+        3: Image.Transpose.ROTATE_180,
+        4: Image.Transpose.FLIP_TOP_BOTTOM,
+        5: Image.Transpose.TRANSPOSE,
+        6: Image.Transpose.ROTATE_270,
+        7: Image.Transpose.TRANSVERSE,
+        8: Image.Transpose.ROTATE_90,
+    }
     try:
         # Not getexif(), which decodes a PNG to look behind its pixels too.
         found = Image.Exif()

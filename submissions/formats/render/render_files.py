@@ -17,9 +17,22 @@ from submissions.formats.render.store import pack, stored_extents, stored_image,
 from submissions.formats.render.views import Render, View, encoded
 
 __all__ = [
-    "beside", "doubts", "file_limit", "files", "load", "load_folder", "pack", "read_render", "save", "stored_extents", "stored_image",
-    "stored_regions", "stored_size", "unpack", "write_png",
-]  # fmt: skip
+    "beside",
+    "doubts",
+    "file_limit",
+    "files",
+    "load",
+    "load_folder",
+    "pack",
+    "read_render",
+    "save",
+    "stored_extents",
+    "stored_image",
+    "stored_regions",
+    "stored_size",
+    "unpack",
+    "write_png",
+]
 
 
 def file_limit(max_width: int, max_height: int) -> int:
@@ -53,7 +66,7 @@ def read_render(
 
 
 def beside(package: Package, name: str) -> Callable[[], tuple[bytes, str] | None]:
-    """What gives the picture of normals that stands beside a generated object's image, where one does."""
+    """Return what gives the picture of normals that stands beside a generated object's image, where one does."""
     normals = normals_of(name)
     there = any(file.name == normals for file in package.files) if normals else False
     return lambda: (package.read(normals), normals) if there else None
@@ -80,7 +93,7 @@ def save(items: Mapping[str, Any], path: Path) -> None:
 
 
 def load(path: Path, only: Collection[str] | None = None) -> dict[str, Any]:
-    """What ``save`` wrote, all items or ``only`` some. Raises ``FormatError``."""
+    """Return what ``save`` wrote, all items or ``only`` some. Raises ``FormatError``."""
     with path.open("rb") as source:
         return store.read(source, only, path)
 

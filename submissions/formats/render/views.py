@@ -1,4 +1,4 @@
-"""What a render and a view of a reference are, once they have been read: small in memory, decoded when they are looked at.
+"""A render and a view of a reference, once they have been read: small in memory, decoded when they are looked at.
 
 An image that was sent in any form becomes one PNG of 8-bit sRGB, so that everybody is quantised alike. An item of this
 family is a view; its id is ``scene/view``, and its group is the scene.
@@ -52,7 +52,7 @@ class Roi:
 
     @property
     def fault(self) -> str:
-        """What no region may have, as the end of a sentence that begins with it; empty where it can stand in a reference."""
+        """Return what no region may have, as the end of a sentence that begins with it; empty where it can stand in a reference."""
         if not all(abs(side) <= MAX_SIDE for side in (self.x1, self.y1, self.x2, self.y2)):
             return f"needs four numbers of at most {MAX_SIDE:,.0f}"
         if not (self.x1 < self.x2 and self.y1 < self.y2):
@@ -126,7 +126,7 @@ class View:
     scene: SceneImages | None = field(default=None, compare=False, repr=False)
 
     def same_as(self, other: "View") -> bool:
-        """Whether both ask for the same and hold the same pixels, however these are compressed."""
+        """Return whether both ask for the same and hold the same pixels, however these are compressed."""
         plain = ("width", "height", "rois", "prompt")
         if any(getattr(self, name) != getattr(other, name) for name in plain):
             return False

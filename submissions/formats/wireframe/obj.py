@@ -38,7 +38,7 @@ class _Reader:
             elif words[0] == b"l":
                 self._polyline(number, words[1:])
             elif words[0] not in IGNORED_RECORDS:
-                self.findings.add(f"line {number}", f'begins with "{word_text(words[0])}", which is no OBJ record')
+                self.findings.add(f"line {number}", f'begins with "{word_text(words[0])}", which is not an OBJ record')
             if self.findings.full:
                 self.findings.raise_if_any()
 

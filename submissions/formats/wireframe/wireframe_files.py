@@ -52,7 +52,7 @@ def read_wireframe(data: bytes, name: str, max_vertices: int = MAX_VERTICES, max
     """
     kind = SUFFIXES.get(PurePosixPath(name).suffix.lower())
     if kind is None:
-        raise FormatError(name, "", f"is none of the wireframe formats {', '.join(SUFFIXES)}")
+        raise FormatError(name, "", f"is not a wireframe format ({', '.join(SUFFIXES)})")
     most = file_limit(max_vertices, max_edges)
     if len(data) > most:
         raise FormatError(name, "", f"is {size_text(len(data))}, at most {size_text(most)} are taken for this sample")

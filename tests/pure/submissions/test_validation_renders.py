@@ -143,11 +143,11 @@ FAULTS = {
     "garden/clean/9.png": (file_of(pixels(0, 20, 14)), "holds images of different sizes (20 × 14, 40 × 28)"),
     "garden/000.webp": (file_of(pixels(0), "WEBP"), "gives 000, which garden/000.png gives too"),
     "garden/rois.json": (b'{"000": [{"box": [1, 2, 1, 4], "label": "a"}]}', "with x1 < x2, y1 < y2"),
-    "kitchen/rois.json": (b'{"z": []}', "names z, which is no view of this scene"),
+    "kitchen/rois.json": (b'{"z": []}', "names z, which is not a view of this scene"),
     "garden/views.json": (b'["000"]', "lists 000, which has a reference image"),
-    "kitchen/views.json": (b'[{"view": "a", "width": 5}]', "holds an entry that is no view"),
+    "kitchen/views.json": (b'[{"view": "a", "width": 5}]', "holds an entry that is not a view"),
     "prompts.json": (b'{"0": 7}', "must be a list of texts"),
-    "garden/000.png": (b"nothing", "is no PNG image"),
+    "garden/000.png": (b"nothing", "is not a PNG image"),
     "attic/clean/a.png": (PNG[0], "has clean views but no view to be sent; list these in attic/views.json"),
 }
 

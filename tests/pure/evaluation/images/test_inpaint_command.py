@@ -81,7 +81,7 @@ def test_a_clean_view_stays_as_it_is_and_says_so(scene, capsys):
         (("--filler", "nosuch"), "There is no filler 'nosuch'"),
         (("--weights", "nosuch"), "There are no weights 'nosuch'"),
         (("--candidates", "0"), "at least one candidate"),
-        (("--references", "nowhere"), "nowhere is no folder"),
+        (("--references", "nowhere"), "nowhere is not a folder"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(scene, capsys, options, said):

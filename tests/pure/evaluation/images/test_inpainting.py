@@ -151,7 +151,7 @@ def test_a_program_that_fails_is_named(tmp_path, text, seconds, said):
     [
         ("nosuch", "There is no filler 'nosuch'"),
         ("no.such.function", "There is no filler"),
-        ("numpy.pi", "is no function"),
+        ("numpy.pi", "is not a function"),
         ("fill {image} {out}", "says nowhere where {mask} goes"),
     ],
 )

@@ -83,7 +83,9 @@ refused(r"vase.glb: claims 4294967295 bytes but has \d+", "vase.glb", glb_huge_l
 refused(r"is it cut short\?", "vase.glb", glb_cut=triangle().glb()[:-4], glb_header_only=b"glTF" + bytes(8))
 refused(r"glTF binary of version 1, only version 2", "vase.glb", glb_version_1=patched(4, 1))
 refused(r"chunk 0: must be JSON", "vase.glb", glb_no_json=patched(16, 0x004E4942))
-refused(r"is not JSON|is no glTF file|is not UTF-8", "vase.glb", glb_text=glb(b"{"), glb_list=glb(b"[1]"), glb_picture=b"\x89PNG\r\n" * 9)
+refused(
+    r"is not JSON|is not a glTF file|is not UTF-8", "vase.glb", glb_text=glb(b"{"), glb_list=glb(b"[1]"), glb_picture=b"\x89PNG\r\n" * 9
+)
 refused(r"nests lists or objects too deeply", "hall.glb", glb_deep_json=glb(b'{"asset":' * 200_000), glb_deep_lists=glb(b"[" * 300_000))
 refused(r"holds more than 400000 values", "hall.glb", glb_wide_json=glb(b'{"asset":[' + b"[]," * 2_000_000 + b"[]]}"))
 refused(r"accessors\[0\]: has 2147483648 vertices, at most 1000", "vase.glb", glb_huge_count=changed("accessors 0", count=2**31))
@@ -108,7 +110,7 @@ refused(r"accessors\[0\]: has an unknown componentType", "vase.glb", glb_compone
 refused(r"accessors\[0\]: must be of the type VEC3", "vase.glb", glb_matrix=changed("accessors 0", type="MAT4"))
 refused(r"sparse: replaces (99 rows of 3|row 9, there are 3)", "vase.glb", glb_sparse_many=sparse(99, [0]), glb_sparse_row=sparse(1, [9]))
 refused(r"corner 2: names vertex 9, there are 3, counted from 0", "vase.glb", glb_index=with_mesh(indices=[0, 1, 9]))
-refused(r"has 2 corners, which is no number of whole triangles", "vase.glb", glb_two_corners=with_mesh(indices=[0, 1]))
+refused(r"has 2 corners, which is not a whole number of triangles", "vase.glb", glb_two_corners=with_mesh(indices=[0, 1]))
 refused(
     r"primitives\[0\] vertex 1: has a coordinate that is not finite", "vase.glb", glb_nan=with_mesh([[0, 0, 0], [0, np.nan, 0], [1, 0, 0]])
 )
@@ -205,16 +207,16 @@ refused(
     r"face 0: face names vertex -1, there are 3, counted from 0", "vase.ply", ply_negative=ply(POINTS + struct.pack("<Biii", 3, 0, 1, -1))
 )
 refused(r"vertex 1: has a coordinate that is not finite", "vase.ply", ply_nan=ply(NAN + FACE))
-refused(r"is no line of a PLY header|is no property of PLY", "vase.ply", ply_odd_line=ply(xyz=XYZ + "prop float w\n"))
+refused(r"is not a line of a PLY header|is not a property of PLY", "vase.ply", ply_odd_line=ply(xyz=XYZ + "prop float w\n"))
 refused(
-    r'line 7: "property(| list| list uchar)" is no property of PLY',
+    r'line 7: "property(| list| list uchar)" is not a property of PLY',
     "vase.ply",
     ply_bare_property=ply(xyz=XYZ + "property\n"),
     ply_bare_list=ply(xyz=XYZ + "property list\n"),
     ply_bare_length=ply(xyz=XYZ + "property list uchar\n"),
 )
 refused(
-    r"is no property of PLY",
+    r"is not a property of PLY",
     "vase.ply",
     ply_odd_type=ply(xyz=XYZ + "property float128 w\n"),
     ply_list_by_float=ply(faces="property list float int vertex_indices\n"),
@@ -226,7 +228,7 @@ refused(
 )
 refused(r"is one too many, or stands there twice", "vase.ply", ply_two_x=ply(xyz=XYZ + "property float x\n"))
 refused(r"has no end_header in its first 100000 bytes", "vase.ply", ply_endless_header=b"ply\n" + b"comment\n" * 100_000)
-refused(r"is no PLY file: it does not begin with ply", "vase.ply", ply_noise=os.urandom(300), ply_empty=b"")
+refused(r"is not a PLY file: it does not begin with ply", "vase.ply", ply_noise=os.urandom(300), ply_empty=b"")
 refused(r"has vertices without x, y and z", "vase.ply", ply_flat=ply(POINTS, xyz="property float x\nproperty float y\n"))
 refused(r"has faces without a list vertex_indices", "vase.ply", ply_no_corners=ply(POINTS, faces="property int colour\n"))
 refused(r'element "vertex" without properties', "vase.ply", ply_no_columns=ply(xyz=""))
@@ -235,7 +237,7 @@ refused(r'ends after 1 of 3 rows of "vertex"', "vase.ply", ply_text_cut=ply(b"0 
 refused(r'line 11: "nan" is not finite', "vase.ply", ply_text_nan=ply(b"0 0 0\nnan 0 0\n" + TEXT, "ascii"))
 refused(r"line 10: has the coordinate 1e\+300", "vase.ply", ply_text_1e300=ply(b"1e300 0 0\n0 0 0\n0 0 0\n3 0 1 2\n", "ascii"))
 refused(
-    r'line 13: has a length of its "vertex_indices" that is no number of values',
+    r'line 13: has a length of its "vertex_indices" that is not a whole number from 0 up',
     "vase.ply",
     ply_text_list=ply(TEXT + b"2147483648 0 1 2\n", "ascii"),
 )
@@ -261,7 +263,7 @@ refused(r"claims 2 triangles, which take 184 bytes, but has 134", "vase.stl", st
 refused(r"has 2001 triangles, at most 2000", "vase.stl", stl_many=bytes(80) + struct.pack("<I", 2001) + bytes(2001 * 50))
 refused(r"facet 0: has a coordinate that is not finite", "vase.stl", stl_inf=stl(0, 0, np.inf, *NINE[3:]))
 refused(r"facet 0: has the coordinate -1e\+30", "vase.stl", stl_1e30=stl(0, 0, -1e30, *NINE[3:]))
-refused(r"is no STL file|is empty", "vase.stl", stl_empty=b"", stl_short=b"solid", stl_noise=b"\x89PNG" * 9)
+refused(r"is not an STL file|is empty", "vase.stl", stl_empty=b"", stl_short=b"solid", stl_noise=b"\x89PNG" * 9)
 refused(r"is UTF-16 or UTF-32 text", "vase.stl", stl_utf16=("solid\n" + FACET.decode()).encode("utf-16"))
 refused(r"ends within a solid, without endsolid", "vase.stl", stl_text_cut=b"solid\n" + FACET, stl_text_cut_facet=b"solid\n" + FACET[:56])
 refused(r'line 4: "nan" is not finite', "vase.stl", stl_text_nan=SOLID.replace(b"vertex 0 0 0", b"vertex 0 nan 0") + b"endsolid")
@@ -288,7 +290,7 @@ refused(
     off_list_of_2_31=OFF + b"2147483648 0 1 2\n",
     off_short_face=OFF + b"3 0 1\n",
 )
-refused(r"line 6: .*(corners|no number of values)", "vase.off", off_negative_list=OFF + b"-3 0 1 2\n", off_half_list=OFF + b"2.5 0 1 2\n")
+refused(r"line 6: .*(corners|not a whole number)", "vase.off", off_negative_list=OFF + b"-3 0 1 2\n", off_half_list=OFF + b"2.5 0 1 2\n")
 refused(r"line 6: face has fewer than 3 vertices", "vase.off", off_two_corners=OFF + b"2 0 1\n")
 refused(r"line 6: face names vertex (-1|3), there are 3", "vase.off", off_negative=OFF + b"3 0 1 -1\n", off_index=OFF + b"3 0 1 3\n")
 refused(

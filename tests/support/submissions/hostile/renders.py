@@ -74,13 +74,13 @@ GOOD, JPEG, WEBP = file_of("PNG"), file_of("JPEG"), file_of("WEBP", lossless=Tru
 
 # --- not what the name says
 
-refused("is no PNG image, whatever its name says", "text as png", a_png=b"hello" * 100)
-refused("is no PNG image", "gif as png", a_png=file_of("GIF"))
-refused("is no JPEG image", "tiff as jpg", a_jpg=file_of("TIFF"))
-refused("is no PNG image", "svg as png", a_png=b"<svg xmlns='http://www.w3.org/2000/svg'><image href='file:///etc/passwd'/></svg>")
+refused("is not a PNG image, whatever its name says", "text as png", a_png=b"hello" * 100)
+refused("is not a PNG image", "gif as png", a_png=file_of("GIF"))
+refused("is not a JPEG image", "tiff as jpg", a_jpg=file_of("TIFF"))
+refused("is not a PNG image", "svg as png", a_png=b"<svg xmlns='http://www.w3.org/2000/svg'><image href='file:///etc/passwd'/></svg>")
 refused("is a JPEG image by its content; name it .jpg", "jpeg as png", a_png=JPEG)
 refused("is a PNG image by its content; name it .png", "png as webp", a_webp=GOOD)
-refused("is no PNG image", "empty image", a_png=b"")
+refused("is not a PNG image", "empty image", a_png=b"")
 
 # --- larger than they look
 

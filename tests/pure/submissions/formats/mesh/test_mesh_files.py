@@ -73,7 +73,7 @@ def test_a_stored_set_whose_counts_do_not_fit_is_an_error() -> None:
 
 def test_the_suffix_decides_whatever_its_case_and_others_are_refused() -> None:
     assert len(read_mesh(triangle().glb(), "A.GLB").faces) == 1
-    with pytest.raises(FormatError, match=r"a\.fbx: is none of the mesh formats \.glb, \.gltf, \.obj, \.ply, \.stl, \.off"):
+    with pytest.raises(FormatError, match=r"a\.fbx: is not a mesh format \(\.glb, \.gltf, \.obj, \.ply, \.stl, \.off\)"):
         read_mesh(b"", "a.fbx")
 
 

@@ -142,7 +142,7 @@ def test_all_faults_of_a_file_are_told() -> None:
     assert found == [
         'house_07.obj: line 1: coordinate "nan" is not finite',
         "house_07.obj: line 2: vertex has 2 numbers, there must be 3",
-        'house_07.obj: line 4: begins with "q", which is no OBJ record',
+        'house_07.obj: line 4: begins with "q", which is not an OBJ record',
         'house_07.obj: line 5: "x" is not a vertex number',
         "house_07.obj: line 3: has the coordinate 2e+07, the limit is ±10000000",
         "house_07.obj: line 6: edge names vertex 9, there are 3",
@@ -215,7 +215,7 @@ def test_the_coordinate_limit_holds_exactly() -> None:
 
 
 def test_an_unknown_suffix_is_said() -> None:
-    with pytest.raises(FormatError, match=r"a.stl: is none of the wireframe formats .json, .obj, .npz"):
+    with pytest.raises(FormatError, match=r"a.stl: is not a wireframe format \(.json, .obj, .npz\)"):
         read_wireframe(b"", "a.stl")
 
 
