@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -150,6 +151,16 @@ def test_pure_folders_use_no_framework_no_queue_no_network():
             if room in ROOMS and rest:
                 target = "/".join([room, *rest])
                 assert any(target.startswith(pure.removesuffix(".py")) for pure in PURE), f"{where} imports {name}, which is not pure"
+
+
+NOUNS = re.compile(r"\b(Challenge|Phase|Submission|Team|Study)\b|\.(phases|submissions|teams|studies)\b")
+
+
+def test_what_a_request_points_to_is_looked_up_in_one_place():
+    for path in files("submissions", "leaderboard"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "get_object_or_404" and path.name != "lookup.py":
+                assert not NOUNS.search(ast.unparse(node.args[0])), f"{path}, line {node.lineno}: ask lookup.py for it"
 
 
 def test_the_packages_themselves_import_nothing():
