@@ -68,7 +68,7 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
     weights.published("yolox-nano").path.unlink()
     assert worker.drain() == 1, "asked once, then left to others for a while"
     part = Part.objects.get()
-    assert missing_weights.left_to_others(Part) == [part.pk] and worker.drain() == 0
+    assert missing_weights.deferred_rows(Part) == [part.pk] and worker.drain() == 0
     missing_weights._left.clear()
     since = timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1)
     Part.objects.update(lacking_since=since, lease_until=None)

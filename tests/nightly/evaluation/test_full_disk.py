@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def waits_for_room() -> bool:
     """Whether an upload or a part was put off."""
-    put_off = {"lease_token__isnull": True, "lease_until__isnull": False}
-    return Submission.objects.filter(**put_off).exists() or Part.objects.filter(**put_off).exists()
+    defer = {"lease_token__isnull": True, "lease_until__isnull": False}
+    return Submission.objects.filter(**defer).exists() or Part.objects.filter(**defer).exists()
 
 
 def test_workers_and_sweeper_on_a_full_disk_live_on_and_score_when_there_is_room(phase, people, small_disk):

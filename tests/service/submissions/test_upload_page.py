@@ -228,4 +228,4 @@ def test_new_tokens_are_limited(people, settings):
     client.post("/account/tokens/", {"name": "a", "days": "0"})
     refused = client.post("/account/tokens/", {"name": "b", "days": "0"})
     assert refused.status_code == 429 and int(refused["Retry-After"]) > 0
-    assert "go on in" in refused.content.decode() and ApiToken.objects.count() == 1
+    assert "try again in" in refused.content.decode() and ApiToken.objects.count() == 1

@@ -66,7 +66,7 @@ def got_on(run: Run) -> bool:
 
 def test_it_is_asked_once_and_goes_on_with_other_work(run, shelf):
     weights.get("backbone", "mine").file.unlink()
-    assert worker.drain() == 1 and missing_weights.left_to_others(type(run)) == [run.pk] and missing_weights.left_to_others(Part) == []
+    assert worker.drain() == 1 and missing_weights.deferred_rows(type(run)) == [run.pk] and missing_weights.deferred_rows(Part) == []
     type(run).objects.update(lease_until=None)
     assert worker.drain() == 0, "left to others for a while"
     put("backbone", "mine")
@@ -115,7 +115,7 @@ def test_a_part_left_to_others_does_not_keep_this_worker_from_measuring(shelf):
     evaluation = Evaluation.objects.get(submission=entry(phase, team, {"map": [0.5]}))
     part = Part.objects.create(evaluation=evaluation, slugs=["map"], start=0, stop=1)
     assert properties.someone_waits()
-    missing_weights.leave(Part.objects.waiting("cpu").claim("w"), "No worker could.")
+    missing_weights.defer(Part.objects.waiting("cpu").claim("w"), "No worker could.")
     Part.objects.update(lease_until=None)
-    assert not properties.someone_waits() and missing_weights.left_to_others(Part) == [part.pk]
+    assert not properties.someone_waits() and missing_weights.deferred_rows(Part) == [part.pk]
     assert Submission.objects.get().status == "scored" and PhaseMetric.objects.get().slug == "map"

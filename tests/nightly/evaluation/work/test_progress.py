@@ -31,6 +31,6 @@ def test_a_worker_says_how_far_it_is_within_a_part_and_begins_again_where_it_was
     part = Part.objects.filter(pk=part.pk).claim("another")
     part.begin(scored=0)
     assert standing(entry).done == 2 * done
-    part.put_off(0.0)
+    part.defer(0.0)
     with Worker():
         wait_until(lambda: Submission.objects.get(pk=entry.pk).status == Status.SCORED, what="the score")

@@ -99,7 +99,7 @@ WRONG = {
     "a slug with capitals": ("slug: roofs", "slug: Roofs", "line 1: slug: Use lower-case letters"),
     "an empty title": ("title: Roofs", 'title: ""', "title: expected a text that is not empty"),
     "a long title": ("title: Roofs", f"title: {'x' * 121}", "expected at most 120 characters, found 121"),
-    "an unknown time zone": ("Europe/Prague", "Europe/Pragu", "no IANA time zone"),
+    "an unknown time zone": ("Europe/Prague", "Europe/Pragu", "not an IANA time zone"),
     "a reserved slug": ("slug: final", "slug: rules", "own pages"),
     "a limit below zero": ("title: Final", "title: Final\n    limit_total: -1", "expected a whole number from 0 to"),
     "a limit in words": ("title: Final", "title: Final\n    limit_total: many", 'found "many"'),

@@ -27,7 +27,7 @@ def test_a_new_phase_takes_its_moments_on_its_own_clocks(desk, challenge, at):
         ("opens_at", "2026-03-29T02:30", "skip 02:30"),
         ("opens_at", "soon", "such as 2026-12-14T23:59"),
         ("closes_at", "2020-01-01T00:00", "closes before it opens"),
-        ("time_zone", "Europe/Pragu", "no IANA time zone"),
+        ("time_zone", "Europe/Pragu", "not an IANA time zone"),
         ("slug", "rules", "own pages"),
         ("unit_scale", "0", "above 0"),
         ("board", "hidden", "Say from when"),

@@ -97,7 +97,7 @@ def test_nobody_keeps_the_web_process_busy_with_one_reference_after_another(desk
     path = at(f"phases/{phase.slug}/reference/")
     assert desk.post(path, upload(archive(gables(2)))).status_code == 302
     answer = desk.post(path, upload(archive(gables(3))), follow=True)
-    assert "more than 1 requests of this kind; go on in" in answer.content.decode() and phase.references.count() == 2
+    assert "more than 1 requests of this kind; try again in" in answer.content.decode() and phase.references.count() == 2
 
 
 def test_a_reference_that_leads_outside_its_archive_is_refused(desk, phase, at):

@@ -301,7 +301,7 @@ def test_the_page_names_what_is_damaged_but_no_entry_that_is_hidden(judged, clie
     ("place", "slug", "text", "sentence"),
     [
         ("nothing/here", "x", "rater,left,right,choice\n", "There is no phase 'nothing/here'"),
-        (None, "No Slug", "rater,left,right,choice\nr,a,b,left\n", "'No Slug' is no address"),
+        (None, "No Slug", "rater,left,right,choice\nr,a,b,left\n", "'No Slug' is not an address"),
         (None, "x", "rater,left,right,choice\nr,a,a,left\n", "line 2: 'a' stands on both sides"),
     ],
 )

@@ -274,7 +274,9 @@ refused(
 )
 refused(r"line 4: vertex has 2 numbers", "vase.stl", stl_two_numbers=SOLID.replace(b"vertex 0 0 0", b"vertex 0 0") + b"endsolid")
 refused(
-    r'line 9: begins with "drop", which is no line of an STL', "vase.stl", stl_odd_line=SOLID.replace(b"endsolid", b"drop table\nendsolid")
+    r'line 9: begins with "drop", which is not a line of an STL',
+    "vase.stl",
+    stl_odd_line=SOLID.replace(b"endsolid", b"drop table\nendsolid"),
 )
 
 # --- OFF
@@ -285,7 +287,7 @@ refused(r"vase.off: has 1000000000000 vertices, at most 1000", "vase.off", off_h
 refused(r"ends after 3 of 2000000 vertices", "hall.off", off_many_vertices=b"OFF\n2000000 1 0\n" + TEXT)
 refused(r"ends after 0 of 1 faces; is it cut short", "vase.off", off_cut=OFF)
 refused(
-    r'line 6: (ends within its "corners"|has a length of its "corners" that is no number)',
+    r'line 6: (ends within its "corners"|has a length of its "corners" that is not a whole number)',
     "vase.off",
     off_list_of_2_31=OFF + b"2147483648 0 1 2\n",
     off_short_face=OFF + b"3 0 1\n",
