@@ -48,7 +48,10 @@ class Outcome:
             rows = zip(scores.item_ids, scores.values, scores.statuses, scores.parts, strict=True)
             for item_id, value, status, parts in rows:
                 samples.setdefault(item_id, {})[slug] = {"value": value, "status": status, "parts": dict(parts)}
-        summaries = {slug: {"value": summary.value, "ci": _interval(summary), "n": summary.n} for slug, (_, summary) in self.scores.items()}
+        summaries = {
+            slug: {"value": summary.value, "ci": [summary.ci_low, summary.ci_high], "n": summary.n}
+            for slug, (_, summary) in self.scores.items()
+        }
         return {"samples": samples, "scores": summaries}
 
     def table(self) -> str:
@@ -254,10 +257,6 @@ def _verdict(path: Path, manifest: Manifest) -> Verdict:
     renamed = dataclasses.replace(manifest, items=(dataclasses.replace(item, id=name),))
     verdict = validate(path, renamed, name=stem + path.suffix)
     return dataclasses.replace(verdict, items={item.id: verdict.items[name]} if verdict.items else {})
-
-
-def _interval(summary: Summary) -> list[float | None]:
-    return [summary.ci_low, summary.ci_high]
 
 
 def _number(value: float | None) -> str:

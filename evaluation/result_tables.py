@@ -105,7 +105,8 @@ def read(text: str, layout: Layout) -> Table:
             except ValueError:
                 problems.append(f"line {number}: {it.column} is {line[it.column]!r}; it must be a number, or empty.")
                 continue
-            digits[place] = max(digits[place], _decimals(line[it.column]))
+            printed = line[it.column]
+            digits[place] = max(digits[place], 0 if "e" in printed.lower() else len(printed.partition(".")[2]))  # after the point
         for head in filter(None, (layout.paper, layout.code)):
             if line[head] and not (line[head].startswith(("https://", "http://")) and len(line[head]) <= MOST_ADDRESS):
                 must = f"it must be a web address of at most {MOST_ADDRESS} characters, or empty"
@@ -153,11 +154,6 @@ def number_in(text: str) -> float | None:
     if not math.isfinite(value):
         raise ValueError(text)
     return value
-
-
-def _decimals(text: str) -> int:
-    """Digits after the point, as printed."""
-    return 0 if "e" in text.lower() else len(text.partition(".")[2])
 
 
 def column_of(it: ResultColumn, position: int, decimals: int, digest: str) -> dict[str, Any]:

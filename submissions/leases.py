@@ -123,7 +123,7 @@ class Leased(models.Model):
         until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
         return bool(self.under_lease().update(lease_until=until, **values))
 
-    def put_off(self, seconds: float, **values) -> bool:
+    def defer(self, seconds: float, **values) -> bool:
         """Give the row back for a while, as if it had not been begun: what failed was not the work."""
         until = timezone.now() + timedelta(seconds=seconds)
         given_back = {"lease_token": None, "lease_until": until, "attempts": F("attempts") - 1}

@@ -84,14 +84,12 @@ def make(
             break
         known = (prepared or {}).get(item_id)
         pair = RenderPair.of(predictions.get(item_id), references[item_id], unit_scale, prepared=known)
-        objects = {slug: (one["value"], _seen(one["views"].get(item_id, ()))) for slug, one in columns["objects"].items()}
+        objects = {
+            slug: (one["value"], [SeenObject(*row) for row in one["views"].get(item_id, ())]) for slug, one in columns["objects"].items()
+        }
         made[item_id] = {}
         for name, image in pictures(pair, columns["maps"], objects):
             for end, longest in (("", paint.LARGE), (SMALL, paint.SMALL)):
                 (folder / file_name(number, name + end)).write_bytes(paint.webp(image, longest))
             made[item_id][name] = list(paint.sized(image.shape[1], image.shape[0], paint.LARGE))
     return made
-
-
-def _seen(rows: Sequence[Sequence[Any]]) -> list[SeenObject]:
-    return [SeenObject(*row) for row in rows]

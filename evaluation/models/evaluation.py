@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.metrics import runner
 from evaluation.models import cutting
 from evaluation.models.batch import EvaluationBatch
-from evaluation.models.runs import Leavable
+from evaluation.models.runs import Deferrable
 from evaluation.models.score import Score
 from submissions import turns, wake
 from submissions.leases import LeasedQuerySet
@@ -234,7 +234,7 @@ class PartQuerySet(LeasedQuerySet):
         return mine.filter(evaluation__submission__team=evaluation.submission.team_id) if is_current else mine
 
 
-class Part(Leavable):
+class Part(Deferrable):
     """A slice of an evaluation that one worker does: some metrics over items [start, stop)."""
 
     class State(models.TextChoices):

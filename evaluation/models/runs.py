@@ -10,7 +10,7 @@ from django.utils import timezone
 from submissions.leases import Leased
 
 
-class Leavable(Leased):
+class Deferrable(Leased):
     """A row that a worker leaves to others where it lacks what the row needs, such as a network's weights."""
 
     lacking_since = models.DateTimeField(null=True, editable=False)  # when a worker first could not do it for want of something
@@ -23,17 +23,17 @@ class Leavable(Leased):
         False where the lease was lost."""
         return bool(self.under_lease().update(lacking_since=None, **values))
 
-    def leave_to_another(self, sentence: str, at_most: timedelta) -> None:
+    def defer_to_others(self, sentence: str, at_most: timedelta) -> None:
         """This worker lacks what the row needs, which is no attempt: leave it to one that has it, or to this one when it
         has been given it. What nobody could do for `at_most` fails with the sentence."""
         since = self.lacking_since or timezone.now()
         if timezone.now() - since >= at_most:
             self.give_up(sentence, "")
         else:
-            self.put_off(1.0, lacking_since=since, failure=sentence[:400])
+            self.defer(1.0, lacking_since=since, failure=sentence[:400])
 
 
-class Run(Leavable):
+class Run(Deferrable):
     """Work that is done a slice at a time when nothing else is to be done; its rows have a State of their own."""
 
     created_at = models.DateTimeField(default=timezone.now)

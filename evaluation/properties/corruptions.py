@@ -109,7 +109,7 @@ def _perturb(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.r
     used[edges] = True
     lost = [first for first in first_copy[chosen] if not used[first : first + copies].any()]
     used[lost] = True
-    return _kept(everything, edges, used)
+    return everything[used], (np.cumsum(used) - 1)[edges]
 
 
 def _add(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -130,7 +130,3 @@ def _remove(vertices: np.ndarray, edges: np.ndarray, amount: _Amount, rng: np.ra
             return canon(vertices, surviving, drop_isolated=True)
     lengths = np.linalg.norm(vertices[edges[:, 1]] - vertices[edges[:, 0]], axis=1)
     return canon(vertices, edges[[lengths.argmax()]], drop_isolated=True)
-
-
-def _kept(vertices: np.ndarray, edges: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return vertices[kept], (np.cumsum(kept) - 1)[edges]

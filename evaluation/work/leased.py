@@ -31,7 +31,7 @@ AWAY_AT_MOST = timedelta(days=1)  # then an entry fails like any other
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class Lacking(Exception):
+class MissingHere(Exception):
     """This worker has not what the row needs: a sentence for all that says what."""
 
 
@@ -55,12 +55,12 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
     except LeaseLost:
         log.info("lease lost", row=str(row))
     except Yielded:
-        row.put_off(0)
-    except Lacking as error:
-        missing_weights.leave(row, str(error))
+        row.defer(0)
+    except MissingHere as error:
+        missing_weights.defer(row, str(error))
     except JobFailed as error:
-        if error.is_lacking:
-            missing_weights.leave(row, error.sentence)
+        if error.is_missing_here:
+            missing_weights.defer(row, error.sentence)
         elif error.end == "killed":
             row.lose(error.detail)
         elif error.end == "room":
@@ -80,7 +80,7 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
 def _wait_or_fail(row: Leased, since: datetime | None, sentence: str, detail: str) -> None:
     log.warning("storage, database or disk do not take or give what is needed", row=str(row), error=sentence)
     if since is None or timezone.now() - since < AWAY_AT_MOST:
-        row.put_off(AWAY_SECONDS)
+        row.defer(AWAY_SECONDS)
     else:
         _failed(row, sentence, detail, False)
 
@@ -111,7 +111,7 @@ def logged(what: str, row: Leased, phase: Phase | None = None, **about: object) 
 def claim_one(kind: type[Run], worker: str, do: Callable[[Any], None], rows: LeasedQuerySet | None = None) -> bool:
     """Claim one of the waiting runs of a kind, or of these `rows` of it, and `do` a slice of it; False if there is none that this
     worker can do."""
-    run = (kind.objects.waiting() if rows is None else rows).exclude(pk__in=missing_weights.left_to_others(kind)).claim(worker)
+    run = (kind.objects.waiting() if rows is None else rows).exclude(pk__in=missing_weights.deferred_rows(kind)).claim(worker)
     if run is None:
         return False
     with logged(f"slice of a {run._meta.verbose_name} done", run, **run.about()):
@@ -127,7 +127,7 @@ def do_slice(run: Run, obstacle: Callable[[], str], slice_in: Callable[[Path], b
     """
     with attempt(run):
         if found := obstacle():
-            raise Lacking(found)
+            raise MissingHere(found)
         run.begin()
         with job_folder() as folder:
             if not slice_in(folder):

@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from evaluation.metrics import registry
-from evaluation.models.runs import Leavable
+from evaluation.models.runs import Deferrable
 from evaluation.networks import weights
 
 log = structlog.get_logger(__name__)
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 SECONDS = 20.0  # how long a worker leaves to others what it lacks the weights for
 AT_MOST = timedelta(minutes=5)  # then fails what no worker has the weights for
 
-_left: dict[tuple[type[Leavable], int], float] = {}  # what this worker leaves to others, and until when
+_left: dict[tuple[type[Deferrable], int], float] = {}  # what this worker leaves to others, and until when
 
 
 def obstacle(metrics: Iterable[Mapping[str, Any]]) -> str:
@@ -33,14 +33,14 @@ def obstacle(metrics: Iterable[Mapping[str, Any]]) -> str:
     return ""
 
 
-def leave(row: Leavable, obstacle: str) -> None:
+def defer(row: Deferrable, obstacle: str) -> None:
     """Give back a row that is held, because of what `obstacle` says."""
     log.error("left to a worker that has what it needs", row=str(row), obstacle=obstacle)
     _left[type(row), row.pk] = time.monotonic() + SECONDS
-    row.leave_to_another(f"No worker could begin {row.doing}. {obstacle}", AT_MOST)
+    row.defer_to_others(f"No worker could begin {row.doing}. {obstacle}", AT_MOST)
 
 
-def left_to_others(kind: type[Leavable]) -> list[int]:
+def deferred_rows(kind: type[Deferrable]) -> list[int]:
     """The rows that this worker could not do a moment ago."""
     now = time.monotonic()
     for one in [one for one, until in _left.items() if until <= now]:

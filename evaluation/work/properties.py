@@ -75,5 +75,5 @@ def _job(run: PropertyRun) -> dict:
 
 def someone_waits() -> bool:
     """Return whether there is an upload to check or a part to score that nobody works on, and that this worker can."""
-    parts = Part.objects.waiting("cpu").unleased().exclude(pk__in=missing_weights.left_to_others(Part))
+    parts = Part.objects.waiting("cpu").unleased().exclude(pk__in=missing_weights.deferred_rows(Part))
     return Submission.objects.to_validate().unleased().exists() or parts.exists()

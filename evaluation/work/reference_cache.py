@@ -44,7 +44,7 @@ def _made(job: dict, heartbeat: Callable[[], bool], seconds: int) -> bytes:
             sandbox.run(folder, {"kind": "prepare", **{name: job[name] for name in wanted}}, heartbeat, seconds, PATIENCE)
             return (folder / "prepared").read_bytes()
     except JobFailed as failed:
-        if failed.is_lacking or failed.end in ("killed", "room"):  # which says nothing of the reference
+        if failed.is_missing_here or failed.end in ("killed", "room"):  # which says nothing of the reference
             raise
         log.warning("a reference could not be prepared", reference=job["reference"], end=failed.end, detail=failed.detail)
         return prepared.pack({})

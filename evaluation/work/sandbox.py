@@ -37,20 +37,20 @@ NEW_SECONDS = 60.0  # a job's folder younger than this may still be without its 
 
 class JobFailed(Exception):
     """The job did not answer. `end` says how it went; `detail` is for operators, but where this worker lacks something
-    (`is_lacking`) a sentence for all."""
+    (`is_missing_here`) a sentence for all."""
 
     def __init__(self, end: str, detail: str, seconds: int | None = None) -> None:
         super().__init__(end)
         self.end, self.detail, self.seconds = end, detail, seconds or settings.CHILD_SECONDS
 
     @property
-    def is_lacking(self) -> bool:
+    def is_missing_here(self) -> bool:
         """Return whether another worker may be able to do it: weights are not here, or the code is not that of the batch."""
         return self.end in ("weights", "definition")
 
     @property
     def sentence(self) -> str:
-        if self.is_lacking:
+        if self.is_missing_here:
             return self.detail
         return SENTENCES[self.end].format(memory=settings.CHILD_MEMORY_MB, seconds=self.seconds)
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, Part, cutting
 from evaluation.work import missing_weights, properties, reference_cache, trials, view_images
 from evaluation.work.child import SCORED
-from evaluation.work.leased import Lacking, attempt, logged
+from evaluation.work.leased import MissingHere, attempt, logged
 from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
 from submissions import wake
 from submissions.models import Status, Submission
@@ -72,7 +72,7 @@ def work_once(device: str) -> bool:
             return True
         if trials.try_once(name(), overdue=True):
             return True
-    part = Part.objects.waiting(device).exclude(pk__in=missing_weights.left_to_others(Part)).claim(name())
+    part = Part.objects.waiting(device).exclude(pk__in=missing_weights.deferred_rows(Part)).claim(name())
     if part is None:
         return device == "cpu" and (trials.try_once(name()) or view_images.make_once(name()) or properties.measure_once(name()))
     submission = part.evaluation.submission
@@ -123,13 +123,13 @@ def score(part: Part) -> None:
     with attempt(part, evaluation.created_at):
         if not evaluation.batch.scores_without(outdated):
             if evaluation.batch.is_live:
-                raise Lacking(f"{outdated[0].sentence} Re-evaluate the phase.")
+                raise MissingHere(f"{outdated[0].sentence} Re-evaluate the phase.")
             evaluation.drop()
             return
         if obstacle := missing_weights.obstacle(
             m for m in evaluation.batch.metrics if m["slug"] in part.slugs and m["slug"] not in waiting
         ):
-            raise Lacking(obstacle)
+            raise MissingHere(obstacle)
         now = timezone.now()
         part.begin(started_at=now, scored=0)
         Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)

@@ -118,7 +118,9 @@ class Server:
                     if asked_to_wait is None or asked_to_wait > LONGEST_ASKED:
                         raise trouble
             except httpx.TransportError as error:
-                trouble = Trouble(f"{self.url.host} cannot be reached ({_reason(error)}).")
+                late = isinstance(error, httpx.TimeoutException)
+                reason = "it did not answer in time" if late else str(error) or type(error).__name__
+                trouble = Trouble(f"{self.url.host} cannot be reached ({reason}).")
             if once:
                 raise trouble
             outage.wait(trouble, asked_to_wait, time.monotonic() - begun)
@@ -173,10 +175,6 @@ def _sentence(response: httpx.Response) -> str:
     except (ValueError, AttributeError):
         said = None
     return str(said) if said else f"{response.url} answered {response.status_code} {response.reason_phrase}."
-
-
-def _reason(error: httpx.TransportError) -> str:
-    return "it did not answer in time" if isinstance(error, httpx.TimeoutException) else str(error) or type(error).__name__
 
 
 def _retry_after(response: httpx.Response) -> float | None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 from django.contrib import messages
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -19,7 +17,7 @@ from submissions.checklist import steps
 from submissions.errors import Refused
 from submissions.forms import UploadForm
 from submissions.lookup import phase_for
-from submissions.models import Phase, Status, Submission, Team
+from submissions.models import Phase, Status, Team
 from submissions.permissions import Viewer, require
 from submissions.storage import uploads
 from submissions.storage.store import StorageError, disk_errors
@@ -79,11 +77,6 @@ def _refused(form: UploadForm, refused: Exception) -> UploadForm:
     return form
 
 
-def _unfinished(phase: Phase, team: Team, now: datetime) -> QuerySet[Submission]:
-    """The team's uploads whose bytes have not all come, also those that hold no place at present."""
-    return phase.submissions.filter(team=team, status=Status.UPLOADING, upload_expires_at__gt=now).order_by("upload_expires_at")
-
-
 def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 200) -> HttpResponse:
     now = timezone.now()
     viewer = Viewer(request.user, phase.challenge, now)
@@ -95,7 +88,9 @@ def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 20
     except Refused as refused:
         closed = refused.sentence
     quota = phase.quota(team, now) if team else None
-    unfinished = _unfinished(phase, team, now) if team and allowed else Submission.objects.none()
+    # Uploads whose bytes have not all come, also those that hold no place at present.
+    unfinished = phase.submissions.filter(team=team if allowed else None, status=Status.UPLOADING, upload_expires_at__gt=now)
+    unfinished = unfinished.order_by("upload_expires_at")
     # One that is not finished can be gone on with, also when nothing new could be begun.
     may_send = allowed and (unfinished.exists() or (not closed and quota is not None and quota.allowed))
     context = {

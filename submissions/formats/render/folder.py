@@ -68,15 +68,15 @@ def files(views: Mapping[str, View]) -> Iterator[tuple[str, bytes]]:
         yield from ((f"{scene}/{MASKS}/{name}.png", view.mask) for name, view in named.items() if view.mask)
         clean = next((view.clean for view in named.values() if view.clean), None)
         yield from ((f"{scene}/{CLEAN}/{n:05d}.png", image.png) for n, image in enumerate(clean.images if clean else ()))
-        rois = {name: [_roi_entry(roi) for roi in view.rois] for name, view in named.items() if view.rois}
+        rois = {
+            name: [{"box": [roi.x1, roi.y1, roi.x2, roi.y2], "label": roi.label} for roi in view.rois]
+            for name, view in named.items()
+            if view.rois
+        }
         bare = [{"view": name, "width": v.width, "height": v.height} for name, v in named.items() if v.image is None]
         yield from ((f"{scene}/{name}", _json(content)) for name, content in ((ROIS, rois), (VIEWS, bare)) if content)
     if prompts:
         yield PROMPTS, _json(prompts)
-
-
-def _roi_entry(roi: Roi) -> dict[str, Any]:
-    return {"box": [roi.x1, roi.y1, roi.x2, roi.y2], "label": roi.label}
 
 
 def _json(content: object) -> bytes:
