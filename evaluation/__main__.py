@@ -103,7 +103,7 @@ def _listed(spec: MetricSpec) -> dict[str, Any]:
 
 
 def _score(options: argparse.Namespace) -> int:
-    # Loads numpy and the file readers, which listing the metrics must not.
+    # Loads the file readers, which listing the metrics need not.
     from evaluation import local
 
     if options.cache:

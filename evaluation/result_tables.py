@@ -13,7 +13,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
@@ -174,6 +174,10 @@ def column_of(it: ResultColumn, position: int, decimals: int, digest: str) -> di
     }
 
 
+def _comes_with_its_values(*_: Any) -> NoReturn:
+    raise TypeError("an imported column is not computed here; it comes with its values")
+
+
 def spec_of(column: Mapping[str, Any]) -> MetricSpec:
     """The spec of a batch's column: the registry's, or, for an imported one, what it declares."""
     declared = column.get("imported")
@@ -190,7 +194,7 @@ def spec_of(column: Mapping[str, Any]) -> MetricSpec:
         worst="null",
         doc="",
         paper="",
-        function="",
+        function=_comes_with_its_values,
         needs=(),
         level="set",
     )

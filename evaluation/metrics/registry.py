@@ -1,20 +1,20 @@
 """The one table of file metrics: names, directions, units, parameters, worst values.
 
-Nothing heavy is imported here, not even numpy: the web process and `python -m evaluation metrics`
-read this table, and a metric's code is loaded when it is first computed.
+The web process and `python -m evaluation metrics` read it, so the modules below load numpy and nothing else that is large: scipy
+loads its parts on first use, and other libraries are imported in the functions that use them.
 """
 
 from __future__ import annotations
 
 import difflib
 import hashlib
+import importlib
 import json
 import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from evaluation.metrics.catalogue import locase, mesh, render, render_osim, render_pieces, render_puzzlesim, wireframe
 from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
 from evaluation.networks import weights
 
@@ -32,12 +32,51 @@ class OtherDefinition(ValueError):
     """Values of a column are of another definition than this code computes, in one sentence."""
 
 
+# In the order of pages and of the API; each module holds the specs of its metrics in SPECS.
+MODULES = (
+    "wireframe.corners",
+    "wireframe.edges",
+    "wireframe.wed",
+    "wireframe.ecd",
+    "wireframe.spectral",
+    "wireframe.jaccard",
+    "wireframe.hss",
+    "wireframe.sap",
+    "wireframe.learned.metric",
+    "mesh.distances",
+    "mesh.hausdorff",
+    "mesh.surfaces",
+    "mesh.volume",
+    "mesh.saucd",
+    "mesh.locase.metric",
+    "render.psnr",
+    "render.ssim",
+    "render.lpips",
+    "render.clip_sim",
+    "render.clip_sim_text",
+    "render.fid",
+    "render.osim",
+    "render.puzzlesim.metric",
+    "render.pieces.distance",
+    "render.osim_rois",
+    "render.pieces.metric",
+)
+# What their functions load on first use, the networks' torch aside: a worker that forks its jobs loads it before.
+LIBRARIES = (
+    "scipy.fft",
+    "scipy.linalg",
+    "scipy.ndimage",
+    "scipy.optimize",
+    "scipy.sparse",
+    "scipy.special",
+    "scipy.spatial",
+    "fast_simplification",
+    "igl",
+    "manifold3d",
+)
+
 REGISTRY: Mapping[str, MetricSpec] = MappingProxyType(
-    {
-        spec.key: spec
-        for catalogue in (wireframe, mesh, locase, render, render_osim, render_puzzlesim, render_pieces)
-        for spec in catalogue.SPECS
-    }
+    {spec.key: spec for name in MODULES for spec in importlib.import_module(f"evaluation.metrics.{name}").SPECS}
 )
 
 

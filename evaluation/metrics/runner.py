@@ -86,12 +86,11 @@ class SampleScores:
 
 @dataclass(frozen=True)
 class _Column:
-    """A request made ready: its spec, its full parameters and its function."""
+    """A request made ready: its spec and its full parameters."""
 
     slug: str
     spec: MetricSpec
     params: dict[str, Any]
-    function: Callable[..., MetricResult]
 
 
 def score_items(
@@ -164,7 +163,7 @@ def themselves(references: Mapping[str, Any], requests: Sequence[MetricRequest])
 def _column(request: MetricRequest) -> _Column:
     spec = registry.get(request.key)
     params = registry.resolve_params(request.key, request.params)
-    return _Column(request.slug, spec, params, spec.load())
+    return _Column(request.slug, spec, params)
 
 
 def _pair_type(family: str) -> Any:
@@ -195,7 +194,7 @@ def _score_item(
 
 def _score(column: _Column, pair: Any, missing: bool) -> MetricResult:
     """One metric on one item, with the rules for missing items and for ranking applied."""
-    result = column.function(pair, **column.params)
+    result = column.spec.function(pair, **column.params)
     if noted := getattr(pair, "flags", ()):
         result = replace(result, flags=(*result.flags, *noted))
     if column.spec.level != "item":
@@ -231,7 +230,7 @@ def _worst(column: _Column, pair: Any) -> float | None:
         diagonal = float(pair.reference_diagonal if normalize is None else pair.diagonal(normalize))
         return diagonal if rule == "gt_diagonal" else diagonal**2
     if rule == "empty_prediction":
-        value: float | None = column.function(pair.without_prediction(), **column.params).value
+        value: float | None = column.spec.function(pair.without_prediction(), **column.params).value
         return value
     return float(rule)
 
@@ -260,8 +259,9 @@ def _finished(spec: MetricSpec, params: Mapping[str, Any], scores: SampleScores,
     for place, item in enumerate(items):
         together.setdefault(item.group if spec.level == "group" else "", []).append(place)
     done: dict[int, MetricResult] = {}
+    assert spec.finish is not None  # of every level but "item"
     for places in together.values():
-        results = spec.load_finish()([items[place] for place in places], params)
+        results = spec.finish([items[place] for place in places], params)
         if len(results) != len(places) or len({result.value for result in results}) > 1:
             raise ValueError(f"{spec.key} must be finished with one and the same value for each item of a group")
         done |= {place: _settled(spec, items[place].result, result) for place, result in zip(places, results, strict=True)}

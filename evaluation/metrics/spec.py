@@ -1,11 +1,7 @@
-"""What a metric says of itself: key, direction, unit, parameters, worst value; its code is loaded on first use.
-
-Nothing heavy is imported here, not even numpy.
-"""
+"""The record that a metric's file holds beside its function: key, direction, unit, parameters, worst value."""
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +11,8 @@ from evaluation.networks import weights
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from evaluation.metrics.result import MetricResult
 
 GROWTH = {1.0: "with their number", 2.0: "with the square of their number", 3.0: "with the cube of their number"}
 WEIGHTS_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
@@ -53,6 +51,12 @@ class Param:
     def allows(self, value: str) -> bool:
         """Whether a choice may be that; whether weights of that name are here is another question (`weights.refusal`)."""
         return value in self.choices or bool(self.network and WEIGHTS_NAME.fullmatch(value))
+
+
+def published(network: str, doc: str) -> Param:
+    """The parameter `weights` of a metric that takes the published sets of a network and no others."""
+    names = weights.names(network)
+    return Param("weights", names[0], "choice", choices=names, doc=doc)
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """Everything about a metric except its code.
+    """Everything about a metric. Its `function` takes a pair, and each of `params` by name, always all of them: the
+    defaults stand here and nowhere else.
 
     `worst` says how the value of a missing item, which is also the cap for ranking, is got:
     "0", "1", "2", "tau" (the parameter of that name), "gt_diagonal" (of the reference's bounding
@@ -143,20 +148,22 @@ class MetricSpec:
     worst: str
     doc: str
     paper: str
-    function: str
+    function: Callable[..., MetricResult]
     needs: tuple[str, ...] = ("reference",)
     weights: str | tuple[str, ...] | None = None  # the networks it needs, of evaluation/networks/weights.py; see `networks`
     device: str = "cpu"  # cpu or gpu
     version: int = 1
     level: str = "item"  # item, group or set: what one value is of
-    finish: str = ""  # for group and set: the dotted name of (items, params) -> one MetricResult for each of the items
+    finish: Callable[..., list[MetricResult]] | None = None  # for group and set: (items, params) -> a result for each of the items
     aggregation: str = "macro_mean"
     micro: Micro | None = None
     effort: Effort | None = None
     learnt: bool = False  # its features are learnt from the references, so that it ranks after a trial only, though it has no network
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
-    trial: str = ""  # of what judges by clean views of a scene: the dotted name of (clean views, params, prepared) -> a `Scorer`
+    # Of what judges by clean views of a scene: (clean views, all params, prepared) -> a `Scorer`. `prepared` has what was prepared of
+    # the views, see `evaluation.metrics.shared`, or gains it.
+    trial: Callable[..., Scorer] | None = None
 
     @property
     def networks(self) -> tuple[tuple[str, str], ...]:
@@ -199,21 +206,3 @@ class MetricSpec:
                 return param
         known = ", ".join(param.name for param in self.params) or "none"
         raise ParamError(f"{self.key} has no parameter {name!r}; its parameters are: {known}.")
-
-    def load(self) -> Callable[..., Any]:
-        """The metric's function, imported on first use."""
-        return _loaded(self.function)
-
-    def load_finish(self) -> Callable[..., Any]:
-        """What finishes a metric of level "group" or "set"."""
-        return _loaded(self.finish)
-
-    def load_trial(self) -> Callable[..., Scorer]:
-        """What makes the `Scorer` of a scene's clean views, with full parameters. A mapping that is given as third has what was
-        prepared of the views, see `evaluation.metrics.shared`, or gains it."""
-        return _loaded(self.trial)
-
-
-def _loaded(dotted: str) -> Callable[..., Any]:
-    module, name = dotted.rsplit(".", 1)
-    return getattr(importlib.import_module(module), name)

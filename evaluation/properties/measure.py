@@ -44,16 +44,16 @@ class _Column:
 
     spec: MetricSpec
     params: dict[str, Any]
-    function: Callable[..., Any]
 
     def distance(self, pair: Any) -> float | None:
         """The metric's own value, without the cap for ranking, as a distance: 0 is best. A model is a group by itself.
 
         Where no value is the best there can be, the reference's own stands for it.
         """
-        result = self.function(pair, **self.params)
+        result = self.spec.function(pair, **self.params)
         if self.spec.level != "item":
-            (result,) = self.spec.load_finish()([ItemPartial("model", "model", result)], self.params)
+            assert self.spec.finish is not None
+            (result,) = self.spec.finish([ItemPartial("model", "model", result)], self.params)
         value = result.value
         if value is None or not self.spec.higher_is_better:
             return value
@@ -63,7 +63,7 @@ class _Column:
     def _best(self, pair: Any) -> float:
         """Return what the reference gets as a prediction of itself."""
         key = f"{self.spec.key} of the reference itself {sorted(self.params.items())}"
-        (found,) = pair.reference_once(key, lambda: (np.array([self.function(pair.of_reference(), **self.params).value]),))
+        (found,) = pair.reference_once(key, lambda: (np.array([self.spec.function(pair.of_reference(), **self.params).value]),))
         return float(found[0])
 
 
@@ -281,7 +281,7 @@ def _rate(verdict: Sequence[Held | None]) -> Rate:
 def column_of(metric: Metric) -> _Column:
     key, params, _ = metric
     spec = registry.get(key)
-    return _Column(spec, registry.resolve_params(key, params), spec.load())
+    return _Column(spec, registry.resolve_params(key, params))
 
 
 def procedures_of(family: str) -> Any:

@@ -36,8 +36,8 @@ class Weakness:
         spec = registry.get(self.key)
         module, name = PAIRS[spec.family].rsplit(".", 1)
         pair_type = getattr(importlib.import_module(module), name)
-        function, settings = spec.load(), registry.resolve_params(self.key, params or {})
-        return tuple(function(pair_type.of(model, self.reference, 1.0), **settings).value for _, model in self.predictions)
+        settings = registry.resolve_params(self.key, params or {})
+        return tuple(spec.function(pair_type.of(model, self.reference, 1.0), **settings).value for _, model in self.predictions)
 
     def told(self, values: tuple[float, ...] | None = None) -> str:
         """The sentence with its numbers."""

@@ -293,11 +293,9 @@ def preload() -> None:
         "evaluation.properties.slices",
         "evaluation.images.views",
         *readers,
+        *registry.LIBRARIES,
     ):
         importlib.import_module(name)
-    for spec in registry.REGISTRY.values():
-        if spec.device == "cpu":
-            importlib.import_module(spec.function.rpartition(".")[0])
     gc.freeze()
 
 

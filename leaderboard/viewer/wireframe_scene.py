@@ -57,7 +57,7 @@ def classified(pair: Pair, metrics: Sequence[Mapping[str, Any]]) -> tuple[list, 
     pred_edges = _edges(len(pair.pred_edges), pred.source, hits.pred, EXTRA)
     ref_edges = _edges(len(pair.ref_edges), ref.source, hits.ref, MISSED)
     # Vertices are all shown, so none is merged or left out before they are matched.
-    corners = match_corners(pair, tau=corner["tau"], matching=corner["matching"])
+    corners = match_corners(pair, corner["tau"], corner["matching"], drop_isolated=False, merge_tol=None)
     pred_vertices = _vertices(pair.pred_vertices, pair.pred_edges, corners.pred, EXTRA)
     return pred_edges, pred_vertices, ref_edges, _vertices(pair.ref_vertices, pair.ref_edges, corners.ref, MISSED)
 

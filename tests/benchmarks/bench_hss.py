@@ -19,13 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics.wireframe.hss import hss, tube_corners
+from evaluation.metrics.wireframe.hss import tube_corners
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import overlap, solids
 from evaluation.synthetic.houses import houses
 from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
 from tests.benchmarks.timing import shortest
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.official import metric_helper
+
+hss = with_defaults("hss")
 
 FLOOR, TOLERANCE, ROUNDS = 2.5, 1e-6, 3
 

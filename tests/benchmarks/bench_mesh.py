@@ -30,17 +30,23 @@ import trimesh
 from scipy.spatial import cKDTree
 
 from evaluation.metrics.mesh import closest
-from evaluation.metrics.mesh.distances import SAMPLES, gaps, nearest
-from evaluation.metrics.mesh.hausdorff import uhd
+from evaluation.metrics.mesh.distances import gaps, nearest
 from evaluation.metrics.mesh.occupancy import grid_around
 from evaluation.metrics.mesh.pair import Cloud, MeshPair
-from evaluation.metrics.mesh.saucd import laplacian, saucd
-from evaluation.metrics.mesh.surfaces import p2s
-from evaluation.metrics.mesh.volume import occupied, volume_iou
+from evaluation.metrics.mesh.saucd import laplacian
+from evaluation.metrics.mesh.volume import occupied
 from evaluation.metrics.mesh.winding import MAX_PLACES, ROUGHLY
+from evaluation.metrics.registry import get
 from submissions.formats.arrays import Mesh
 from tests.benchmarks.timing import shortest
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import noisy, sphere
+
+p2s = with_defaults("p2s")
+saucd = with_defaults("saucd")
+uhd = with_defaults("uhd")
+volume_iou = with_defaults("volume_iou")
+SAMPLES = get("p2s").param("n").default
 
 CHAMFER_FLOOR, SAUCD_CEILING, ROUNDS = 1.0, 1.3, 3
 CONTAINED = 1_000  # cells that trimesh is asked for; each takes it about a megabyte

@@ -78,7 +78,7 @@ def median(action: Callable[[Wireframe, Wireframe], Any], rows: list[tuple[Wiref
 
 
 def score(keys: list[str], pair: Pair, **params: Any) -> list[Any]:
-    return [REGISTRY[key].load()(pair, **resolve_params(key, params)) for key in keys]
+    return [REGISTRY[key].function(pair, **resolve_params(key, params)) for key in keys]
 
 
 def family(rows: list[tuple[Wireframe, Wireframe]]) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 POINTS = 10_000  # samples of each side
 MOST_STEPS = 100
@@ -42,11 +42,11 @@ def similarity_icp(points: np.ndarray, reference: np.ndarray) -> Similarity:
     Both directions count, so that shrinking into the reference is no way out. It is the best of all steps, the start
     included: aligning never makes the sum of the two mean squared distances larger.
     """
-    tree = cKDTree(reference)
+    tree = scipy.spatial.cKDTree(reference)
     best, found, current = np.inf, IDENTITY, IDENTITY
     for _ in range(MOST_STEPS):
         moved = current.apply(points)
-        (there, nearest), (back, source) = tree.query(moved), cKDTree(moved).query(reference)
+        (there, nearest), (back, source) = tree.query(moved), scipy.spatial.cKDTree(moved).query(reference)
         error = float(np.mean(there**2) + np.mean(back**2))
         settled = best - error <= SETTLED * error
         if error < best:

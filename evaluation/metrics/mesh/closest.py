@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import igl
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 ROUNDING = 1e-14  # of a surface of size 1: a point this near to it lies on it
 FIRST = 16  # points asked at first; then as many as take about PACE
@@ -21,12 +20,16 @@ NEARLY = 0.5  # what is only bounded is at most this share further than the near
 
 def distances(points: np.ndarray, corners: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """float64[N]: the distance of each point to the nearest of the triangles, exactly. `faces` int64[F, 3], F at least 1."""
+    import igl
+
     _, _, closest = igl.point_mesh_squared_distance(points, corners, faces)
     return _apart(points, closest)
 
 
 def to_mesh(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """`distances` to one mesh, of points float64[N, 3] that are asked for in turn."""
+    import igl
+
     tree = igl.AABB()
     tree.init(corners, faces)
     return lambda points: _apart(points, tree.squared_distance(corners, faces, points)[2])
@@ -34,6 +37,8 @@ def to_mesh(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray], np
 
 def distances_within(points: np.ndarray, corners: np.ndarray, faces: np.ndarray, seconds: float) -> tuple[np.ndarray, bool]:
     """The same and True; or, where that takes longer than `seconds`, for the last points an upper bound, and False."""
+    import igl
+
     deadline = time.monotonic() + seconds
     corners, points = np.ascontiguousarray(corners), np.ascontiguousarray(points)
     tree, found, start, wanted = igl.AABB(), np.empty(len(points)), 0, FIRST
@@ -46,7 +51,7 @@ def distances_within(points: np.ndarray, corners: np.ndarray, faces: np.ndarray,
     if start >= len(points):
         return found, True
     # Each corner is a point of the surface, so the distance to one that is near bounds the distance to the surface.
-    found[start:] = cKDTree(corners[np.unique(faces)]).query(points[start:], eps=NEARLY)[0]
+    found[start:] = scipy.spatial.cKDTree(corners[np.unique(faces)]).query(points[start:], eps=NEARLY)[0]
     return found, False
 
 

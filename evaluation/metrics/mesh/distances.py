@@ -10,15 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.metrics.mesh import parameters
 from evaluation.metrics.mesh.pair import Cloud, MeshPair
 from evaluation.metrics.mesh.sampling import WORTH_A_CARD
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import MetricSpec, Param
 from evaluation.networks import cards
 
 WORKERS = 2  # threads of a search; the numbers do not depend on it
 RELATIVE_TOLERANCE = 1e-9
 SPACING_STEPS = 4
-SAMPLES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ def gaps(pair: MeshPair, n: int, seed0: int, align: str) -> Gaps | None:
     return pair.once(("gaps", n, seed0, align), compute)
 
 
-def chamfer_l1(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
+def chamfer_l1(pair: MeshPair, n: int, normalize: str, align: str, seed0: int) -> MetricResult:
     """(mean a + mean b) / 2; 0 for equal surfaces.
 
     Parts: `accuracy` (mean a), `completeness` (mean b) and the means of their squares, from which every other
@@ -81,7 +82,7 @@ def chamfer_l1(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", ali
     return MetricResult(value, flags=found.flags, parts=parts | pair.alignment_parts(align, normalize))
 
 
-def chamfer_l2(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
+def chamfer_l2(pair: MeshPair, n: int, normalize: str, align: str, seed0: int) -> MetricResult:
     """mean a^2 + mean b^2, a sum of squared lengths; parts as for chamfer_l1."""
     found = gaps(pair, n, seed0, align)
     if found is None:
@@ -91,14 +92,7 @@ def chamfer_l2(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", ali
     return MetricResult(value, flags=found.flags, parts=parts | pair.alignment_parts(align, normalize))
 
 
-def mesh_fscore(
-    pair: MeshPair,
-    threshold: float = 0.05,
-    n: int = SAMPLES,
-    normalize: str = "gt_unit",
-    align: str = "none",
-    seed0: int = 0,
-) -> MetricResult:
+def mesh_fscore(pair: MeshPair, threshold: float, n: int, normalize: str, align: str, seed0: int) -> MetricResult:
     """Harmonic mean of the share of a and the share of b within the threshold, in [0, 1]; 0 if both are 0."""
     found = gaps(pair, n, seed0, align)
     if found is None:
@@ -120,3 +114,50 @@ def _means(found: Gaps, length: float) -> dict[str, float]:
     a, b = found.a * length, found.b * length
     means = {"accuracy": a, "completeness": b, "mean_a2": a**2, "mean_b2": b**2}
     return {name: float(np.mean(values)) for name, values in means.items()}
+
+
+SPECS = (
+    parameters.length(
+        key="chamfer_l1",
+        title="Chamfer distance (L1)",
+        doc="Mean distance from points of one surface to the nearest point of the other, averaged over both directions.",
+        paper=parameters.OSIM,
+        function=chamfer_l1,
+        formula="(mean a + mean b) / 2, where a are the distances from samples of the prediction to the nearest sample of the reference, "
+        "b those the other way",
+    ),
+    parameters.length(
+        key="chamfer_l2",
+        title="Chamfer distance (L2, squared)",
+        worst="gt_diagonal_squared",
+        doc="Mean squared distance from points of one surface to the nearest point of the other, summed over both directions.",
+        paper=parameters.OSIM,
+        function=chamfer_l2,
+        formula="mean a² + mean b²",
+    ),
+    MetricSpec(
+        key="mesh_fscore",
+        title="Surface F-score",
+        family="mesh",
+        higher_is_better=True,
+        bounds=(0.0, 1.0),
+        unit="",
+        params=(
+            Param(
+                "threshold",
+                0.05,
+                "float",
+                low=0.0,
+                positive=True,
+                doc="A point this near to the other surface, or nearer, counts; a fraction of the reference's longest side, "
+                "or metres with normalize=none.",
+            ),
+            *parameters.SURFACE,
+        ),
+        worst="0",
+        doc="Harmonic mean of the share of the predicted surface near the reference and the share of the reference near the prediction.",
+        paper=parameters.OSIM,
+        function=mesh_fscore,
+        formula="2 P R / (P + R), P the share of a ≤ threshold, R the share of b ≤ threshold",
+    ),
+)

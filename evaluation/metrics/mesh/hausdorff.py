@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
-from evaluation.metrics.mesh import closest
-from evaluation.metrics.mesh.distances import SAMPLES, WORKERS, empty, gaps, nearest
+from evaluation.metrics.mesh import closest, parameters
+from evaluation.metrics.mesh.distances import WORKERS, empty, gaps, nearest
 from evaluation.metrics.mesh.pair import Cloud, MeshPair
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.result import MetricResult
@@ -23,7 +23,7 @@ MISSED = 0.01  # a place that is further by no more than this share is not looke
 FACES, PIECES, ROUNDS = 1 << 16, 1 << 15, 12
 
 
-def uhd(pair: MeshPair, n: int = SAMPLES, normalize: str = "gt_unit", align: str = "none", seed0: int = 0) -> MetricResult:
+def uhd(pair: MeshPair, n: int, normalize: str, align: str, seed0: int) -> MetricResult:
     """Largest distance from the reference, its samples, its vertices and what lies between, to the prediction's surface.
 
     Part `uhd_pred2gt` is the same the other way. A prediction of points without faces is taken at its vertices.
@@ -51,7 +51,7 @@ def _largest(side: Surface, samples: Cloud, near: np.ndarray, other: Surface, cl
     of_vertices = nearest(side.points, cloud)[0]
     if not len(other):
         return float(max(near.max(initial=0.0), of_vertices.max(initial=0.0)))
-    of_vertices = np.minimum(of_vertices, cKDTree(other.points).query(side.points, workers=WORKERS)[0])
+    of_vertices = np.minimum(of_vertices, scipy.spatial.cKDTree(other.points).query(side.points, workers=WORKERS)[0])
     places, bounds = np.concatenate([samples.points, side.points]), np.concatenate([near, of_vertices])
     distance = closest.to_mesh(other.points, other.faces)
     order = np.argsort(-bounds, kind="stable")
@@ -95,3 +95,18 @@ def _quarters(triangles: np.ndarray) -> np.ndarray:
     a, b, c = np.moveaxis(triangles, 1, 0)
     ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
     return np.concatenate([np.stack(part, axis=1) for part in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
+
+
+SPECS = (
+    parameters.length(
+        key="uhd",
+        title="Unidirectional Hausdorff distance",
+        doc="How far the worst point of the reference is missed by the prediction's surface. Samples and vertices are measured to the "
+        "triangles themselves, and what lies between them where it may be further by more than a hundredth.",
+        paper=parameters.LOCASE,
+        function=uhd,
+        formula="max over points b of the reference (samples, vertices and what lies between) of min ‖b − p‖, p on the prediction's "
+        "triangles",
+        version=2,
+    ),
+)

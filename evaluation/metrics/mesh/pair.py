@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from evaluation.metrics import checked
 from evaluation.metrics.mesh import alignment
@@ -31,9 +31,9 @@ class Cloud:
     faces: np.ndarray | None
 
     @cached_property
-    def tree(self) -> cKDTree:
+    def tree(self) -> scipy.spatial.cKDTree:
         """A search tree over the points; they are in Morton order, so it needs no balancing."""
-        return cKDTree(self.points, balanced_tree=False)
+        return scipy.spatial.cKDTree(self.points, balanced_tree=False)
 
 
 class MeshPair(SharedWork):

@@ -8,39 +8,34 @@ that eigenspace depend on the basis, and so does the value.
 
 from __future__ import annotations
 
-import fast_simplification
+from collections.abc import Callable
+
 import numpy as np
+import scipy
 from safetensors import SafetensorError
 from safetensors.numpy import load
-from scipy.linalg import eigh_tridiagonal
-from scipy.linalg.lapack import dsytrd, dsytrd_lwork
-from scipy.sparse import coo_array
 
+from evaluation.metrics.mesh import parameters
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.surface import Surface, surface
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import Effort, MetricSpec, Param
 from evaluation.networks import weights as stored
 
 WORST = 2.0
 MOST_COTANGENT = 1000.0
 TINY = 1e-10  # as in the reference implementation
 PRUNED = 0.001  # of the entries, from the highest frequency
-MOST_VERTICES = 12_000
 KEPT = 10_000 / 12_000  # a mesh of more than the most vertices is brought down to this share of them
 LOWEST, BINS = -0.05, 20  # range of the normalised eigenvalues that the weights divide among them
 
 
-def saucd(pair: MeshPair, max_vertices: int = MOST_VERTICES, align: str = "none") -> MetricResult:
+def saucd(pair: MeshPair, max_vertices: int, align: str) -> MetricResult:
     """Area between the two spectra, in [0, 2]; 0 for the same mesh, moved, turned or scaled; 2 without faces."""
     return _compared(pair, max_vertices, align, None)
 
 
-def saucd_w(
-    pair: MeshPair,
-    max_vertices: int = MOST_VERTICES,
-    align: str = "none",
-    weights: str = "shape_grading",
-) -> MetricResult:
+def saucd_w(pair: MeshPair, max_vertices: int, align: str, weights: str) -> MetricResult:
     """The same with each piece of the area multiplied by the weight of its frequency's bin, of 20.
 
     WeightsError where the file of weights is not here, or another than its card says.
@@ -71,7 +66,7 @@ def laplacian(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     weights = np.clip(np.abs(cosines / (sines + TINY)), 0, MOST_COTANGENT)
     a, b = faces[:, [1, 2, 0]].ravel(), faces[:, [2, 0, 1]].ravel()  # the side opposite each corner, from a to b
     ends = np.concatenate([a, b]), np.concatenate([b, a])
-    summed = coo_array((np.tile(weights.ravel(), 2), ends), shape=(len(points),) * 2)
+    summed = scipy.sparse.coo_array((np.tile(weights.ravel(), 2), ends), shape=(len(points),) * 2)
     summed.sum_duplicates()
     areas = vertex_areas(points, faces, cosines, sines, sides)
     # The reference implementation adds TINY itself, which weighs more the smaller a mesh is.
@@ -102,14 +97,14 @@ def spectrum(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
     # reflections it comes as: U itself is never made, and one matrix of N^2 is held at a time instead of four.
     centred = points - points.mean(axis=0)
     matrix = laplacian(points, faces).T  # it is symmetric, and LAPACK wants columns in a row to work in place
-    work, _ = dsytrd_lwork(len(points), lower=1)
-    reflections, diagonal, beside, factors, _ = dsytrd(matrix, lower=1, lwork=int(work), overwrite_a=1)
+    work, _ = scipy.linalg.lapack.dsytrd_lwork(len(points), lower=1)
+    reflections, diagonal, beside, factors, _ = scipy.linalg.lapack.dsytrd(matrix, lower=1, lwork=int(work), overwrite_a=1)
     for step, factor in enumerate(factors):
         across = reflections[step + 1 :, step]
         across[0] = 1.0
         centred[step + 1 :] -= factor * np.outer(across, across @ centred[step + 1 :])
     del matrix, reflections, across
-    eigenvalues, vectors = eigh_tridiagonal(diagonal, beside, lapack_driver="stevd")
+    eigenvalues, vectors = scipy.linalg.eigh_tridiagonal(diagonal, beside, lapack_driver="stevd")
     return eigenvalues, np.linalg.norm(vectors.T @ centred, axis=1)
 
 
@@ -173,6 +168,8 @@ def decimated(found: Surface, max_vertices: int) -> Surface:
     """The surface, or, where it has more than `max_vertices`, one of at most 5/6 of these by quadric edge collapse."""
     if len(found.points) <= max_vertices:
         return found
+    import fast_simplification
+
     wanted, small = int(max_vertices * KEPT), found
     while len(small.points) > wanted:
         share = max(0.0, 1 - 0.99 * wanted / len(small.points))
@@ -182,3 +179,54 @@ def decimated(found: Surface, max_vertices: int) -> Surface:
             break
         small = fewer
     return small
+
+
+def _spec(key: str, title: str, function: Callable[..., MetricResult], doc: str, formula: str, *params: Param) -> MetricSpec:
+    return MetricSpec(
+        key=key,
+        title=title,
+        family="mesh",
+        higher_is_better=False,
+        bounds=(0.0, 2.0),
+        unit="",
+        params=(
+            Param(
+                "max_vertices",
+                12_000,
+                "int",
+                low=100,
+                high=20_000,
+                doc="A mesh of more vertices is first brought down to 5/6 of this number, and flagged; time grows with its third power.",
+            ),
+            parameters.ALIGN,
+            *params,
+        ),
+        worst="2",
+        doc=doc,
+        paper="SAUCD: 3D shape quality by spectrum area under curve difference, arXiv 2403.01619",
+        function=function,
+        weights=key if params else None,
+        effort=Effort(120.0, 10_000, power=3.0, most="max_vertices"),
+        formula=formula,
+    )
+
+
+SPECS = (
+    _spec(
+        "saucd",
+        "SAUCD",
+        saucd,
+        "Area between the spectra of the two meshes: what their coordinates weigh on the eigenvectors of the cotangent Laplacian. "
+        "Place, rotation and scale of the whole do not count, and detail counts as much as shape.",
+        "area between the curves of |(Uᵀ V)_i| over λ_i, L = U Λ Uᵀ, each brought to an area of 1",
+    ),
+    _spec(
+        "saucd_w",
+        "SAUCD, weighted",
+        saucd_w,
+        "SAUCD with the area in each of 20 bands of frequency weighted by what people noticed. It needs a file of trained weights; "
+        "none is published, and the metric cannot be used without one.",
+        "as SAUCD, each piece of the area multiplied by |w_b| of its band b",
+        Param("weights", "shape_grading", "choice", choices=("shape_grading",), doc="The 20 weights, by the data they were trained on."),
+    ),
+)

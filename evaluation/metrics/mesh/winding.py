@@ -6,7 +6,6 @@ asked as can be within SECONDS, so that no mesh takes longer, however large its 
 
 from __future__ import annotations
 
-import igl
 import numpy as np
 
 from evaluation.metrics.mesh.surface import Surface
@@ -25,6 +24,8 @@ IN_CACHE = 10_000  # faces below which each costs less, in proportion
 
 def inside_by_winding(surface: Surface, places: np.ndarray) -> np.ndarray:
     """bool[K]: whether the mesh's generalised winding number is at least a half at each of places[K, 3]."""
+    import igl
+
     tree = igl.FastWindingNumberBVH()
     tree.init(surface.points, surface.oriented, 2)
     value = tree.winding_number(places, ROUGHLY)

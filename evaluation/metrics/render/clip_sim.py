@@ -9,6 +9,7 @@ import numpy as np
 from evaluation.metrics.render import objects
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.result import MetricResult
+from evaluation.metrics.spec import MetricSpec, published
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def cosine(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.clip(one @ other / lengths, -1.0, 1.0)) if lengths > 0 else 0.0
 
 
-def clip_sim(pair: RenderPair, weights: str = "openai-vit-b-32") -> MetricResult:
+def clip_sim(pair: RenderPair, weights: str) -> MetricResult:
     """The cosine for the whole image; the reference's embedding is found once."""
     if pair.not_alike:
         return pair.not_alike
@@ -75,3 +76,22 @@ def clip_sim_bbox(pair: RenderPair, **params: Any) -> MetricResult:
         return cosine(embedding(pred, params["weights"]), embedding(ref, params["weights"]))
 
     return objects.each(pair, params, 0.0, compare)
+
+
+_CLIP_SIM = MetricSpec(
+    key="clip_sim",
+    title="CLIP similarity",
+    family="render",
+    higher_is_better=True,
+    bounds=(-1.0, 1.0),
+    unit="",
+    params=(published(NETWORK, "OpenAI's weights."),),
+    worst="0",
+    doc="How alike the two images are to CLIP ViT-B/32: the cosine of their embeddings.",
+    paper="CLIP, ICML 2021; image against image as in OSIM",
+    function=clip_sim,
+    weights=NETWORK,
+    formula="cos(e(x), e(y)), e the embedding of the image's middle square, brought to 224 px",
+)
+
+SPECS = (_CLIP_SIM, objects.boxed(_CLIP_SIM, clip_sim_bbox))

@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.metrics.render.clip_sim import cosine, of_render
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import MetricSpec, published
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def embedding(prompt: str, weights: str, sha256: str | None) -> tuple[np.ndarray
     return found.numpy().astype(np.float64), np.array([tokenizer.is_cut(prompt)])
 
 
-def clip_sim_text(pair: RenderPair, weights: str = "openai-vit-b-32") -> MetricResult:
+def clip_sim_text(pair: RenderPair, weights: str) -> MetricResult:
     """The cosine of the render's embedding and its prompt's; the prompt's is found once for all its views."""
     prompt = pair.reference.prompt.strip()
     if not prompt:
@@ -51,3 +52,27 @@ def clip_sim_text(pair: RenderPair, weights: str = "openai-vit-b-32") -> MetricR
     text, cut = pair.reference_once(f"clip text {weights} {sha256}", lambda: embedding(prompt, weights, sha256))
     value = 0.0 if pair.preparing else cosine(of_render(pair, weights), text)
     return MetricResult(value, flags=(CUT,) if cut[0] else ())
+
+
+SPECS = (
+    MetricSpec(
+        key="clip_sim_text",
+        title="CLIP text similarity",
+        family="render",
+        higher_is_better=True,
+        bounds=(-1.0, 1.0),
+        unit="",
+        params=(published(NETWORK, "OpenAI's weights, and the vocabulary they read texts with."),),
+        worst="0",
+        doc="How well the views of a generated object fit its prompt to CLIP ViT-B/32: the cosine of the embeddings of view and text, the "
+        "mean over the object's views. No reference image is needed, but the reference must hold prompts; an object without one has no "
+        "value. Of a text CLIP reads 77 pieces of words at most, start and end included. Views that fit well reach about 0.3, so compare "
+        "entries with each other, and at the same views only.",
+        paper="CLIP, ICML 2021; text against views as the baseline in GPTEval3D (arXiv 2401.04092), which takes 30 views around the object",
+        function=clip_sim_text,
+        needs=("prompt",),
+        weights=NETWORK,
+        formula="mean over views: cos(e(x), t(p)), e the embedding of the view's middle square, brought to 224 px, and t that of the "
+        "prompt",
+    ),
+)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.metrics.render.letterbox import SIDE, Letterbox, letterboxed
+from evaluation.metrics.spec import Param
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -16,6 +17,25 @@ if TYPE_CHECKING:
 
 NETWORK = "yolox"  # in evaluation/networks/weights.py
 ROUNDING = 1e-6  # px; a box marked at whole pixels is there again after its way through the letterbox
+PUBLISHED = ("yolox-x", "yolox-l", "yolox-m", "yolox-s", "yolox-tiny", "yolox-nano")
+# The parameters of who looks for the objects of a reference, in the order of `Looking`.
+LOOKING = (
+    Param(
+        "weights",
+        PUBLISHED[0],
+        "choice",
+        choices=PUBLISHED,
+        network="yolox",
+        doc="The detector. yolox-x is the paper's; the published ones are fetched and know the 80 classes of COCO.",
+    ),
+    Param(
+        "conf", 0.35, "float", low=0.0, high=1.0, doc="An object counts where the detector's score (object times class) is at least this."
+    ),
+    Param(
+        "nms", 0.65, "float", low=0.0, high=1.0, doc="Of boxes that overlap by more than this (intersection over union) the best is kept."
+    ),
+    Param("class_agnostic", False, "bool", doc="Boxes of different classes rule each other out too."),
+)
 
 
 @dataclass(frozen=True)
@@ -23,9 +43,9 @@ class Looking:
     """How objects are looked for: with which detector, from what score on, and what counts as the same object twice."""
 
     weights: str
-    conf: float = 0.35
-    nms: float = 0.65
-    class_agnostic: bool = False
+    conf: float
+    nms: float
+    class_agnostic: bool
 
     @property
     def key(self) -> str:

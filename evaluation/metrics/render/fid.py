@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from evaluation.metrics.spec import MetricSpec, published
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def features(pixels: np.ndarray, weights: str) -> np.ndarray:
     return found.numpy()
 
 
-def fid(pair: RenderPair, weights: str = "fid-2015-12-05") -> MetricResult:
+def fid(pair: RenderPair, weights: str) -> MetricResult:
     """One view's part in the distance: the features of its render and of its reference; `of_the_set` makes the value.
 
     A render of another size than the reference counts as missing, and a view without a reference image not at all.
@@ -95,3 +96,25 @@ def _moments(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     mean = sample.mean(axis=0)
     root = (sample - mean) / np.sqrt(len(sample) - 1)
     return mean, np.linalg.qr(root, mode="r") if len(root) > root.shape[1] else root
+
+
+SPECS = (
+    MetricSpec(
+        key="fid",
+        title="FID",
+        family="render",
+        higher_is_better=False,
+        bounds=(0.0, None),
+        unit="",
+        params=(published(NETWORK, "The weights of 2015-12-05, which published figures use."),),
+        worst="null",
+        doc="Fréchet distance between all renders and all reference views together, in features of Inception-v3. It has no value where a "
+        "render is missing, and with fewer than 2,048 views it is biased upwards: compare it at equal numbers of views only.",
+        paper="Heusel et al., NeurIPS 2017",
+        function=fid,
+        weights=NETWORK,
+        level="set",
+        finish=of_the_set,
+        formula="‖μ₁ − μ₂‖² + Tr(Σ₁ + Σ₂ − 2(Σ₁Σ₂)^½)",
+    ),
+)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from scipy import fft
+import scipy
 
 from evaluation.metrics.render.resample import bicubic, halved
 
@@ -71,9 +71,9 @@ def gabor(angle: float, phase: float, compat: bool = False) -> np.ndarray:
 def _orientations(light: np.ndarray, compat: bool) -> np.ndarray:
     """float64[4, H, W]: |L * G(θ, 0°)| + |L * G(θ, 90°)|; beyond the edge L is that of the edge."""
     padded = np.pad(light, REACH, mode="edge")
-    shape = tuple(fft.next_fast_len(n, real=True) for n in padded.shape)
-    spectrum = fft.rfft2(padded, shape)
-    found = fft.irfft2(spectrum * _filters(shape, compat), shape)
+    shape = tuple(scipy.fft.next_fast_len(n, real=True) for n in padded.shape)
+    spectrum = scipy.fft.rfft2(padded, shape)
+    found = scipy.fft.irfft2(spectrum * _filters(shape, compat), shape)
     height, width = light.shape
     response = np.abs(found[:, 2 * REACH : 2 * REACH + height, 2 * REACH : 2 * REACH + width])
     return response[:4] + response[4:]
@@ -82,7 +82,7 @@ def _orientations(light: np.ndarray, compat: bool) -> np.ndarray:
 @cache
 def _filters(shape: tuple[int, int], compat: bool) -> np.ndarray:
     """Spectra of the eight filters: the four angles at phase 0°, then at 90°."""
-    return fft.rfft2(np.stack([gabor(angle, phase, compat) for phase in (0, 90) for angle in ANGLES]), shape)
+    return scipy.fft.rfft2(np.stack([gabor(angle, phase, compat) for phase in (0, 90) for angle in ANGLES]), shape)
 
 
 def _activation(values: np.ndarray) -> np.ndarray:

@@ -7,14 +7,17 @@ are not comparable with theirs.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evaluation.metrics.render import objects
 from evaluation.metrics.render.image import resized
-from evaluation.metrics.render.masks import inside
+from evaluation.metrics.render.masks import inside, masked
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import MetricSpec, Param, published
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -107,13 +110,15 @@ def _channel_weights(network: nn.Module, tap: int, channels: int) -> Tensor:
     return torch.full((channels,), 0.5 / taps, device=next(network.parameters()).device)
 
 
-def _whole(pair: RenderPair, network: str, weights: str) -> MetricResult:
+def lpips(pair: RenderPair, network: str, weights: str) -> MetricResult:
+    """The distance of the whole image; `not_applicable` where a side of it is under 64 px."""
     if pair.ref is not None and min(pair.ref.shape[:2]) < SMALLEST:
         return TOO_SMALL
     return pair.not_alike or MetricResult(float(distance(pair.pred, pair.ref, network, weights)))
 
 
-def _masked(pair: RenderPair, network: str, weights: str) -> MetricResult:
+def lpips_mask(pair: RenderPair, network: str, weights: str) -> MetricResult:
+    """The mean of the spatial map over the view's mask."""
     if pair.ref is not None and min(pair.ref.shape[:2]) < SMALLEST:
         return TOO_SMALL
     where = inside(pair)
@@ -124,11 +129,13 @@ def _masked(pair: RenderPair, network: str, weights: str) -> MetricResult:
     return MetricResult(float(distance(pair.pred, pair.ref, network, weights, spatial=True)[where].mean(dtype=np.float64)))
 
 
-def _boxed(pair: RenderPair, network: str, params: dict[str, Any]) -> MetricResult:
-    def compare(pred: np.ndarray, ref: np.ndarray) -> float:
-        return float(distance(_grown(pred), _grown(ref), network, params["weights"]))
+def lpips_bbox(pair: RenderPair, network: str, weights: str, **looking: Any) -> MetricResult:
+    """What is found of each object's box; `objects.mean_of_crops` makes the scene's value of it."""
 
-    return objects.each(pair, params, WORST, compare)
+    def compare(pred: np.ndarray, ref: np.ndarray) -> float:
+        return float(distance(_grown(pred), _grown(ref), network, weights))
+
+    return objects.each(pair, looking, WORST, compare)
 
 
 def _grown(crop: np.ndarray) -> np.ndarray:
@@ -137,61 +144,67 @@ def _grown(crop: np.ndarray) -> np.ndarray:
     return resized(crop, max(width, SMALLEST), max(height, SMALLEST), "bicubic")
 
 
-def lpips_alex(pair: RenderPair, weights: str = "v0.1") -> MetricResult:
-    """LPIPS v0.1 on AlexNet; `not_applicable` where a side of the image is under 64 px."""
-    return _whole(pair, "lpips_alex", weights)
+_LPIPS = MetricSpec(
+    key="lpips",
+    title="LPIPS",
+    family="render",
+    higher_is_better=False,
+    bounds=(0.0, None),
+    unit="",
+    params=(),
+    worst="1",
+    doc="Distance of the two images in the features of a network.",
+    paper="LPIPS, CVPR 2018 (arXiv 1801.03924)",
+    function=lpips,
+    formula="Σ over taps, mean over places: Σ over channels w (x̂ − ŷ)², x̂ and ŷ of length 1 along the channels",
+)
+_UNTRAINED = (
+    "It is not LPIPS as published: the network is the small one that ships with the project, trained on made-up scenes only, and all its "
+    "channels count alike."
+)
 
 
-def lpips_vgg(pair: RenderPair, weights: str = "v0.1") -> MetricResult:
-    """The same on VGG-16."""
-    return _whole(pair, "lpips_vgg", weights)
+def _with(network: str, note: str = "", **own: Any) -> tuple[MetricSpec, ...]:
+    """The metric with that network: of the whole image, in the mask and in boxes."""
+    spec = replace(_LPIPS, weights=network, function=partial(lpips, network=network), **own)
+    return (
+        spec,
+        masked(
+            spec,
+            partial(lpips_mask, network=network),
+            "as a map over the image, of which the places within the mask count",
+            note,
+        ),
+        objects.boxed(spec, partial(lpips_bbox, network=network), " Sides under 64 px are brought to 64 px.", note),
+    )
 
 
-def lpips_squeeze(pair: RenderPair, weights: str = "v0.1") -> MetricResult:
-    """The same on SqueezeNet 1.1."""
-    return _whole(pair, "lpips_squeeze", weights)
+def _published(key: str, backbone: str) -> tuple[MetricSpec, ...]:
+    return _with(
+        key,
+        key=key,
+        title=f"LPIPS ({backbone})",
+        params=(published(key, "The published weights of the network and of its channels."),),
+        doc=f"Distance of the two images in the features of {backbone}, weighted as trained on people's judgements (v0.1). "
+        "Images with a side under 64 px have no value.",
+    )
 
 
-def lpips_plumbline_small(pair: RenderPair, weights: str = "plumbline-small") -> MetricResult:
-    """The distance in the features of our own backbone, all channels alike: in [0, 1], not LPIPS as published."""
-    return _whole(pair, "backbone", weights)
-
-
-def lpips_alex_mask(pair: RenderPair, weights: str = "v0.1") -> MetricResult:
-    """The mean of the spatial map over the view's mask."""
-    return _masked(pair, "lpips_alex", weights)
-
-
-def lpips_vgg_mask(pair: RenderPair, weights: str = "v0.1") -> MetricResult:
-    """The same on VGG-16."""
-    return _masked(pair, "lpips_vgg", weights)
-
-
-def lpips_squeeze_mask(pair: RenderPair, weights: str = "v0.1") -> MetricResult:
-    """The same on SqueezeNet 1.1."""
-    return _masked(pair, "lpips_squeeze", weights)
-
-
-def lpips_plumbline_small_mask(pair: RenderPair, weights: str = "plumbline-small") -> MetricResult:
-    """The same on our own backbone."""
-    return _masked(pair, "backbone", weights)
-
-
-def lpips_alex_bbox(pair: RenderPair, **params: Any) -> MetricResult:
-    """What is found of each object's box; `objects.mean_of_crops` makes the scene's value of it."""
-    return _boxed(pair, "lpips_alex", params)
-
-
-def lpips_vgg_bbox(pair: RenderPair, **params: Any) -> MetricResult:
-    """The same on VGG-16."""
-    return _boxed(pair, "lpips_vgg", params)
-
-
-def lpips_squeeze_bbox(pair: RenderPair, **params: Any) -> MetricResult:
-    """The same on SqueezeNet 1.1."""
-    return _boxed(pair, "lpips_squeeze", params)
-
-
-def lpips_plumbline_small_bbox(pair: RenderPair, **params: Any) -> MetricResult:
-    """The same on our own backbone."""
-    return _boxed(pair, "backbone", params)
+SPECS = (
+    *_published("lpips_alex", "AlexNet"),
+    *_published("lpips_vgg", "VGG-16"),
+    *_published("lpips_squeeze", "SqueezeNet 1.1"),
+    *_with(
+        "backbone",
+        key="lpips_plumbline_small",
+        title="LPIPS-style (plumbline-small)",
+        bounds=(0.0, 1.0),
+        params=(
+            Param("weights", "plumbline-small", "choice", choices=("plumbline-small",), doc="The network that ships with the project."),
+        ),
+        doc=f"Distance of the two images in the features of a network. {_UNTRAINED} Images with a side under 64 px have no value.",
+        paper=f"after {_LPIPS.paper}; the network is our own",
+        formula="mean over taps and places of 1 − cos(x, y), x and y the features of both images at a place",
+        note=f" {_UNTRAINED}",
+    ),
+)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import MetricSpec
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -23,3 +26,15 @@ def inside(pair: RenderPair, border: int = 0) -> np.ndarray | MetricResult:
     height, width = pair.mask.shape
     where = pair.mask[border : height - border, border : width - border] if border else pair.mask
     return where if where.any() else EMPTY_MASK
+
+
+def masked(spec: MetricSpec, function: Callable[..., MetricResult], doc: str, note: str = "") -> MetricSpec:
+    """The metric within each view's mask, computed by `function`; `doc` goes on from its name."""
+    return replace(
+        spec,
+        key=f"{spec.key}@mask",
+        title=f"{spec.title} in the mask",
+        doc=f"{spec.title} {doc}. A view without a mask, or with an empty one, has no value.{note}",
+        function=function,
+        needs=("reference", "mask"),
+    )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.metrics.render.detections import Looking, detections
+from evaluation.metrics.render.detections import LOOKING, Looking, detections
 from evaluation.metrics.render.pair import NO_REFERENCE
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from evaluation.metrics.spec import MetricSpec
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -42,3 +44,21 @@ def mean_of_crops(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> li
         return [MetricResult(None, Status.NO_OBJECT, item.result.flags, item.result.parts) for item in items]
     mean = float(np.mean(values))
     return [MetricResult(mean, Status.OK, item.result.flags, item.result.parts) for item in items]
+
+
+def boxed(spec: MetricSpec, function: Callable[..., MetricResult], crops: str = "", note: str = "") -> MetricSpec:
+    """The metric in the boxes of the objects, computed by `function`: a value for each scene."""
+    given = (spec.weights,) if isinstance(spec.weights, str) else ()
+    return replace(
+        spec,
+        key=f"{spec.key}@bbox",
+        title=f"{spec.title} in boxes",
+        doc=f"{spec.title} of each object that a detector finds in the references of a scene, or that its organizer marked: both images "
+        f"are cut to the object's box, and the mean is over all objects.{crops} A scene without objects has no value.{note}",
+        paper="Object-level similarity (OSIM), its comparison in the boxes of objects",
+        function=function,
+        params=(*spec.params, replace(LOOKING[0], name="detector"), *LOOKING[1:]),
+        weights=(*given, "yolox:detector"),
+        level="group",
+        finish=mean_of_crops,
+    )

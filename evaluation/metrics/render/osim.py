@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.metrics.render import gbvs
-from evaluation.metrics.render.detections import Detections, Looking, detections, detector_key, looked_at, reference_looked_at
+from evaluation.metrics.render.detections import LOOKING, Detections, Looking, detections, detector_key, looked_at, reference_looked_at
 from evaluation.metrics.render.letterbox import SIDE, Letterbox
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from evaluation.metrics.spec import MetricSpec, Param
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -77,14 +78,14 @@ class Scene:
 
 def osim(
     pair: RenderPair,
-    weights: str = "yolox-x",
-    conf: float = 0.35,
-    nms: float = 0.65,
-    class_agnostic: bool = False,
-    feature: str = "dark5",
-    saliency: str = "gbvs",
-    gabor_compat: bool = False,
-    low_quality_rule: str = "below_scene",
+    weights: str,
+    conf: float,
+    nms: float,
+    class_agnostic: bool,
+    feature: str,
+    saliency: str,
+    gabor_compat: bool,
+    low_quality_rule: str,
 ) -> MetricResult:
     """The objects of one view, as the partial result from which `finish` makes the scene's value.
 
@@ -292,3 +293,45 @@ def _rows(features: np.ndarray, cells: np.ndarray) -> np.ndarray:
 
 def _objects(partial: Mapping[str, Any] | None) -> list[SeenObject]:
     return [SeenObject(*row) for row in partial["objects"]] if partial else []
+
+
+OSIM = MetricSpec(
+    key="osim",
+    title="OSIM",
+    family="render",
+    higher_is_better=True,
+    bounds=(0.0, 1.0),
+    unit="",
+    params=(
+        *LOOKING,
+        Param(
+            "feature",
+            "dark5",
+            "choice",
+            choices=("dark3", "dark4", "dark5", "p3", "p4", "p5"),
+            doc="The level of the detector whose features are compared: dark of its backbone, p of its pyramid; strides 8, 16, 32.",
+        ),
+        Param("saliency", "gbvs", "choice", choices=("gbvs", "none"), doc="What classes are weighed by; none: all classes count alike."),
+        Param("gabor_compat", False, "bool", doc="The saliency's orientation filters with the sign slip of the Python port in common use."),
+        Param(
+            "low_quality_rule",
+            "below_scene",
+            "choice",
+            choices=("below_scene",),
+            doc="Which objects are marked as hard to recognise: those less alike than the scene as a whole.",
+        ),
+    ),
+    worst="0",
+    doc="Are the objects of a scene still there? A detector finds objects in the reference views; its features of render and reference are "
+    "compared within each object's box, and classes are weighed by how much their objects catch the eye. A missing view counts 0 for its "
+    "objects; a scene whose reference views show no object has no value.",
+    paper="Object-level similarity (OSIM)",
+    function=osim,
+    finish=finish,
+    formula="Σ s_l o_l / Σ s_l over classes l, o_l the mean over the class's objects of the mean cosine of features in the object's box, "
+    "s_l the mean saliency of their boxes",
+    weights="yolox",
+    level="group",
+)
+
+SPECS = (OSIM,)

@@ -15,9 +15,9 @@ import numpy as np
 from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.detections import ROUNDING, marked
 from evaluation.metrics.render.letterbox import Letterbox
-from evaluation.metrics.render.osim import of_view, salient_in
+from evaluation.metrics.render.osim import OSIM, of_view, salient_in
 from evaluation.metrics.render.pieces.dictionary import CELL, grid
-from evaluation.metrics.render.pieces.distance import differences, unfit
+from evaluation.metrics.render.pieces.distance import UNTRIED, differences, unfit
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FEWEST_CELLS = 4  # a region of fewer is passed over
 
 
-def osim_rois(pair: RenderPair, saliency: str = "gbvs", gabor_compat: bool = False, low_quality_rule: str = "below_scene") -> MetricResult:
+def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_rule: str) -> MetricResult:
     """The marked regions of one view, as the partial result from which `osim.finish` makes the scene's value.
 
     A render that is missing, or of another size, is alike nowhere: r = 0. Regions of fewer than 4 cells are passed over (flag
@@ -62,3 +62,24 @@ def inside(box: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     across = (np.arange(columns) + 0.5) * CELL * size[0] / working[0]
     (x1, y1), (x2, y2) = box[:2] - ROUNDING, box[2:] + ROUNDING
     return np.outer((y1 <= down) & (down <= y2), (x1 <= across) & (across <= x2)).ravel()
+
+
+SPECS = (
+    replace(
+        OSIM,
+        key="osim_rois",
+        title="OSIM in marked regions",
+        params=tuple(param for param in OSIM.params if param.name in ("saliency", "gabor_compat", "low_quality_rule")),
+        doc="Are the marked regions of a scene still there? Render and reference are compared at the same place within each region that "
+        "the organizer marked, in features that are learnt from the reference images of the scene, and the labels are weighed by how much "
+        "their regions catch the eye. It needs no weights. A missing view counts 0 for its regions; regions of fewer than 4 cells of 16 × "
+        "16 px are passed over; a scene without regions has no value.",
+        paper="Plumbline; own definition, after Object-level similarity (OSIM), without its detector",
+        function=osim_rois,
+        formula="Σ s_l o_l / Σ s_l over labels l, o_l the mean over the label's regions of the mean over the region's cells of "
+        "1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), s_l the mean saliency of their boxes",
+        weights=None,
+        learnt=True,
+        warning=f"It has no notion of an object, only of the places that somebody marked: its values are not OSIM's. {UNTRIED}",
+    ),
+)

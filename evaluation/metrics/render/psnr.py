@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.metrics.render import objects
-from evaluation.metrics.render.masks import inside
+from evaluation.metrics.render.masks import inside, masked
 from evaluation.metrics.result import MetricResult
+from evaluation.metrics.spec import MetricSpec
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -54,3 +55,21 @@ def psnr_bbox(pair: RenderPair, **params: object) -> MetricResult:
 
 def _result(value: float, capped: bool) -> MetricResult:
     return MetricResult(value, flags=(CAPPED,) if capped else ())
+
+
+_PSNR = MetricSpec(
+    key="psnr",
+    title="PSNR",
+    family="render",
+    higher_is_better=True,
+    bounds=(0.0, 100.0),
+    unit="dB",
+    params=(),
+    worst="0",
+    doc="Peak signal-to-noise ratio of the whole image; of two images that are alike it is capped at 100 dB.",
+    paper="The usual conventions for novel views (NerfBaselines)",
+    function=psnr,
+    formula="−10 log₁₀ MSE, over all pixels and channels of images in [0, 1]",
+)
+
+SPECS = (_PSNR, masked(_PSNR, psnr_mask, "over the pixels within the mask"), objects.boxed(_PSNR, psnr_bbox))

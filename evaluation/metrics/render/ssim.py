@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.ndimage import correlate1d
+import scipy
 
 from evaluation.metrics.render import objects
 from evaluation.metrics.render.image import to_float
-from evaluation.metrics.render.masks import inside
+from evaluation.metrics.render.masks import inside, masked
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import MetricSpec
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -75,5 +76,30 @@ def _channel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _blurred(plane: np.ndarray) -> np.ndarray:
     """The Gaussian mean around each pixel in whose surroundings the window fits."""
-    rows = correlate1d(plane, KERNEL, axis=0)[BORDER:-BORDER]
-    return correlate1d(rows, KERNEL, axis=1)[:, BORDER:-BORDER]
+    rows = scipy.ndimage.correlate1d(plane, KERNEL, axis=0)[BORDER:-BORDER]
+    return scipy.ndimage.correlate1d(rows, KERNEL, axis=1)[:, BORDER:-BORDER]
+
+
+_SSIM = MetricSpec(
+    key="ssim",
+    title="SSIM",
+    family="render",
+    higher_is_better=True,
+    bounds=(-1.0, 1.0),
+    unit="",
+    params=(),
+    worst="0",
+    doc="Structural similarity under a Gaussian window of 11 × 11 px, the mean over channels and over all places where the window fits. "
+    "Images with a side under 11 px have no value. It equals scikit-image's value with the same window (gaussian_weights, sigma=1.5, "
+    "use_sample_covariance=False, data_range=1.0) up to rounding, 3·10⁻¹³; torchmetrics 1.9 pads the image and counts the padded border "
+    "too, so its value differs, by up to 0.007 where we have compared them.",
+    paper="Wang et al., IEEE TIP 2004",
+    function=ssim,
+    formula="(2μxμy + C₁)(2σxy + C₂) / ((μx² + μy² + C₁)(σx² + σy² + C₂)), C₁ = 0.01², C₂ = 0.03², σ = 1.5 px",
+)
+
+SPECS = (
+    _SSIM,
+    masked(_SSIM, ssim_mask, "over the places within the mask whose window fits into the image"),
+    objects.boxed(_SSIM, ssim_bbox, " Boxes under 11 px are left out."),
+)

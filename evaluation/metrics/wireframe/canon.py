@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
+import scipy
 
 from evaluation.metrics.wireframe.order import canonical_order
 
@@ -123,7 +120,7 @@ def bbox_diagonal(vertices: np.ndarray) -> float:
 def diameter(vertices: np.ndarray) -> float:
     """The largest distance between two vertices; 0 for fewer than two."""
     blocks = (vertices[first : first + DIAMETER_ROWS] for first in range(0, len(vertices), DIAMETER_ROWS))
-    return max((float(cdist(block, vertices).max()) for block in blocks), default=0.0)
+    return max((float(scipy.spatial.distance.cdist(block, vertices).max()) for block in blocks), default=0.0)
 
 
 def _unique_pairs(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -134,11 +131,11 @@ def _unique_pairs(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _merge(vertices: np.ndarray, edges: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    near = cKDTree(vertices).query_pairs(tolerance, output_type="ndarray")
+    near = scipy.spatial.cKDTree(vertices).query_pairs(tolerance, output_type="ndarray")
     gaps = np.linalg.norm(vertices[near[:, 0]] - vertices[near[:, 1]], axis=1)
     near = near[gaps < tolerance]
-    links = coo_array((np.ones(len(near)), (near[:, 0], near[:, 1])), shape=(len(vertices),) * 2)
-    _, label = connected_components(links, directed=False)
+    links = scipy.sparse.coo_array((np.ones(len(near)), (near[:, 0], near[:, 1])), shape=(len(vertices),) * 2)
+    _, label = scipy.sparse.csgraph.connected_components(links, directed=False)
     _, representative, cluster = np.unique(label, return_index=True, return_inverse=True)
     kept = np.sort(representative)
     return vertices[kept], np.searchsorted(kept, representative[cluster])[edges]

@@ -10,19 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from evaluation.metrics.result import MetricResult
+from evaluation.metrics.spec import Micro
+from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.matching import Matching, comes_first, match
 from evaluation.metrics.wireframe.pair import Pair
 
-DEFAULT_TAU = 0.5  # metres
 
-
-def match_corners(
-    pair: Pair,
-    tau: float = DEFAULT_TAU,
-    matching: str = "hungarian_raw",
-    drop_isolated: bool = False,
-    merge_tol: float | None = None,
-) -> Matching:
+def match_corners(pair: Pair, tau: float, matching: str, drop_isolated: bool, merge_tol: float | None) -> Matching:
     """The hits between the canonical corners of the pair (indices into `pair.corners`)."""
 
     def compute() -> Matching:
@@ -52,9 +46,61 @@ def corner_offset(pair: Pair, **params: Any) -> MetricResult:
 
     The part `distance_sum` (metres) over `tp` gives the figure over several items.
     """
-    tau = params.get("tau", DEFAULT_TAU)
     hits = match_corners(pair, **params)
     total = pair.to_metres(hits.distance.sum())
-    without_hits = tau if hits.n_pred or hits.n_ref else 0.0
+    without_hits = params["tau"] if hits.n_pred or hits.n_ref else 0.0
     value = total / len(hits.distance) if len(hits.distance) else without_hits
     return MetricResult(value, hits.status, parts={**hits.parts, "distance_sum": total})
+
+
+_PARAMS = (
+    parameters.tau("tau", "A pair of corners this far apart or nearer is a hit."),
+    parameters.MATCHING,
+    parameters.ISOLATED,
+    parameters.MERGE,
+)
+_HITS = "TP = #{matched (p, g) : ‖p − g‖ ≤ τ}"
+
+SPECS = (
+    parameters.share(
+        key="corner_precision",
+        title="Corner precision",
+        params=_PARAMS,
+        doc="Share of predicted corners that lie within tau of the reference corner they are matched to.",
+        paper=parameters.HOHO,
+        function=corner_precision,
+        micro=Micro("corner_precision_micro", "tp", ("n_pred",)),
+        formula=f"TP / |P|, {_HITS}",
+    ),
+    parameters.share(
+        key="corner_recall",
+        title="Corner recall",
+        params=_PARAMS,
+        doc="Share of reference corners that have a matched predicted corner within tau.",
+        paper=parameters.HOHO,
+        function=corner_recall,
+        micro=Micro("corner_recall_micro", "tp", ("n_gt",)),
+        formula=f"TP / |G|, {_HITS}",
+    ),
+    parameters.share(
+        key="corner_f1",
+        title="Corner F1",
+        params=_PARAMS,
+        doc="Harmonic mean of corner precision and corner recall.",
+        paper=parameters.HOHO,
+        function=corner_f1,
+        micro=Micro("corner_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
+        formula=f"2 TP / (|P| + |G|), {_HITS}",
+    ),
+    parameters.distance(
+        key="corner_offset",
+        title="Corner offset",
+        params=_PARAMS,
+        worst="tau",
+        doc="Mean distance of the corners that are hits; tau where there is none.",
+        paper=parameters.BUILDING3D,
+        function=corner_offset,
+        micro=Micro("corner_offset_micro", "distance_sum", ("tp",)),
+        formula="(1 / TP) Σ ‖p − g‖ over matched (p, g) with ‖p − g‖ ≤ τ",
+    ),
+)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import igl
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
+from evaluation.metrics.spec import Param
+from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.canon import Segments
 from evaluation.metrics.wireframe.matching import assign, comes_first
 from evaluation.metrics.wireframe.pair import Pair
@@ -30,14 +31,7 @@ class Gaps:
     gt2pred: np.ndarray
 
 
-def ecd_chamfer(
-    pair: Pair,
-    n: int = 10_000,
-    sampling: str = "stratified",
-    seed0: int = 0,
-    merge_tol: float | None = None,
-    one_sided: str = "off",
-) -> MetricResult:
+def ecd_chamfer(pair: Pair, n: int, sampling: str, seed0: int, merge_tol: float | None, one_sided: str) -> MetricResult:
     """Mean of the two directed mean distances from samples to segments, in metres; `one_sided` takes only one of them.
 
     0 for equal geometry and for two wireframes without length; the bounding box diagonal of the
@@ -52,13 +46,7 @@ def ecd_chamfer(
     return MetricResult(both if one_sided == "off" else parts[one_sided], parts=parts)
 
 
-def wf_hausdorff(
-    pair: Pair,
-    n: int = 10_000,
-    sampling: str = "stratified",
-    seed0: int = 0,
-    merge_tol: float | None = None,
-) -> MetricResult:
+def wf_hausdorff(pair: Pair, n: int, sampling: str, seed0: int, merge_tol: float | None) -> MetricResult:
     """Largest distance of a sample, or of an end of an edge, of either wireframe to the other's segments, in metres.
 
     Wireframes without length count as for ecd_chamfer.
@@ -75,13 +63,7 @@ def wf_hausdorff(
     return MetricResult(max(parts.values()), parts=parts)
 
 
-def ecd_emd(
-    pair: Pair,
-    n: int = 1024,
-    sampling: str = "stratified",
-    seed0: int = 0,
-    merge_tol: float | None = None,
-) -> MetricResult:
+def ecd_emd(pair: Pair, n: int, sampling: str, seed0: int, merge_tol: float | None) -> MetricResult:
     """Mean distance in metres of the one-to-one matching of samples that makes it least (Wasserstein-1).
 
     Wireframes without length count as for ecd_chamfer. Time grows with the cube of n, memory with
@@ -94,7 +76,7 @@ def ecd_emd(
 
     def compute() -> float:
         first, second = samples if comes_first(*samples) else samples[::-1]
-        distance = cdist(first, second)
+        distance = scipy.spatial.distance.cdist(first, second)
         return distance[assign(distance)].mean()
 
     return MetricResult(pair.to_metres(pair.repeated("matched samples", samples, compute)))
@@ -116,6 +98,8 @@ def sample_points(edges: Segments, positions: np.ndarray) -> np.ndarray:
 
 def to_segments(points: np.ndarray, others: Segments) -> np.ndarray:
     """float64[N]: the distance of each of points[N, 3] to the nearest of the segments, of which there is at least one."""
+    import igl
+
     corners = _corners(others)
     _, _, nearest = igl.point_mesh_squared_distance(points, corners, np.arange(len(corners)).reshape(-1, 2))
     gaps = np.linalg.norm(points - nearest, axis=1)
@@ -169,3 +153,64 @@ def _metres(pair: Pair, points: np.ndarray, others: Segments) -> np.ndarray:
 def _corners(edges: Segments) -> np.ndarray:
     """float64[2 S, 3]: the ends of the segments, those of one after those of the other."""
     return np.ascontiguousarray(edges.ends.reshape(-1, 3))
+
+
+def _params(default: int, most: int = 1_000_000) -> tuple[Param, ...]:
+    return (
+        parameters.samples("n", default, "Sample points on each wireframe.", most),
+        Param(
+            "sampling",
+            "stratified",
+            "choice",
+            choices=("stratified", "random"),
+            doc="Points at equal steps along all edges, or uniform random ones with a fixed seed.",
+        ),
+        parameters.SEED,
+        parameters.MERGE,
+    )
+
+
+SPECS = (
+    parameters.distance(
+        key="ecd_chamfer",
+        title="Edge chamfer distance",
+        params=(
+            *_params(10_000),
+            Param(
+                "one_sided",
+                "off",
+                "choice",
+                choices=("off", "pred2gt", "gt2pred"),
+                doc="Only one of the two directed means instead of their average.",
+            ),
+        ),
+        worst="gt_diagonal",
+        doc="Mean distance from points on the edges of one wireframe to the edges of the other, averaged over both directions.",
+        paper=parameters.WIREFRAME,
+        function=ecd_chamfer,
+        formula="½ (mean_{a∈A} min_{q∈Q} ‖a − q‖ + mean_{b∈B} min_{p∈P} ‖b − p‖), A, B samples of the edges P, Q",
+        version=2,
+    ),
+    parameters.distance(
+        key="ecd_emd",
+        title="Edge earth mover distance",
+        params=_params(1024, most=4096),
+        worst="gt_diagonal",
+        doc="Mean distance between points on the edges of the two wireframes, matched one to one so that it is least. "
+        "It asks for the right amount of edge everywhere, which chamfer distance does not.",
+        paper=parameters.WIREFRAME,
+        function=ecd_emd,
+        formula="min_σ (1/n) Σ_k ‖a_k − b_σ(k)‖ over permutations σ",
+    ),
+    parameters.distance(
+        key="wf_hausdorff",
+        title="Hausdorff distance",
+        params=_params(10_000),
+        worst="gt_diagonal",
+        doc="Largest distance from a point on the edges of either wireframe, a sample or an end, to the edges of the other.",
+        paper=parameters.WIREFRAME,
+        function=wf_hausdorff,
+        formula="max(max_{a∈A} min_{q∈Q} ‖a − q‖, max_{b∈B} min_{p∈P} ‖b − p‖), A, B samples and ends of the edges P, Q",
+        version=2,
+    ),
+)

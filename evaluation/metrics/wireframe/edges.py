@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from evaluation.metrics.result import MetricResult
+from evaluation.metrics.spec import Micro, Param
+from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.matching import Matching, comes_first, match
 from evaluation.metrics.wireframe.pair import Pair
 
@@ -22,13 +24,7 @@ SAMPLED_POINTS = 20
 BLOCK = 500_000  # point-segment pairs worked on at a time, which bounds memory
 
 
-def match_edges(
-    pair: Pair,
-    tau_edge: float = 0.5,
-    hausdorff: str = "exact",
-    matching: str = "hungarian_raw",
-    merge_tol: float | None = None,
-) -> Matching:
+def match_edges(pair: Pair, tau_edge: float, hausdorff: str, matching: str, merge_tol: float | None) -> Matching:
     """The hits between the canonical edges of the pair (indices into `pair.segments`)."""
     pred, ref = (found.ends for found in pair.segments(merge_tol))
 
@@ -72,7 +68,7 @@ def sampled_hausdorff(a: np.ndarray, b: np.ndarray, points: int = SAMPLED_POINTS
     on_b = b[:, None, 0] * (1 - step) + b[:, None, 1] * step
     distance = np.empty((len(a), len(b)))
     for row, cloud in enumerate(on_a):
-        gaps = cdist(cloud, on_b.reshape(-1, 3)).reshape(points, len(b), points)
+        gaps = scipy.spatial.distance.cdist(cloud, on_b.reshape(-1, 3)).reshape(points, len(b), points)
         distance[row] = np.maximum(gaps.min(axis=2).max(axis=0), gaps.min(axis=0).max(axis=1))
     return distance
 
@@ -82,7 +78,7 @@ def ends_apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
     It does not add up over corners, as the sum of the two distances would, with the same ties.
     """
-    gaps = cdist(a.reshape(-1, 3), b.reshape(-1, 3), "sqeuclidean").reshape(len(a), 2, len(b), 2)
+    gaps = scipy.spatial.distance.cdist(a.reshape(-1, 3), b.reshape(-1, 3), "sqeuclidean").reshape(len(a), 2, len(b), 2)
     return np.sqrt(np.minimum(gaps[:, 0, :, 0] + gaps[:, 1, :, 1], gaps[:, 0, :, 1] + gaps[:, 1, :, 0]))
 
 
@@ -97,3 +93,54 @@ def _point_segment(points: np.ndarray, lines: np.ndarray) -> np.ndarray:
         share = np.clip((offset * along).sum(-1) / squared, 0.0, 1.0)
         distance[first : first + rows] = np.linalg.norm(offset - share[..., None] * along, axis=-1)
     return distance
+
+
+_PARAMS = (
+    parameters.tau("tau_edge", "A pair of edges whose Hausdorff distance is this or less is a hit."),
+    Param(
+        "hausdorff",
+        "exact",
+        "choice",
+        choices=("exact", "sampled20"),
+        doc="exact closed form, or 20 equally spaced points on each segment as in Building3D.",
+    ),
+    parameters.MATCHING,
+    parameters.MERGE,
+)
+_HITS = "TP = #{matched (p, g) : max(sup_{x∈p} d(x, g), sup_{y∈g} d(y, p)) ≤ τ_edge}"
+
+SPECS = (
+    parameters.share(
+        key="edge_precision",
+        title="Edge precision",
+        params=_PARAMS,
+        doc="Share of predicted edges within tau_edge (Hausdorff distance) of the reference edge they are matched to.",
+        paper=parameters.BUILDING3D,
+        function=edge_precision,
+        micro=Micro("edge_precision_micro", "tp", ("n_pred",)),
+        formula=f"TP / |P|, {_HITS}",
+        version=2,
+    ),
+    parameters.share(
+        key="edge_recall",
+        title="Edge recall",
+        params=_PARAMS,
+        doc="Share of reference edges that have a matched predicted edge within tau_edge.",
+        paper=parameters.BUILDING3D,
+        function=edge_recall,
+        micro=Micro("edge_recall_micro", "tp", ("n_gt",)),
+        formula=f"TP / |G|, {_HITS}",
+        version=2,
+    ),
+    parameters.share(
+        key="edge_f1",
+        title="Edge F1",
+        params=_PARAMS,
+        doc="Harmonic mean of edge precision and edge recall.",
+        paper=parameters.BUILDING3D,
+        function=edge_f1,
+        micro=Micro("edge_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
+        formula=f"2 TP / (|P| + |G|), {_HITS}",
+        version=2,
+    ),
+)

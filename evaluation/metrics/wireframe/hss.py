@@ -14,19 +14,21 @@ of edges, for which it finds an IoU of 0.99999...: theirs is exactly 1.
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import Param
+from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.jaccard import exact_overlap
 from evaluation.metrics.wireframe.matching import match
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.tubes import Overlap, distinct, from_mesh, overlap, prisms, same, solids, union_mesh, with_itself
+from evaluation.metrics.wireframe.tubes import EFFORT, Overlap, distinct, from_mesh, overlap, prisms, same, solids, union_mesh, with_itself
 
 SHORTEST = 1e-6  # metres, the unit of the official scorer; edges shorter than this get no tube
 NOTHING = Overlap(0.0, 0.0, 0.0)
 
 
-def hss(pair: Pair, vert_thresh: float = 0.5, edge_thresh: float = 0.5, sections: int = 6) -> MetricResult:
+def hss(pair: Pair, vert_thresh: float, edge_thresh: float, sections: int) -> MetricResult:
     """The score in [0, 1], with its two parts `hss_f1` and `hss_iou`.
 
     `vert_thresh` (corners) and `edge_thresh` (radius of the tubes) are in metres. F1 is 0 where
@@ -36,7 +38,7 @@ def hss(pair: Pair, vert_thresh: float = 0.5, edge_thresh: float = 0.5, sections
     return _score(pair, vert_thresh, shared)
 
 
-def hss_exact(pair: Pair, vert_thresh: float = 0.5, edge_thresh: float = 0.5) -> MetricResult:
+def hss_exact(pair: Pair, vert_thresh: float, edge_thresh: float) -> MetricResult:
     """The same score of straight 64-sided tubes with the volume of true cylinders; parts `hss_f1`, `hss_iou`.
 
     It does not depend on orientation. Its solids are those of the exact Jaccard distance. Where
@@ -75,7 +77,7 @@ def _corner_f1(pair: Pair, vert_thresh: float) -> float:
     pred, ref = pair.pred_vertices, pair.ref_vertices
     if not len(pred) or not len(ref):
         return 0.0
-    f1 = match(cdist(pred, ref), pair.to_file(vert_thresh), "hungarian_raw").f1().value
+    f1 = match(scipy.spatial.distance.cdist(pred, ref), pair.to_file(vert_thresh), "hungarian_raw").f1().value
     assert f1 is not None  # both have corners
     return f1
 
@@ -111,3 +113,39 @@ def _corners(ends: np.ndarray, radius: float, sections: int) -> np.ndarray:
     along = ends[:, 1] - ends[:, 0]
     directions = along / np.linalg.norm(along, axis=1)[:, None]
     return prisms(ends, sheared_axes(directions), radius, sections)
+
+
+_THRESHOLDS = (
+    parameters.tau("vert_thresh", "Corner threshold of its F1 (compared exactly, without tolerance)."),
+    parameters.tau("edge_thresh", "Radius of the tubes around the edges."),
+)
+_FORMULA = "2 F1 · IoU / (F1 + IoU), IoU = vol(A ∩ B) / vol(A ∪ B)"
+
+SPECS = (
+    parameters.share(
+        key="hss",
+        title="HSS",
+        params=(*_THRESHOLDS, Param("sections", 6, "int", low=3, high=64, doc="Sides of a tube.")),
+        doc="Hybrid Structure Score: harmonic mean of corner F1 and the IoU of tubes around the edges. "
+        "As in the official scorer the tubes are sheared hexagonal prisms, so the score depends on orientation; "
+        "unlike it, coordinates are first centred on the reference, so nothing is lost at projected coordinates, "
+        "and equal edges have an IoU of exactly 1, not 0.99999….",
+        paper=parameters.HOHO,
+        function=hss,
+        version=4,
+        formula=f"{_FORMULA}, A, B of sheared hexagonal prisms",
+    ),
+    parameters.share(
+        key="hss_exact",
+        title="HSS, true tubes",
+        params=_THRESHOLDS,
+        doc="The Hybrid Structure Score with straight round tubes (64 sides, the volume of true cylinders), "
+        "so that it does not depend on orientation. "
+        "Its values are not those of the official scorer and are not comparable with them; equal edges have an IoU of exactly 1.",
+        paper=parameters.HOHO,
+        function=hss_exact,
+        version=3,
+        effort=EFFORT,
+        formula=f"{_FORMULA}, A, B of round tubes",
+    ),
+)

@@ -7,16 +7,18 @@ radius, with flat ends (cylinder) or round ones (capsule).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
+from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.canon import Segments
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.tubes import Overlap, from_mesh, orthonormal, overlap, polyhedra, same, union_mesh, with_itself
+from evaluation.metrics.wireframe.tubes import EFFORT, Overlap, from_mesh, orthonormal, overlap, polyhedra, same, union_mesh, with_itself
 
 TOLERANCE = 1e-9  # relative, on a tube's radius and on the interval along its axis
 BLOCK = 32_768  # point-tube pairs worked on at a time, which bounds memory and stays in the cache
@@ -52,13 +54,7 @@ class Tubes:
 
 
 def jaccard_distance(
-    pair: Pair,
-    radius: float = 0.5,
-    primitive: str = "cylinder",
-    n_samples: int = 100_000,
-    method: str = "sampling",
-    seed0: int = 0,
-    merge_tol: float | None = None,
+    pair: Pair, radius: float, primitive: str, n_samples: int, method: str, seed0: int, merge_tol: float | None
 ) -> MetricResult:
     """1 - IoU in [0, 1]; 0 if neither side has an edge, 1 if exactly one has. `radius` in metres.
 
@@ -297,3 +293,42 @@ def _near(tubes: Tubes, some: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     reach = radius * (1.0 if tubes.round_ends else np.sqrt(np.maximum(1 - cosine[meet] ** 2, 0.0))) + margin
     ends = height + enter * rise, height + leave * rise
     return some[row], other, np.minimum(*ends) - reach, np.maximum(*ends) + reach
+
+
+SPECS = (
+    MetricSpec(
+        key="jaccard_distance",
+        title="Jaccard distance",
+        family="wireframe",
+        higher_is_better=False,
+        bounds=(0.0, 1.0),
+        unit="",
+        params=(
+            parameters.tau("radius", "Radius of the tubes around the edges."),
+            Param(
+                "primitive",
+                "cylinder",
+                "choice",
+                choices=("cylinder", "capsule"),
+                doc="Flat or round ends; the two give different values.",
+            ),
+            parameters.samples("n_samples", 100_000, "Sample points (method sampling)."),
+            Param(
+                "method",
+                "sampling",
+                "choice",
+                choices=("sampling", "exact"),
+                doc="Unbiased sampling estimate, or exact volumes of 64-sided tubes.",
+            ),
+            Param("seed0", 0, "int", low=0, high=2**31 - 1, doc="Seed of the sampling."),
+            parameters.MERGE,
+        ),
+        worst="1",
+        doc="One minus the intersection over union of the solid tubes around the edges; exactly 0 for equal edges, by either method.",
+        paper=parameters.WIREFRAME,
+        function=jaccard_distance,
+        version=3,
+        effort=replace(EFFORT, only=("method", "exact")),
+        formula="1 − vol(A ∩ B) / vol(A ∪ B), A = ∪_e tube(e, r)",
+    ),
+)

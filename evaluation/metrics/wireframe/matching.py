@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from evaluation.metrics.result import MetricResult, Status
 
@@ -57,9 +57,9 @@ def assign(cost: np.ndarray, swap: bool = False) -> tuple[np.ndarray, np.ndarray
     assignment whichever side is called the prediction, ties included.
     """
     if swap:
-        columns, rows = linear_sum_assignment(cost.T)
+        columns, rows = scipy.optimize.linear_sum_assignment(cost.T)
         return rows, columns
-    return linear_sum_assignment(cost)
+    return scipy.optimize.linear_sum_assignment(cost)
 
 
 def match(distance: np.ndarray, limit: float, rule: str, swap: bool = False, second: np.ndarray | None = None) -> Matching:

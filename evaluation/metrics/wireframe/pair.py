@@ -7,7 +7,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from evaluation.metrics import checked
 from evaluation.metrics.shared import Arrays, SharedWork
@@ -137,7 +137,11 @@ class Pair(SharedWork):
 
     def corner_distances(self, merge_tol: float | None, drop_isolated: bool) -> np.ndarray:
         """float64[P, G]: distances between the canonical corners, in the unit of the files."""
-        return self.once(("corner distances", merge_tol, drop_isolated), lambda: cdist(*self.corners(merge_tol, drop_isolated)))
+
+        def compute() -> np.ndarray:
+            return scipy.spatial.distance.cdist(*self.corners(merge_tol, drop_isolated))
+
+        return self.once(("corner distances", merge_tol, drop_isolated), compute)
 
     def segments(self, merge_tol: float | None) -> tuple[canon.Segments, canon.Segments]:
         """Canonical non-degenerate edges (predicted, reference) as sorted geometry; `corner` numbers the corners."""

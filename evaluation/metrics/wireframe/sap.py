@@ -8,19 +8,13 @@ from collections.abc import Callable
 import numpy as np
 
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.pair import Pair
 
-DELTAS = (0.25, 0.5, 1.0)  # metres
 BLOCK = 500_000  # pairs of edges worked on at a time, which bounds memory
 
 
-def sap3d(
-    pair: Pair,
-    delta_1: float = DELTAS[0],
-    delta_2: float = DELTAS[1],
-    delta_3: float = DELTAS[2],
-    merge_tol: float | None = None,
-) -> MetricResult:
+def sap3d(pair: Pair, delta_1: float, delta_2: float, delta_3: float, merge_tol: float | None) -> MetricResult:
     """Mean over three distances (metres) of the average precision of the predicted edges, in [0, 1].
 
     From the most confident edge on (equal ones in lexicographic order) each takes the nearest
@@ -77,3 +71,25 @@ def average_precision(near: np.ndarray, nearest: np.ndarray, n_ref: int) -> floa
     precision = hits / np.arange(1, len(hit) + 1)
     best = np.maximum.accumulate(precision[::-1])[::-1]
     return float(best[hit].sum() / n_ref)
+
+
+SPECS = (
+    parameters.share(
+        key="sap3d",
+        title="Structural AP",
+        params=(
+            parameters.tau(
+                "delta_1", "The first of three distances: squared distances of a hit's ends sum to less than twice its square.", 0.25
+            ),
+            parameters.tau("delta_2", "The second of the three distances.", 0.5),
+            parameters.tau("delta_3", "The third of the three distances.", 1.0),
+            parameters.MERGE,
+        ),
+        doc="Average precision of the predicted edges in the order of their confidence, averaged over three distances. "
+        "It needs the edges' confidences (edge_score); an entry that gives none gets 0, the worst value, "
+        "and its items are marked as ones it does not apply to.",
+        paper=parameters.WIRE_PARSING,
+        function=sap3d,
+        formula="⅓ Σ_δ Σ_k (R_k − R_{k−1}) max_{j≥k} P_j; TP: min_g (‖a − u‖² + ‖b − v‖²) < 2δ², each g once",
+    ),
+)

@@ -6,13 +6,15 @@ are taken as a distribution of equal weights. Isolated vertices count with the e
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import Effort, MetricSpec, Param
+from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.canon import Graph
 from evaluation.metrics.wireframe.pair import Pair
 
@@ -39,7 +41,8 @@ def spectrum(graph: Graph, unit_scale: float = 1.0) -> np.ndarray:
         return np.zeros(1)
     length = graph.lengths() * unit_scale
     a, b = graph.edges.T
-    _, part = connected_components(coo_array((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)
+    links = scipy.sparse.coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
+    _, part = scipy.sparse.csgraph.connected_components(links, directed=False)
     found = [np.zeros(n - len(np.unique(graph.edges)))]
     order, size = np.argsort(part, kind="stable"), np.bincount(part)
     place = np.empty(n, dtype=np.int64)  # of each vertex within its part
@@ -75,14 +78,7 @@ def _laplacian(a: np.ndarray, b: np.ndarray, length: np.ndarray, n: int) -> np.n
     return matrix
 
 
-def _distance(
-    pair: Pair,
-    p: int,
-    size_mode: str = "quantile",
-    normalize: str = "off",
-    drop_isolated: bool = False,
-    merge_tol: float | None = None,
-) -> MetricResult:
+def _distance(pair: Pair, p: int, size_mode: str, normalize: str, drop_isolated: bool, merge_tol: float | None) -> MetricResult:
     pred, ref = _spectra(pair, merge_tol, drop_isolated)
     if size_mode == "pad":
         size = max(len(pred), len(ref))
@@ -106,3 +102,35 @@ def _spectra(pair: Pair, merge_tol: float | None, drop_isolated: bool) -> tuple[
         return spectrum(pred, pair.unit_scale), kept
 
     return pair.once(("spectra", merge_tol, drop_isolated), compute)
+
+
+def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> MetricSpec:
+    return parameters.distance(
+        key=f"spectral_l{p}",
+        title=f"Spectral distance L{p}",
+        params=(
+            Param(
+                "size_mode",
+                "quantile",
+                "choice",
+                choices=("quantile", "pad"),
+                doc="Spectra of different size: compare quantiles, or give the shorter one zeros at its low end.",
+            ),
+            Param("normalize", "off", "choice", choices=("off", "diam"), doc="Divide by the reference's diameter, which leaves no unit."),
+            parameters.ISOLATED,
+            parameters.MERGE,
+        ),
+        worst="empty_prediction",
+        doc=f"Wasserstein-{p} distance between the eigenvalues of the two graphs' Laplacians, edges weighted by their length. "
+        "It sees how edges hang together and how long they are, not where they are. Large buildings weigh more in a mean over items.",
+        paper=parameters.WIREFRAME,
+        function=function,
+        effort=Effort(10.0, 3_000, power=3.0),  # both spectra, where all vertices hang together; parts that do not are solved alone
+        formula=f"{formula}, λ, μ = eig(diag(A1) − A), A_ij = ‖v_i − v_j‖",
+    )
+
+
+SPECS = (
+    _spec(1, spectral_l1, "∫₀¹ |F_λ⁻¹(u) − F_μ⁻¹(u)| du"),
+    _spec(2, spectral_l2, "(∫₀¹ |F_λ⁻¹(u) − F_μ⁻¹(u)|² du)^½"),
+)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from manifold3d import Manifold, Mesh64, OpType
+
+from evaluation.metrics.spec import Effort
+
+if TYPE_CHECKING:
+    from manifold3d import Manifold
 
 EXACT_SIDES = 64
+EFFORT = Effort(seconds=0.6, size=30, power=2.0, by=1)  # of exact volumes; twice the edges take more than twice as long
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,8 @@ def prisms(ends: np.ndarray, across: np.ndarray, radius: float, sections: int) -
 
 def solids(corners: np.ndarray) -> list[Manifold]:
     """A solid for each prism of `prisms`."""
+    from manifold3d import Manifold, Mesh64
+
     faces = _prism_faces(corners.shape[1] // 2)
     return [Manifold(Mesh64(vert_properties=points, tri_verts=faces)) for points in corners]
 
@@ -65,6 +73,8 @@ def same(first: np.ndarray, second: np.ndarray) -> bool:
 
 def polyhedra(ends: np.ndarray, radius: float, primitive: str) -> list[Manifold]:
     """64-sided tubes around segments[S, 2, 3] with the volume of the true ones; round ends as balls of 64 segments."""
+    from manifold3d import Manifold
+
     ends = distinct(ends)
     along = ends[:, 1] - ends[:, 0]
     axes = orthonormal(along / np.linalg.norm(along, axis=1, keepdims=True))
@@ -81,6 +91,8 @@ def polyhedra(ends: np.ndarray, radius: float, primitive: str) -> list[Manifold]
 
 def union(parts: Sequence[Manifold]) -> Manifold:
     """The union of solids."""
+    from manifold3d import Manifold, OpType
+
     return Manifold.batch_boolean(parts, OpType.Add)
 
 
@@ -92,6 +104,8 @@ def union_mesh(parts: Sequence[Manifold]) -> tuple[np.ndarray, np.ndarray]:
 
 def from_mesh(vertices: np.ndarray, faces: np.ndarray) -> Manifold:
     """The solid of a `union_mesh`."""
+    from manifold3d import Manifold, Mesh64
+
     return Manifold(Mesh64(vert_properties=vertices.copy(), tri_verts=faces.copy()))  # it refuses arrays that are read only
 
 

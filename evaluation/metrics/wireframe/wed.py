@@ -18,10 +18,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.wireframe import canon
+from evaluation.metrics.spec import Param
+from evaluation.metrics.wireframe import canon, parameters
 from evaluation.metrics.wireframe.canon import Graph
 from evaluation.metrics.wireframe.edges import match_edges
 from evaluation.metrics.wireframe.matching import assign, comes_first
@@ -36,10 +37,10 @@ class DegenerateReference(ValueError):
 
 @dataclass(frozen=True)
 class Costs:
-    """The cost model's parameters; vertex costs as given (see the module)."""
+    """The cost model's parameters; vertex costs as given (see the module), 0 for what a metric does not do."""
 
-    cv_ins: float = -0.5
-    cv_del: float = -0.25
+    cv_ins: float = 0.0
+    cv_del: float = 0.0
     ce: float = 1.0
     merge_cost: float = 0.0
     normalized: bool = True
@@ -71,12 +72,12 @@ def wed_prereg(pair: Pair, **params: Any) -> MetricResult:
     there are more predicted vertices than reference ones; it is the one case that depends on the
     file's order.
     """
-    options, compat_index = _canonical(params), params.get("compat_index", False)
+    options, compat_index = _canonical(params), params["compat_index"]
     pred, ref = pair.graphs_as_given(**options) if compat_index else pair.graphs(**options)
     if len(pred.vertices) and len(ref.vertices):
         flat = pair.to_file(canon.DEGENERATE_LENGTH) + pair.rounding
-        pred = Graph(registered(pred.vertices, ref.vertices, params.get("single_scale", True), flat), pred.edges)
-    distance = cdist(pred.vertices, ref.vertices)
+        pred = Graph(registered(pred.vertices, ref.vertices, params["single_scale"], flat), pred.edges)
+    distance = scipy.spatial.distance.cdist(pred.vertices, ref.vertices)
     rows, columns = assign(distance)
     target = _target(len(pred.vertices), rows, columns)
     measured = np.zeros_like(ref.vertices)
@@ -123,18 +124,18 @@ def wed_hungarian(pair: Pair, **params: Any) -> MetricResult:
     return _result(pair, ref, _edit(pred, ref, target, distance[rows, columns].sum(), ref.vertices), params)
 
 
-def wed_ap(pair: Pair, tau_edge: float = 0.5, merge_tol: float | None = None) -> MetricResult:
+def wed_ap(pair: Pair, tau_edge: float, merge_tol: float | None) -> MetricResult:
     """The edit distance of Building3D: edges within `tau_edge` metres are kept, others paid for.
 
     (T + len_del + len_ins) / L, where T takes each corner of a kept predicted edge to the nearest
     corner of a kept reference edge. 1 for a prediction without edges.
     """
     pred, ref = pair.segments(merge_tol)
-    hits = match_edges(pair, tau_edge=tau_edge, merge_tol=merge_tol)
+    hits = match_edges(pair, tau_edge, "exact", "hungarian_raw", merge_tol)
     ends, ref_ends = (side.vertices for side in pair.graphs(merge_tol))
     corners, ref_corners = ends[np.unique(pred.corner[hits.pred])], ref_ends[np.unique(ref.corner[hits.ref])]
     edit = Edit(
-        moved=float(cdist(corners, ref_corners).min(axis=1).sum()) if len(corners) else 0.0,
+        moved=float(scipy.spatial.distance.cdist(corners, ref_corners).min(axis=1).sum()) if len(corners) else 0.0,
         deleted_length=float(np.delete(pred.lengths, hits.pred).sum()),
         inserted_length=float(np.delete(ref.lengths, hits.ref).sum()),
     )
@@ -156,7 +157,7 @@ def registered(pred: np.ndarray, ref: np.ndarray, single_scale: bool, flat: floa
 
 
 def _canonical(params: Mapping[str, Any]) -> dict[str, Any]:
-    return {"merge_tol": params.get("merge_tol"), "drop_isolated": params.get("drop_isolated", False)}
+    return {"merge_tol": params["merge_tol"], "drop_isolated": params["drop_isolated"]}
 
 
 def _distance(pair: Pair, params: Mapping[str, Any]) -> np.ndarray:
@@ -211,7 +212,7 @@ def _total(vertices: np.ndarray, edges: np.ndarray) -> float:
 
 def _result(pair: Pair, ref: Graph, edit: Edit, params: Mapping[str, Any]) -> MetricResult:
     status = Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED
-    return _valued(pair, edit, Costs.of(params), _total(ref.vertices, ref.edges), ref, status, params.get("merge_tol"))
+    return _valued(pair, edit, Costs.of(params), _total(ref.vertices, ref.edges), ref, status, params["merge_tol"])
 
 
 def _valued(pair: Pair, edit: Edit, costs: Costs, total: float, ref: Graph, status: Status, merge_tol: float | None) -> MetricResult:
@@ -240,3 +241,99 @@ def _valued(pair: Pair, edit: Edit, costs: Costs, total: float, ref: Graph, stat
         parts={"n_del": float(edit.deleted), "n_ins": float(edit.inserted)}
         | {name: pair.to_metres(length) for name, length in lengths.items()},
     )
+
+
+_LARGEST = 1e6
+
+
+def _vertex_cost(name: str, default: float, act: str) -> Param:
+    doc = f"Cost of {act}: below 0 that many times the reference's diameter, else metres."
+    return Param(name, default, "float", low=-_LARGEST, high=_LARGEST, doc=doc)
+
+
+_INSERT = _vertex_cost("cv_ins", -0.5, "inserting a vertex")
+_DELETE = _vertex_cost("cv_del", -0.25, "deleting a vertex")
+_REST = (
+    Param("ce", 1.0, "float", low=0.0, high=_LARGEST, doc="Cost of inserting or deleting a metre of edge, in metres."),
+    Param("normalized", True, "bool", doc="Divide by the reference's total length; else the value is in metres."),
+    Param("clip_to_empty", False, "bool", doc="Never more than the empty prediction costs."),
+    parameters.ISOLATED,
+    parameters.MERGE,
+)
+_COST = "(T + c_del·n_del + c_ins·n_ins + c_e·(len_del + len_ins)) / L"
+_TURNING = "Cost of turning the prediction into the reference, relative to the reference's length"
+
+SPECS = (
+    parameters.distance(
+        key="wed_prereg",
+        title="Edit distance, registered",
+        unit="",
+        params=(
+            _INSERT,
+            _DELETE,
+            *_REST,
+            Param("single_scale", True, "bool", doc="Scale all axes alike when registering."),
+            Param(
+                "compat_index",
+                False,
+                "bool",
+                doc="Repeat an error of the official code: with more vertices than the reference, deleted edges have wrong lengths.",
+            ),
+        ),
+        worst="empty_prediction",
+        doc=f"{_TURNING}, after giving it the reference's mean and spread. "
+        "Vertices are matched one to one whatever their distance; deleting the edges of a deleted vertex is free. "
+        "Moving or scaling a prediction as a whole hardly costs anything.",
+        paper=parameters.S23DR_2024,
+        function=wed_prereg,
+        formula=f"{_COST}, p ← (p − μ_P) σ_G / σ_P + μ_G, matched by Hungarian",
+    ),
+    parameters.distance(
+        key="wed_mnn",
+        title="Edit distance, mutual nearest",
+        unit="",
+        params=(_INSERT, _DELETE, *_REST),
+        worst="empty_prediction",
+        doc=f"{_TURNING}. "
+        "Vertices that are each other's nearest are moved onto one another, all others deleted or inserted, and then edges.",
+        paper=parameters.WIREFRAME,
+        function=wed_mnn,
+        formula=f"{_COST}, p ↔ g iff each is the other's nearest",
+    ),
+    parameters.distance(
+        key="wed_nearest",
+        title="Edit distance, nearest",
+        unit="",
+        params=(_INSERT, _vertex_cost("merge_cost", 0.0, "each predicted vertex moved onto a vertex that another took first"), *_REST),
+        worst="empty_prediction",
+        doc=f"{_TURNING}. Every predicted vertex is moved to the nearest reference vertex, so several may become one; none is deleted.",
+        paper=parameters.WIREFRAME,
+        function=wed_nearest,
+        formula="(T + c_ins·n_ins + c_merge·n_merged + c_e·(len_del + len_ins)) / L, T = Σ_p min_g ‖p − g‖",
+    ),
+    parameters.distance(
+        key="wed_hungarian",
+        title="Edit distance, Hungarian",
+        unit="",
+        params=(_INSERT, _DELETE, *_REST),
+        worst="empty_prediction",
+        doc=f"{_TURNING}. Vertices are matched one to one with the least total distance, whatever the distance of a pair.",
+        paper=parameters.WIREFRAME,
+        function=wed_hungarian,
+        formula=f"{_COST}, matched by Hungarian on ‖p − g‖",
+    ),
+    parameters.distance(
+        key="wed_ap",
+        title="Edit distance, matched edges",
+        unit="",
+        params=(parameters.tau("tau_edge", "A pair of edges whose Hausdorff distance is this or less is kept."), parameters.MERGE),
+        worst="1",
+        doc="Length of the edges to delete and to insert, and the way that the corners of kept edges have to go, "
+        "relative to the reference's length. "
+        "Edges are matched as for edge F1. Unlike the published evaluator it compares the prediction, not the labels, with the reference.",
+        paper=parameters.BUILDING3D,
+        function=wed_ap,
+        formula="(Σ_{p∈M_P} min_{g∈M_G} ‖p − g‖ + len_del + len_ins) / L",
+        version=2,
+    ),
+)

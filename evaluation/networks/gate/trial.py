@@ -192,8 +192,9 @@ def _scorer(spec: MetricSpec, params: Mapping[str, Any], clean: Any, known: dict
     from `known` where that has it."""
     key = (spec.key, tuple(sorted(params.items())), clean.sha256)
     if key not in _scorers:
+        assert spec.trial is not None
         _scorers.clear()
-        _scorers[key] = spec.load_trial()(clean, params, known)
+        _scorers[key] = spec.trial(clean, params, known)
     return _scorers[key]
 
 

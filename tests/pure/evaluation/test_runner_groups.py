@@ -15,12 +15,11 @@ IDS = ("a", "b", "c", "d")
 GROUPS = ["one", "one", "two", "three"]
 REFERENCES = dict.fromkeys(IDS, SQ)
 PREDICTIONS = {"a": SQ, "b": TRI, "c": SPLIT}  # 4, 3, 5 edges; d is missing
-FINISH = f"{fake_metrics.__name__}.finish_edges"
 
 
 def spec_of(level, **values):
     return fake_metrics.spec(
-        fake_metrics.edges_of_a_group, level=level, finish=FINISH, higher_is_better=True, **{"worst": "0", **values}
+        fake_metrics.edges_of_a_group, level=level, finish=fake_metrics.finish_edges, higher_is_better=True, **{"worst": "0", **values}
     )  # fmt: skip
 
 
@@ -72,7 +71,7 @@ def test_one_group_alone_has_no_interval_either(use):
 def test_a_metric_may_have_no_value_where_an_item_is_missing(use):
     spec = spec_of("set", worst="null", params=(Param("whole", True, "bool"),))
     # The fake takes no parameters for an item, only to finish.
-    requests = use(replace(spec, function=f"{__name__}.with_whole"))
+    requests = use(replace(spec, function=with_whole))
     scores, summary = finished(requests)
     assert scores.values == (None,) * 4 and scores.statuses[3] == "missing_pred"
     assert (summary.value, summary.n, summary.n_null) == (None, 0, 4)
@@ -96,6 +95,6 @@ def test_cuts_between_groups_change_nothing(use):
 
 
 def test_a_metric_that_gives_the_items_of_a_group_different_values_is_refused(use):
-    requests = use(replace(spec_of("group"), finish=f"{fake_metrics.__name__}.finish_each"))
+    requests = use(replace(spec_of("group"), finish=fake_metrics.finish_each))
     with pytest.raises(ValueError, match="one and the same value"):
         finished(requests)

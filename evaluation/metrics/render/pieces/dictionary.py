@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy import sparse
-from scipy.ndimage import gaussian_filter1d
 
 CELL = 16  # px, the side of a cell
 PATCH, STEP = 6, 2  # px: the side of a patch, and from one patch to the next
@@ -62,7 +61,7 @@ class Dictionary:
         for _ in range(ROUNDS):
             nearest = ((atoms**2).sum(axis=1) - 2 * whitened @ atoms.T).argmin(axis=1)
             counts = np.bincount(nearest, minlength=ATOMS)
-            chosen = sparse.csr_array((np.ones(len(nearest)), (nearest, np.arange(len(nearest)))), shape=(ATOMS, len(nearest)))
+            chosen = scipy.sparse.csr_array((np.ones(len(nearest)), (nearest, np.arange(len(nearest)))), shape=(ATOMS, len(nearest)))
             atoms = ((chosen @ whitened.astype(np.float64)) / np.maximum(counts, 1)[:, None]).astype(np.float32)
         return cls(mean.astype(np.float32), whitener.astype(np.float32), atoms)
 
@@ -104,7 +103,7 @@ def pooling(cells: int, samples: int, first: float, step: int) -> np.ndarray:
     Samples stand at `first` + n · `step` px. A Gaussian of 6 px, cut at three standard deviations and reflected at the ends,
     is read at the cells' centres, 16 n + 7.5 px, bilinearly.
     """
-    smooth = gaussian_filter1d(np.eye(samples), SPREAD / step, axis=0, mode="reflect", truncate=CUT)
+    smooth = scipy.ndimage.gaussian_filter1d(np.eye(samples), SPREAD / step, axis=0, mode="reflect", truncate=CUT)
     place = (np.arange(cells) * CELL + (CELL - 1) / 2 - first) / step
     below = np.floor(place).astype(np.int64)
     share = (place - below)[:, None]

@@ -13,10 +13,12 @@ from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.features import DICTIONARY, SMALLEST, Features, Views
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import remember
+from evaluation.metrics.spec import MetricSpec
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
 
+UNTRIED = "How far it agrees with people nobody has measured yet."
 _fitted: dict[Any, Arrays] = {}
 
 
@@ -74,3 +76,26 @@ def features_of(pair: RenderPair) -> Features:
         return Features.of_arrays(arrays, DICTIONARY)
 
     return pair.once("pieces of the reference images", compute)
+
+
+SPECS = (
+    MetricSpec(
+        key="piece_distance",
+        title="Piece distance",
+        family="render",
+        higher_is_better=False,
+        bounds=(0.0, None),
+        unit="",
+        params=(),
+        worst="10",
+        doc="Distance of render and reference in features that are learnt from the reference images of the scene, where the same place "
+        "seen from a step aside counts about 1: the mean over cells of 16 × 16 px. It needs no weights. Images with a side under 96 px "
+        "have no value, and images are looked at with at most 960 pixels on their longer side. For ranking, larger values count as 10.",
+        paper="Plumbline; own definition, with a dictionary of patches as in Coates, Lee, Ng (AISTATS 2011)",
+        function=piece_distance,
+        learnt=True,
+        warning=f"It is not LPIPS, and no network has learnt from people's judgements here. {UNTRIED}",
+        formula="mean over cells p of ‖x̂_reference(p) − x̂_render(p)‖ / d₀, x̂ the features whitened by what a step aside changes, d₀ the "
+        "median length of such a change",
+    ),
+)

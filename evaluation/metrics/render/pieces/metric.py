@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,11 @@ from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.masks import EMPTY_MASK, inside
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.dictionary import CELL, grid
-from evaluation.metrics.render.pieces.features import DICTIONARY, SMALLEST, Features, Views
+from evaluation.metrics.render.pieces.features import SMALLEST, Features, Views
 from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import SharedWork, remember
+from evaluation.metrics.spec import MetricSpec, Param
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Scene:
         return self.clean.plausible(self.features(resized(pixels, *self.size, "bilinear")), known, without)
 
 
-def puzzlesim_pieces(pair: RenderPair, features: str = DICTIONARY) -> MetricResult:
+def puzzlesim_pieces(pair: RenderPair, features: str) -> MetricResult:
     """The mean of u over the cells of 16 × 16 px, in [0, 1]; higher is more plausible. Lower than the clean band is worse than them.
 
     Parts: `share` (mean s), `pieces` (effective share of different pieces), `unlike` (share of cells with u below u₅), and the
@@ -67,7 +68,7 @@ def puzzlesim_pieces(pair: RenderPair, features: str = DICTIONARY) -> MetricResu
     return _score(pair, features, None)
 
 
-def puzzlesim_pieces_mask(pair: RenderPair, features: str = DICTIONARY) -> MetricResult:
+def puzzlesim_pieces_mask(pair: RenderPair, features: str) -> MetricResult:
     """As `puzzlesim_pieces`, over the cells whose centre is inside the view's mask; n is counted in the whole picture."""
     mask = inside(pair)
     if isinstance(mask, MetricResult):
@@ -118,7 +119,7 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     return MetricResult(value, flags=tuple(flag for flag, holds in noted.items() if holds), parts=parts)
 
 
-def odd_places(pair: RenderPair, features: str = DICTIONARY) -> np.ndarray | None:
+def odd_places(pair: RenderPair, features: str) -> np.ndarray | None:
     """bool[H, W]: the pixels of the render in cells with u below u₅, the 5 % quantile over the clean views; None where there is no
     score of places. WeightsError where a backbone's are not here."""
     result = puzzlesim_pieces(pair, features)
@@ -181,3 +182,65 @@ def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMappin
     if len(clean.images) < 3:
         raise ValueError("a clean view is held against two others at least")
     return PiecesScorer(clean, str(params["features"]), prepared)
+
+
+_FEATURES = Param(
+    "features",
+    "dictionary",
+    "choice",
+    choices=("dictionary", "squeeze"),
+    doc="How a cell of 16 × 16 px is described. dictionary: by small patterns that are learnt from the scene's own pictures, so no "
+    "weights are needed. squeeze: by the three layers of SqueezeNet that PuzzleSim looks at, trained on ImageNet; its weights are fetched, "
+    "and its values are a column of their own.",
+)
+_PAPER = (
+    "Plumbline; own definition, after Puzzle Similarity (arXiv 2411.17489), with a dictionary of patches as in Coates, Lee, Ng "
+    "(AISTATS 2011)"
+)
+_BLIND = (
+    "It cannot see a wrong pose: another clean view of the scene scores as a clean one, and a copy of it near 1. It does not know what "
+    "people mind, and passes a smooth patch where a smooth wall could be. Let a column that compares with the true view stand beside it."
+)
+_U = (
+    "u(p) = s(p) / n(p), s(p) the share of clean views' ρ above ρ(p) = d(p) / (δ(r(p)) + ¼ median δ), d(p) the distance of cell p to its "
+    "match r(p) in the clean views, δ(r) that of a clean cell to the nearest of other clean views, n(p) the cells with the same match"
+)
+
+
+_PIECES = MetricSpec(
+    key="puzzlesim_pieces",
+    title="PuzzleSim pieces",
+    family="render",
+    higher_is_better=True,
+    bounds=(0.0, 1.0),
+    unit="",
+    params=(_FEATURES,),
+    worst="0",
+    doc="Whether the places of a render are as plausible as those of clean views of its scene, whatever the viewpoint: each cell is "
+    "matched to the clean views, judged by how far clean views are from each other there, and a piece that is used often counts once, so "
+    "that an empty picture wins nothing. It needs no aligned reference, and no weights by default. Fewer than 4 clean views, or a side "
+    "under 96 px, have no value; of more than 100 views 100 are taken, and images are looked at with at most 960 pixels on their longer "
+    "side. A clean view scores about a half, not 1: compare entries view by view, and with the scores of the clean views that stand among "
+    "the parts.",
+    paper=_PAPER,
+    function=puzzlesim_pieces,
+    needs=("clean views",),
+    weights="pieces:features",
+    warning=_BLIND,
+    formula=f"mean over cells p of {_U}",
+    trial=scorer,
+)
+
+SPECS = (
+    _PIECES,
+    replace(
+        _PIECES,
+        key="puzzlesim_pieces@mask",
+        title="PuzzleSim pieces inside the mask",
+        doc="The mean of PuzzleSim pieces' u over the cells whose centre is inside the view's mask; how often a piece is used is counted "
+        "in the whole picture. A view without a mask, or with one that holds no cell's centre, has no value.",
+        function=puzzlesim_pieces_mask,
+        needs=("clean views", "mask"),
+        formula=f"mean over cells p with their centre inside the mask of {_U}",
+    ),
+)

@@ -12,6 +12,7 @@ from evaluation.metrics.render.masks import inside
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import remember
+from evaluation.metrics.spec import MetricSpec, Param
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _scenes: dict[tuple[Any, ...], Scene] = {}
 _arrays: dict[tuple[Any, ...], Arrays] = {}
 
 
-def puzzlesim(pair: RenderPair, weights: str = "squeezenet-imagenet") -> MetricResult:
+def puzzlesim(pair: RenderPair, weights: str) -> MetricResult:
     """The mean over all pixels of the map of `similarity_map`, in [0, 1]; 1 says that every place is found in a clean view.
 
     Parts: `puzzlesim_p05`, the 5th percentile of the map, and `share_below_0.6` of its pixels. Flags: `single_reference`,
@@ -36,7 +37,7 @@ def puzzlesim(pair: RenderPair, weights: str = "squeezenet-imagenet") -> MetricR
     return _score(pair, weights, None)
 
 
-def puzzlesim_mask(pair: RenderPair, weights: str = "squeezenet-imagenet") -> MetricResult:
+def puzzlesim_mask(pair: RenderPair, weights: str) -> MetricResult:
     """As `puzzlesim`, over the pixels inside the view's mask; a view without one does not apply, an empty one has no value."""
     mask = inside(pair)
     if isinstance(mask, MetricResult):
@@ -44,7 +45,7 @@ def puzzlesim_mask(pair: RenderPair, weights: str = "squeezenet-imagenet") -> Me
     return _score(pair, weights, mask)
 
 
-def similarity_map(pair: RenderPair, weights: str = "squeezenet-imagenet") -> tuple[np.ndarray, tuple[str, ...]]:
+def similarity_map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """(float32[H, W], flags) of a pair that has a render and clean views: S(p) = Σ_l w_l max_q <F_l,ref(q), F_l,test(p)>, the
     layers upsampled to the render's size. Done once for the pair. WeightsError where the weights are not here."""
     return pair.once(("puzzlesim", weights), lambda: _map(pair, weights))
@@ -162,3 +163,58 @@ def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMappin
     if len(clean.images) < 2:
         raise ValueError("a clean view is held against another at least")
     return MapScorer(clean, str(params["weights"]))
+
+
+_DEFAULT = "squeezenet-imagenet"
+_WEIGHTS = Param(
+    "weights",
+    _DEFAULT,
+    "choice",
+    choices=tuple(dict.fromkeys((_DEFAULT, *sorted(stored.PUBLISHED["backbone"])))),
+    network="backbone",
+    doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other "
+    "two of its code. They are fetched.",
+)
+_PAPER = "N. Hermann, J. Condor, P. Didyk: Puzzle Similarity (arXiv 2411.17489); the mean of the map is our own score"
+_FORMULA = (
+    "S(p) = Σ_l w_l max_{n,q} ⟨F_l(ref_n, q), F_l(render, p)⟩, w = (0.67, 0.20, 0.13) on the third to fifth feature map of the backbone, "
+    "features of length 1, each map enlarged bilinearly"
+)
+
+SPECS = (
+    MetricSpec(
+        key="puzzlesim",
+        title="PuzzleSim",
+        family="render",
+        higher_is_better=True,
+        bounds=(0.0, 1.0),
+        unit="",
+        params=(_WEIGHTS,),
+        worst="0",
+        doc="Whether each place of a render is found again somewhere in the clean views of its scene, whatever the viewpoint: "
+        "the mean of a map that shows artifacts as low places. It needs no aligned reference. Of more than 100 clean views 100 are "
+        "taken, and images are looked at with at most 960 pixels on their longer side.",
+        paper=_PAPER,
+        function=puzzlesim,
+        formula=f"mean over the pixels p of {_FORMULA}",
+        needs=("clean views",),
+        weights="backbone",
+        trial=scorer,
+    ),
+    MetricSpec(
+        key="puzzlesim@mask",
+        title="PuzzleSim inside the mask",
+        family="render",
+        higher_is_better=True,
+        bounds=(0.0, 1.0),
+        unit="",
+        params=(_WEIGHTS,),
+        worst="0",
+        doc="The mean of the PuzzleSim map over the pixels inside the view's mask.",
+        paper=_PAPER,
+        function=puzzlesim_mask,
+        formula=f"mean over the pixels p inside the mask of {_FORMULA}",
+        needs=("clean views", "mask"),
+        weights="backbone",
+    ),
+)

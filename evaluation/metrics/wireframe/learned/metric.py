@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.spec import Effort, MetricSpec, Param
 from evaluation.metrics.wireframe.canon import segments
 from evaluation.metrics.wireframe.learned.view import canonical_view, sight
 from evaluation.metrics.wireframe.pair import Pair
+from evaluation.metrics.wireframe.parameters import WIREFRAME
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ NETWORK = "wf_learned"
 _loaded: dict[str, Head] = {}  # by digest
 
 
-def wf_learned(pair: Pair, weights: str = "study") -> MetricResult:
+def wf_learned(pair: Pair, weights: str) -> MetricResult:
     """g of the canonical view of both, in logits: P(i before j) = σ(g_i − g_j) on the same reference; higher is better.
 
     An empty prediction gets g of the view of the reference alone; to a reference without size the metric does not apply.
@@ -51,3 +54,37 @@ def liking(found: stored.Weights, views: Sequence[np.ndarray]) -> np.ndarray:
     seen = torch.from_numpy(known.of(views))
     with exact():
         return _loaded[str(found.sha256)](seen).double().numpy()
+
+
+SPECS = (
+    MetricSpec(
+        key="wf_learned",
+        title="Learned preference",
+        family="wireframe",
+        higher_is_better=True,
+        bounds=(-math.inf, None),
+        unit="logit",
+        params=(
+            Param(
+                "weights",
+                "study",
+                "choice",
+                choices=("study",),
+                network="wf_learned",
+                doc="What was trained, by its name. None ship: they are trained on a study's votes (python -m evaluation train "
+                "wireframe-preference) and stand under their own name beside the server's other weights.",
+            ),
+        ),
+        worst="empty_prediction",
+        doc="What a network that was trained on people's choices makes of one picture of the wireframe over its reference. The difference "
+        "of two entries' values on a sample is the log-odds that people would prefer the one; a value alone means nothing.",
+        paper=f"{WIREFRAME} (view, head and weights are our own)",
+        function=wf_learned,
+        warning="Never let it decide alone. A network learns what raters happened to like, from one side, and an entry can be made to "
+        "please it without being better (reward hacking): rank by a geometric metric and read this one beside it.",
+        formula="g(r), P(i before j) = σ(g(r_i) − g(r_j)); r the picture of 518 × 518 pixels of the prediction in blue over the reference "
+        "in black, without perspective, azimuth 45°, elevation 30°; g = head(features(r)), features frozen",
+        weights="wf_learned",
+        effort=Effort(6.0, 30, power=0.0),  # DINOv2 on one core, twice where the reference alone is not known yet
+    ),
+)

@@ -1,10 +1,13 @@
+import ast
 import dataclasses
 import hashlib
+import importlib
 import inspect
 import json
 import math
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
 from evaluation.networks import weights
+from tests import ROOT
 
 # key: (higher is better, bounds, unit, worst), as the specification's index has them
 INDEX = {
@@ -105,13 +109,21 @@ def test_defaults_are_those_of_the_specification(key):
 
 
 @pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
-def test_every_function_is_there_and_takes_the_parameters_with_the_same_defaults(spec):
-    function = spec.load()
-    assert function.__name__ == spec.key.replace("@", "_") and function.__doc__
-    given = {name: p.default for name, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD}
-    del given["pair"]
-    if given:
-        assert given == resolve_params(spec.key, {})
+def test_every_function_takes_all_parameters_of_its_spec_and_has_no_default_of_its_own(spec):
+    bound = spec.function.keywords if isinstance(spec.function, partial) else {}
+    taken = dict(inspect.signature(getattr(spec.function, "func", spec.function)).parameters)
+    assert next(iter(taken)) == "pair" and all(parameter.default is parameter.empty for parameter in taken.values())
+    inspect.signature(spec.function).bind("a pair", **resolve_params(spec.key, {}))
+    if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in taken.values()):
+        assert set(taken) - {"pair"} - set(bound) == {param.name for param in spec.params}
+
+
+@pytest.mark.parametrize("name", registry.MODULES)
+def test_every_metric_stands_beside_its_function(name):
+    module = importlib.import_module(f"evaluation.metrics.{name}")
+    for spec in module.SPECS:
+        function = getattr(spec.function, "func", spec.function)
+        assert function.__module__ == module.__name__ and function.__doc__ and REGISTRY[spec.key] is spec
 
 
 @pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
@@ -121,8 +133,8 @@ def test_every_spec_says_what_pages_need(spec):
     assert all(param.doc for param in spec.params)
     if spec.family != "render":
         assert (spec.level, spec.needs) == ("item", ("reference",)) and spec.weights in (None, spec.key)
-    assert not spec.trial or spec.load_trial().__doc__
-    assert (spec.level == "item") == (not spec.finish) and (not spec.finish or spec.load_finish().__doc__)
+    assert spec.trial is None or spec.trial.__doc__
+    assert (spec.level == "item") == (spec.finish is None) and (spec.finish is None or spec.finish.__doc__)
     assert {name for _, name in spec.networks} == {param.name for param in spec.params} & {"weights", "detector", "features"}
 
 
@@ -148,13 +160,26 @@ def test_the_table_cannot_be_changed():
         get("hss").version = 2
 
 
-def test_reading_the_table_loads_neither_numpy_nor_django_nor_torch():
-    code = (
-        "import sys, evaluation.metrics.registry as registry; registry.fingerprint('hss', {});"
-        "print([name for name in ('numpy', 'scipy', 'django', 'torch') if name in sys.modules])"
-    )
+def test_reading_the_table_loads_numpy_and_nothing_else_that_is_large():
+    code = "import sys, evaluation.metrics.registry as registry; registry.fingerprint('hss', {}); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert set(done.stdout.split()) & {*registry.LIBRARIES, "scipy.stats", "django", "celery", "torch", "trimesh", "pandas"} == set()
+
+
+def test_what_functions_load_on_first_use_is_named_for_the_workers_that_load_it_before():
+    found = set()
+    for path in (ROOT / "evaluation" / "metrics").rglob("*.py"):
+        if path.name == "command.py":
+            continue
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "scipy":
+                found.add(f"scipy.{node.attr}")
+            elif isinstance(node, ast.FunctionDef):
+                found |= {alias.name for part in ast.walk(node) if isinstance(part, ast.Import) for alias in part.names}
+                found |= {str(part.module) for part in ast.walk(node) if isinstance(part, ast.ImportFrom)}
+    of_networks = {"torch", "torch.nn"}
+    assert {name for name in found if not name.startswith(("evaluation", "submissions"))} - of_networks == set(registry.LIBRARIES)
 
 
 def test_an_unknown_metric_is_one_sentence_with_near_matches():

@@ -37,8 +37,9 @@ def test_mesh_metrics_do_not_load_torch_where_there_is_no_card(tmp_path):
         "import sys; from pathlib import Path; from evaluation.networks import cards; cards.DEVICES = Path(sys.argv[1])\n"
         "from evaluation.metrics.mesh import distances, sampling, surfaces, volume\n"
         "from evaluation.metrics.mesh.pair import MeshPair; from tests.support.evaluation.solids import box, noisy\n"
+        "from tests.support.evaluation.metrics.defaults import with_defaults\n"
         "distances.WORTH_A_CARD = sampling.WORTH_A_CARD = 1\n"
-        "print(distances.chamfer_l1(MeshPair.of(noisy(box(), 0.1, 0), box()), n=500).value > 0, 'torch' in sys.modules)"
+        "print(with_defaults('chamfer_l1')(MeshPair.of(noisy(box(), 0.1, 0), box()), n=500).value > 0, 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]

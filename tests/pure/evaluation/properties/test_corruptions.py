@@ -6,12 +6,16 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from evaluation.metrics.wireframe.canon import canon, diameter
-from evaluation.metrics.wireframe.corners import corner_precision, corner_recall
-from evaluation.metrics.wireframe.edges import edge_precision, edge_recall
-from evaluation.metrics.wireframe.hss import hss
 from evaluation.properties.corruptions import AMOUNTS, KINDS, LEVELS, corrupt
 from evaluation.synthetic.houses import houses
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.shapes import EMPTY, SQ, segment, value, wireframe
+
+corner_precision = with_defaults("corner_precision")
+corner_recall = with_defaults("corner_recall")
+edge_precision = with_defaults("edge_precision")
+edge_recall = with_defaults("edge_recall")
+hss = with_defaults("hss")
 
 HOUSES = houses(12, seed=5)
 TWELVE = [(kind, level) for kind in KINDS for level in LEVELS]

@@ -12,7 +12,6 @@ from safetensors.torch import load
 from evaluation.__main__ import main
 from evaluation.metrics.wireframe.learned import features as kinds
 from evaluation.metrics.wireframe.learned.head import Head
-from evaluation.metrics.wireframe.learned.metric import wf_learned
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.networks import weights
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
@@ -24,7 +23,10 @@ from evaluation.training.preference.material import Seen, seen, study
 from evaluation.training.preference.training import Plan, Training, digest, over_folds, phases, usable
 from evaluation.training.preference.votes import Decisions, read
 from submissions.kinds import WIREFRAME
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.networks import random_weights
+
+wf_learned = with_defaults("wf_learned")
 
 HEAD = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.metrics.wireframe.edges import edge_f1
 from evaluation.metrics.wireframe.pair import Pair
 from leaderboard.viewer.wireframe_scene import scene, thresholds
 from submissions.formats.wireframe.wireframe_files import Wireframe
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.factories import gable, perturbed
+
+edge_f1 = with_defaults("edge_f1")
 
 METRICS = [{"key": "edge_f1", "params": {"tau_edge": 0.5}}, {"key": "corner_f1", "params": {"tau": 0.5}}]
 

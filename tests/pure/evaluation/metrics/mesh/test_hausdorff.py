@@ -5,9 +5,11 @@ import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.mesh.hausdorff import uhd
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import box, mesh, noisy, pair, random_soup, scaled, sphere, value
 from tests.support.examples import examples
+
+uhd = with_defaults("uhd")
 
 
 def test_worked_example_of_a_place_between_the_corners():

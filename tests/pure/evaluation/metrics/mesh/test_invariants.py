@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from evaluation.metrics.mesh import alignment
 from evaluation.metrics.registry import REGISTRY
 from evaluation.metrics.runner import MetricRequest, score_items
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import (
     EMPTY,
     FAR,
@@ -149,5 +150,5 @@ def test_aligning_gives_finite_values_on_anything(seed, sigma):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alignment, "POINTS", 1000)
         for prediction in (noisy(reference, sigma, seed), lone, mesh(lone.vertices.repeat(3, axis=0), [(0, 1, 2)])):
-            result = REGISTRY["chamfer_l1"].load()(pair(prediction, reference), n=100, align="similarity_icp")
+            result = with_defaults("chamfer_l1")(pair(prediction, reference), n=100, align="similarity_icp")
             assert math.isfinite(result.value) and len(result.parts) == 18

@@ -12,8 +12,8 @@ from evaluation.metrics.mesh import distances, on_card, sampling
 from evaluation.metrics.mesh.on_card import nearest_rows
 from evaluation.metrics.mesh.pair import Cloud
 from evaluation.metrics.mesh.surface import surface
-from evaluation.metrics.registry import REGISTRY
 from evaluation.networks import cards
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import box, moved, noisy, pair, random_soup, sphere
 from tests.support.examples import examples
 
@@ -87,7 +87,7 @@ def test_samples_are_those_of_the_processor_bit_for_bit(card, shape, monkeypatch
 @pytest.mark.parametrize("card", DEVICES, indirect=True)
 @pytest.mark.parametrize("metric", ["chamfer_l1", "chamfer_l2", "mesh_fscore", "uhd"])
 def test_metrics_give_the_processors_values(card, metric, monkeypatch):
-    metric = REGISTRY[metric].load()
+    metric = with_defaults(metric)
     reference = sphere(10)
     prediction = moved(noisy(reference, 0.05, 1), (0.1, 0, 0))
     found = metric(pair(prediction, reference), n=4000)

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics.mesh.distances import chamfer_l1
 from evaluation.metrics.mesh.pair import MeshPair
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import EMPTY, FAR, SQUARE, box, mesh, moved, noisy, pair, scaled, shuffled, sphere
+
+chamfer_l1 = with_defaults("chamfer_l1")
 
 
 def test_the_frame_is_that_of_the_references_surface():

@@ -10,10 +10,11 @@ from safetensors.numpy import save
 
 from evaluation.metrics.mesh import saucd as module
 from evaluation.metrics.mesh.pair import MeshPair
-from evaluation.metrics.mesh.saucd import bins, laplacian, saucd, saucd_w, spectrum
+from evaluation.metrics.mesh.saucd import bins, laplacian, spectrum
 from evaluation.metrics.mesh.surface import surface
 from evaluation.networks import weights as stored
 from evaluation.synthetic import meshes
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import (
     FAR,
     NO_SURFACE,
@@ -33,6 +34,9 @@ from tests.support.evaluation.solids import (
     value,
 )  # fmt: skip
 from tests.support.examples import examples
+
+saucd = with_defaults("saucd")
+saucd_w = with_defaults("saucd_w")
 
 STRETCHED = scaled(OCTAHEDRON, (1, 1, 1.25))
 

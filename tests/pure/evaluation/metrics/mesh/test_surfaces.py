@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.mesh import closest
-from evaluation.metrics.mesh.distances import chamfer_l1, nearest
-from evaluation.metrics.mesh.surfaces import normal_difference, p2s
+from evaluation.metrics.mesh.distances import nearest
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import (
     FAR,
     NO_SURFACE,
@@ -25,6 +25,10 @@ from tests.support.evaluation.solids import (
     value,
 )
 from tests.support.examples import examples
+
+chamfer_l1 = with_defaults("chamfer_l1")
+normal_difference = with_defaults("normal_difference")
+p2s = with_defaults("p2s")
 
 
 def tilted(degrees: float):

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from evaluation.metrics.mesh import occupancy, winding
 from evaluation.metrics.mesh.occupancy import closed, grid_around, stratified
 from evaluation.metrics.mesh.pair import MeshPair
-from evaluation.metrics.mesh.volume import _sample, encloses, occupied, volume_iou
+from evaluation.metrics.mesh.volume import _sample, encloses, occupied
 from evaluation.metrics.mesh.winding import affordable, inside_by_winding
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import (
     FAR,
     NO_SURFACE,
@@ -29,6 +30,8 @@ from tests.support.evaluation.solids import (
     value,
 )  # fmt: skip
 from tests.support.examples import examples
+
+volume_iou = with_defaults("volume_iou")
 
 
 def surface_of(shape: Mesh):

@@ -4,15 +4,18 @@ import torch
 from PIL import Image
 
 from evaluation.metrics.render import clip_sim as module
-from evaluation.metrics.render.clip_sim import clip_sim, cosine, embedding, prepared_for_clip
+from evaluation.metrics.render.clip_sim import cosine, embedding, prepared_for_clip
 from evaluation.metrics.result import Status
 from evaluation.networks import clip_vit, load
 from evaluation.networks.clip_vit import ClipImageTower
 from tests.support.evaluation import official
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair
 from tests.support.evaluation.metrics.render.pictures import blobs
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import full_card
+
+clip_sim = with_defaults("clip_sim")
 
 WEIGHTS, LAYERS = "openai-vit-b-32", 2  # test_load.py has all twelve
 PICTURE = blobs(120, 160)

@@ -13,7 +13,7 @@ from PIL import Image
 from evaluation.metrics import registry, runner
 from evaluation.metrics.render import clip_sim
 from evaluation.metrics.render import clip_sim_text as module
-from evaluation.metrics.render.clip_sim_text import CUT, clip_sim_text, embedding
+from evaluation.metrics.render.clip_sim_text import CUT, embedding
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
@@ -22,10 +22,13 @@ from evaluation.networks.clip_text import ClipTextTower
 from evaluation.networks.inference import in_batches
 from submissions.formats.render.views import View, render
 from tests.support.evaluation import official
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import blurred, noisy
 from tests.support.evaluation.metrics.render.pictures import blobs
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import full_card
+
+clip_sim_text = with_defaults("clip_sim_text")
 
 SET, IMAGE_LAYERS = "openai-vit-b-32", 2
 PICTURE = blobs(120, 160)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evaluation.metrics.render import detections
 from evaluation.metrics.render.detections import Looking
 from evaluation.metrics.render.letterbox import Letterbox
+
+LOOKING = Looking("w", conf=0.35, nms=0.65, class_agnostic=False)
 
 
 def overlap(a: np.ndarray, b: np.ndarray) -> float:
@@ -41,11 +45,11 @@ def test_outputs_are_chosen_by_score_then_thinned():
             [50, 50, 10, 10, 0.5, 0.6, 0.0],  # 0.3: too little
         ]
     )
-    boxes, scores, classes = detections.chosen(outputs, Looking("w"))
+    boxes, scores, classes = detections.chosen(outputs, LOOKING)
     assert scores == pytest.approx([0.9, 0.48, 0.35]) and classes.tolist() == [1, 0, 0]
     np.testing.assert_allclose(boxes[0], [11, 10, 31, 30])
-    assert detections.chosen(outputs, Looking("w", class_agnostic=True))[1] == pytest.approx([0.9, 0.35])
-    assert [len(array) for array in detections.chosen(np.empty((0, 7)), Looking("w"))] == [0, 0, 0]
+    assert detections.chosen(outputs, replace(LOOKING, class_agnostic=True))[1] == pytest.approx([0.9, 0.35])
+    assert [len(array) for array in detections.chosen(np.empty((0, 7)), LOOKING)] == [0, 0, 0]
 
 
 def test_a_box_of_exactly_the_threshold_stays():

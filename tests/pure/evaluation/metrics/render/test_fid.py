@@ -9,10 +9,13 @@ from evaluation.metrics.runner import MetricRequest, finish, score_items
 from evaluation.networks import load
 from submissions.formats.render.views import View, render
 from tests.support.evaluation import official
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair
 from tests.support.evaluation.metrics.render.pictures import blobs
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import full_card
+
+fid = with_defaults("fid")
 
 WEIGHTS = "fid-2015-12-05"
 VIEWS = {f"room/{n}": blobs(60 + n, 80, seed=n) for n in range(6)}
@@ -146,8 +149,8 @@ def test_the_references_features_are_found_once(by_means, monkeypatch):
     plain = module.features
     monkeypatch.setattr(module, "features", lambda pixels, weights: calls.append(1) or plain(pixels, weights))
     picture = VIEWS["room/0"]
-    first = module.fid(pair(noisy(picture, 5), picture, prepared=kept), WEIGHTS)
-    assert module.fid(pair(noisy(picture, 5), picture, prepared=kept), WEIGHTS) == first and len(calls) == 3
+    first = fid(pair(noisy(picture, 5), picture, prepared=kept), WEIGHTS)
+    assert fid(pair(noisy(picture, 5), picture, prepared=kept), WEIGHTS) == first and len(calls) == 3
     assert first.status == Status.OK and first.value is None and set(first.partial) == {"pred", "ref"}
 
 

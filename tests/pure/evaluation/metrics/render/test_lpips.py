@@ -13,10 +13,16 @@ from evaluation.metrics.result import Status
 from evaluation.networks import load, weights
 from evaluation.networks.squeezenet import SqueezeNet
 from tests.support.evaluation import official
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair
 from tests.support.evaluation.metrics.render.pictures import blobs
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import full_card
+
+lpips_alex = with_defaults("lpips_alex")
+lpips_plumbline_small = with_defaults("lpips_plumbline_small")
+lpips_squeeze = with_defaults("lpips_squeeze")
+lpips_squeeze_mask = with_defaults("lpips_squeeze@mask")
 
 FILES = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet1_1"}
 PICTURE = blobs(66, 80)
@@ -42,7 +48,7 @@ def published(monkeypatch):
 
 
 def metric(name: str):
-    return getattr(lpips, name)
+    return with_defaults(name)
 
 
 def theirs(package, network: str, paths, **options):
@@ -123,7 +129,7 @@ def test_by_hand_on_the_first_tap_of_squeezenet(published):
     x, y = (values.numpy().astype(np.float64) for values in features)
     x, y = (values / (np.sqrt((values**2).sum(0)) + 1e-10) for values in (x, y))
     expected = (state["lin0.model.1.weight"].numpy().reshape(-1, 1, 1) * (x - y) ** 2).sum(0).mean()
-    assert lpips.lpips_squeeze(pair(SPOILT, PICTURE), "v0.1").value == pytest.approx(expected, rel=1e-5)
+    assert lpips_squeeze(pair(SPOILT, PICTURE), "v0.1").value == pytest.approx(expected, rel=1e-5)
 
 
 def _column(values):
@@ -145,24 +151,24 @@ def test_the_mask_averages_the_map(published):
     published("squeeze")
     mask = np.zeros(PICTURE.shape[:2], bool)
     mask[10:40, 20:60] = True
-    found = lpips.lpips_squeeze_mask(pair(SPOILT, PICTURE, mask), "v0.1").value
+    found = lpips_squeeze_mask(pair(SPOILT, PICTURE, mask), "v0.1").value
     assert found == pytest.approx(lpips.distance(SPOILT, PICTURE, "lpips_squeeze", "v0.1", spatial=True)[mask].mean(), rel=1e-6)
-    assert lpips.lpips_squeeze_mask(pair(SPOILT, PICTURE), "v0.1").status == Status.NOT_APPLICABLE
-    assert lpips.lpips_squeeze_mask(pair(None, PICTURE, ~mask & mask), "v0.1").status == Status.EMPTY_MASK
-    assert lpips.lpips_squeeze_mask(pair(None, PICTURE, mask), "v0.1").status == Status.MISSING_PRED
+    assert lpips_squeeze_mask(pair(SPOILT, PICTURE), "v0.1").status == Status.NOT_APPLICABLE
+    assert lpips_squeeze_mask(pair(None, PICTURE, ~mask & mask), "v0.1").status == Status.EMPTY_MASK
+    assert lpips_squeeze_mask(pair(None, PICTURE, mask), "v0.1").status == Status.MISSING_PRED
 
 
 def test_small_images_do_not_apply_and_missing_ones_are_missing():
     small = PICTURE[:63]
-    for compute in (lpips.lpips_alex, lpips.lpips_alex_mask):
+    for compute in (lpips_alex, with_defaults("lpips_alex@mask")):
         assert compute(pair(small, small, np.ones(small.shape[:2], bool)), "v0.1").status == Status.NOT_APPLICABLE
-    assert lpips.lpips_alex(pair(None, PICTURE), "v0.1").status == Status.MISSING_PRED
-    assert lpips.lpips_alex(pair(PICTURE[:65], PICTURE), "v0.1").status == Status.SIZE_MISMATCH
+    assert lpips_alex(pair(None, PICTURE), "v0.1").status == Status.MISSING_PRED
+    assert lpips_alex(pair(PICTURE[:65], PICTURE), "v0.1").status == Status.SIZE_MISMATCH
 
 
 def test_without_its_files_it_never_computes():
     with pytest.raises(weights.WeightsError, match="fetch_weights alexnet lpips-alex"):
-        lpips.lpips_alex(pair(SPOILT, PICTURE), "v0.1")
+        lpips_alex(pair(SPOILT, PICTURE), "v0.1")
 
 
 @pytest.fixture
@@ -183,9 +189,9 @@ def test_our_own_is_one_less_the_cosine_on_average(ours):
     with torch.inference_mode():
         taps = zip(network.features(imagenet(planes(SPOILT))), network.features(imagenet(planes(PICTURE))), strict=True)
         cosines = [float((1 - torch.nn.functional.cosine_similarity(x, y, dim=1)).mean()) for x, y in taps]
-    value = lpips.lpips_plumbline_small(pair(SPOILT, PICTURE), "plumbline-small").value
+    value = lpips_plumbline_small(pair(SPOILT, PICTURE), "plumbline-small").value
     assert value == pytest.approx(np.mean(cosines), abs=1e-5) and 0 < value < 1
-    assert lpips.lpips_plumbline_small(pair(PICTURE, PICTURE), "plumbline-small").value == 0.0
+    assert lpips_plumbline_small(pair(PICTURE, PICTURE), "plumbline-small").value == 0.0
 
 
 def test_our_own_has_a_name_that_is_not_the_published_one():

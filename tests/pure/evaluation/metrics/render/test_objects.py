@@ -7,13 +7,19 @@ from evaluation.metrics import registry
 from evaluation.metrics.render import lpips, objects
 from evaluation.metrics.render.detections import Detections
 from evaluation.metrics.render.letterbox import Letterbox
-from evaluation.metrics.render.psnr import psnr_bbox, ratio
-from evaluation.metrics.render.ssim import similarity, ssim_bbox
+from evaluation.metrics.render.psnr import ratio
+from evaluation.metrics.render.ssim import similarity
 from evaluation.metrics.result import ItemPartial, Status
 from evaluation.metrics.runner import MetricRequest, finish, score_items
 from submissions.formats.render.views import View, render
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import noisy, pair
 from tests.support.evaluation.metrics.render.pictures import blobs
+
+lpips_alex_bbox = with_defaults("lpips_alex@bbox")
+lpips_vgg_bbox = with_defaults("lpips_vgg@bbox")
+psnr_bbox = with_defaults("psnr@bbox")
+ssim_bbox = with_defaults("ssim@bbox")
 
 LOOKING = {"detector": "yolox-x", "conf": 0.35, "nms": 0.65, "class_agnostic": False}
 PICTURE = blobs(80, 100)
@@ -54,7 +60,7 @@ def test_boxes_too_small_for_the_network_are_enlarged(found, monkeypatch):
     found(BOXES)
     seen = []
     monkeypatch.setattr(lpips, "distance", lambda one, other, *names: seen.append((one.shape, other.shape)) or np.float32(0.25))
-    result = lpips.lpips_alex_bbox(pair(SPOILT, PICTURE), weights="v0.1", **LOOKING)
+    result = lpips_alex_bbox(pair(SPOILT, PICTURE), weights="v0.1", **LOOKING)
     assert result.partial["values"] == [0.25, 0.25]
     assert seen == [((64, 64, 3), (64, 64, 3)), ((65, 64, 3), (65, 64, 3))]
 
@@ -64,7 +70,7 @@ def test_a_missing_render_gives_every_object_the_worst(found):
     for pred, status in ((None, Status.MISSING_PRED), (SPOILT[:-1], Status.SIZE_MISMATCH)):
         result = psnr_bbox(pair(pred, PICTURE), **LOOKING)
         assert (result.partial["values"], result.status) == ([0.0, 0.0], status)
-        assert lpips.lpips_vgg_bbox(pair(pred, PICTURE), weights="v0.1", **LOOKING).partial["values"] == [1.0, 1.0]
+        assert lpips_vgg_bbox(pair(pred, PICTURE), weights="v0.1", **LOOKING).partial["values"] == [1.0, 1.0]
 
 
 def item(name, values, status=Status.OK):
@@ -104,5 +110,5 @@ def test_from_entry_to_score(found):
 @pytest.mark.parametrize("key", [key for key in registry.REGISTRY if key.endswith("@bbox")])
 def test_every_variant_says_which_detector_it_needs(key):
     spec = registry.get(key)
-    assert (spec.level, spec.networks[-1]) == ("group", ("yolox", "detector")) and spec.load() and spec.load_finish()
+    assert (spec.level, spec.networks[-1]) == ("group", ("yolox", "detector")) and spec.finish is objects.mean_of_crops
     assert registry.fingerprint(key, {"detector": "yolox-s"}) != registry.fingerprint(key, {})

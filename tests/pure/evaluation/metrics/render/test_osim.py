@@ -18,9 +18,12 @@ from evaluation.metrics.result import ItemPartial, MetricResult, Status
 from evaluation.networks import load, small_detector, weights
 from submissions.formats.render.views import CleanViews, Roi, View, render
 from tests.pure.evaluation.networks.test_yolox import official_network, scramble
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render import pictures
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import full_card
+
+of_view = with_defaults("osim")
 
 PARAMS = {"weights": "yolox-nano", "conf": 0.9}
 
@@ -173,7 +176,7 @@ def test_a_render_that_is_the_reference_has_one_and_noise_costs(detector):
     view = View(render(image), 200, 140)
     values = []
     for strength in (0, 25, 90):
-        result = osim.osim(RenderPair.of(render(worsened(image, strength)), view), **PARAMS)
+        result = of_view(RenderPair.of(render(worsened(image, strength)), view), **PARAMS)
         values.append(osim.finish([item("s/1", result)], PARAMS)[0].value)
     assert values[0] == pytest.approx(1, abs=1e-9)
     assert values[0] > values[1] > values[2] >= 0
@@ -184,8 +187,8 @@ def test_an_object_is_as_alike_as_its_cells(detector, monkeypatch):
     image = pictures.blobs(300, 200, 2)
     shown = worsened(image, 40)
     pair = RenderPair.of(render(shown), View(render(image), 200, 300))
-    rows = osim.osim(pair, **PARAMS).partial["objects"]
-    found = detections.detections(pair, detections.Looking("yolox-nano", conf=0.9))
+    rows = of_view(pair, **PARAMS).partial["objects"]
+    found = detections.detections(pair, detections.Looking("yolox-nano", conf=0.9, nms=0.65, class_agnostic=False))
     reference, _ = detections.looked_at("yolox-nano", image, "dark5", detect=True)
     own, _ = detections.looked_at("yolox-nano", shown, "dark5", detect=False)
     saliency = osim.gbvs.saliency(found.letterbox.scaled(image))
@@ -205,9 +208,9 @@ def test_an_object_is_as_alike_as_its_cells(detector, monkeypatch):
 def test_a_missing_or_misshapen_view_is_alike_nowhere(detector):
     image = pictures.blobs(140, 200, 3)
     view = View(render(image), 200, 140)
-    whole = osim.osim(RenderPair.of(render(image), view), **PARAMS)
+    whole = of_view(RenderPair.of(render(image), view), **PARAMS)
     for prediction in (None, render(image[:, :100])):
-        result = osim.osim(RenderPair.of(prediction, view), **PARAMS)
+        result = of_view(RenderPair.of(prediction, view), **PARAMS)
         assert [row[:6] + row[7:] for row in result.partial["objects"]] == [row[:6] + row[7:] for row in whole.partial["objects"]]
         assert all(row[6] == 0 for row in result.partial["objects"])
         assert osim.finish([item("s/1", result)], PARAMS)[0].value == 0
@@ -220,35 +223,35 @@ def test_marked_regions_join_what_is_found(detector):
     marked = (Roi(20, 30, 90, 100, "teapot"), Roi(300, 300, 400, 400, "outside"))
     params = {"weights": "yolox-nano", "conf": 1.0}  # nothing is found
     pair = RenderPair.of(render(image), View(render(image), 200, 140, rois=marked))
-    (row,) = osim.osim(pair, **params).partial["objects"]
+    (row,) = of_view(pair, **params).partial["objects"]
     assert row[0] == "teapot" and row[5] == 1 and row[6] == pytest.approx(1)
     np.testing.assert_allclose(row[1:5], [20, 30, 90, 100])
-    alone = osim.osim(RenderPair.of(render(image), View(render(image), 200, 140)), **params)
+    alone = of_view(RenderPair.of(render(image), View(render(image), 200, 140)), **params)
     assert (alone.value, alone.status, alone.partial) == (None, Status.NO_OBJECT, {"objects": []})
 
 
 def test_views_without_a_reference_image_are_not_looked_at():
     view = View(None, clean=CleanViews((render(pictures.blobs(20, 30)),), "00" * 32))
-    assert osim.osim(RenderPair.of(render(pictures.blobs(20, 30)), view), weights="yolox-nano").status == Status.NOT_APPLICABLE
+    assert of_view(RenderPair.of(render(pictures.blobs(20, 30)), view), weights="yolox-nano").status == Status.NOT_APPLICABLE
 
 
 def test_what_belongs_to_the_reference_is_computed_once(detector, monkeypatch):
     image = pictures.blobs(140, 200, 5)
     view, kept = View(render(image), 200, 140), {}
-    first = osim.osim(RenderPair.of(render(worsened(image, 30)), view, prepared=kept), **PARAMS)
+    first = of_view(RenderPair.of(render(worsened(image, 30)), view, prepared=kept), **PARAMS)
     looks = []
     look = detections.looked_at
     monkeypatch.setattr(osim, "looked_at", lambda *args, **named: looks.append(named["detect"]) or look(*args, **named))
     monkeypatch.setattr(detections, "looked_at", lambda *args, **named: pytest.fail("the reference was looked at again"))
     monkeypatch.setattr(osim.gbvs, "saliency", lambda *args: pytest.fail("the saliency was found again"))
-    second = osim.osim(RenderPair.of(render(worsened(image, 30)), view, prepared=kept), **PARAMS)
+    second = of_view(RenderPair.of(render(worsened(image, 30)), view, prepared=kept), **PARAMS)
     assert second == first and looks == [False]
 
 
 @pytest.mark.parametrize("level", ["dark3", "p4"])
 def test_other_levels_and_no_saliency(detector, level):
     image = pictures.blobs(140, 200, 6)
-    result = osim.osim(
+    result = of_view(
         RenderPair.of(render(image), View(render(image), 200, 140)), **PARAMS, feature=level, saliency="none", gabor_compat=True
     )
     assert all(row[6] == pytest.approx(1) and row[7] == 0 for row in result.partial["objects"])
@@ -266,12 +269,12 @@ def test_a_shipped_detector_sees_images_at_the_size_of_its_card(monkeypatch, tmp
     try:
         image = pictures.blobs(60, 120, 7)
         pair = RenderPair.of(render(image), View(render(image), 120, 60))
-        found = detections.detections(pair, detections.Looking("small", conf=0.005, nms=0.1))
+        found = detections.detections(pair, detections.Looking("small", conf=0.005, nms=0.1, class_agnostic=False))
         assert (found.letterbox.inner_width, found.letterbox.inner_height) == (96, 48) and set(found.labels) <= {"cup", "pot"}
         assert len(found) and found.boxes[:, 2].max() <= 95 and found.original[:, 2].max() <= 120
         features, outputs = detections.looked_at("small", image, "dark5", detect=True)
         assert features.shape == (512, 3, 3) and outputs.shape == (12 * 12 + 6 * 6 + 3 * 3, 7)
-        rows = osim.osim(pair, weights="small", conf=0.005, nms=0.1).partial["objects"]
+        rows = of_view(pair, weights="small", conf=0.005, nms=0.1).partial["objects"]
         assert len(rows) == len(found) and all(row[6] == pytest.approx(1) for row in rows)
     finally:
         load.forget()

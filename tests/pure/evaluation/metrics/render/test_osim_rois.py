@@ -5,13 +5,16 @@ import pytest
 
 from evaluation.metrics import runner
 from evaluation.metrics.render import osim
-from evaluation.metrics.render.osim_rois import inside, osim_rois
+from evaluation.metrics.render.osim_rois import inside
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.features import Features, Views
 from evaluation.metrics.result import Status
 from evaluation.metrics.runner import MetricRequest
 from submissions.formats.render.views import Roi, View, render, with_scenes
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.pieces import rooms
+
+osim_rois = with_defaults("osim_rois")
 
 SIZE = (rooms.WIDTH, rooms.HEIGHT)
 LEFT, RIGHT, TINY = Roi(0, 0, 80, 64, "door"), Roi(90.5, 30, 150, 120, "lamp"), Roi(20, 20, 50, 38, "knob")

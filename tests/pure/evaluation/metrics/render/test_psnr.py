@@ -1,11 +1,15 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics.render.psnr import psnr, psnr_mask, ratio
+from evaluation.metrics.render.psnr import ratio
 from evaluation.metrics.result import Status
 from tests.support.evaluation import official
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import A, B, C, blurred, noisy, pair
 from tests.support.evaluation.metrics.render.pictures import blobs
+
+psnr = with_defaults("psnr")
+psnr_mask = with_defaults("psnr@mask")
 
 PICTURE = blobs(60, 80)
 

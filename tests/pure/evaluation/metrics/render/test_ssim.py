@@ -2,11 +2,15 @@ import numpy as np
 import pytest
 
 from evaluation.metrics.registry import REGISTRY
-from evaluation.metrics.render.ssim import similarity, ssim, ssim_mask
+from evaluation.metrics.render.ssim import similarity
 from evaluation.metrics.result import Status
 from tests.support.evaluation import official
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import A, B, C, blurred, noisy, pair
 from tests.support.evaluation.metrics.render.pictures import blobs
+
+ssim = with_defaults("ssim")
+ssim_mask = with_defaults("ssim@mask")
 
 PICTURE = blobs(48, 64)
 

@@ -5,13 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.metrics.registry import resolve_params
 from evaluation.metrics.result import Status
 from evaluation.metrics.wireframe import corners
-from evaluation.metrics.wireframe.corners import corner_f1, corner_offset, corner_precision, corner_recall, match_corners
+from evaluation.metrics.wireframe.corners import match_corners
 from evaluation.metrics.wireframe.pair import Pair
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.official import metric_helper
 from tests.support.evaluation.shapes import EMPTY, SPLIT, SQ, moved, noisy, random_wireframe, shuffled, value, wireframe
 from tests.support.examples import examples
+
+corner_f1 = with_defaults("corner_f1")
+corner_offset = with_defaults("corner_offset")
+corner_precision = with_defaults("corner_precision")
+corner_recall = with_defaults("corner_recall")
 
 HALF_RIGHT = wireframe([(0.3, 0, 0), (4, 0.4, 0), (4, 3, 1), (9, 9, 9)])
 RAW_P = wireframe([(1, 1.8, 0), (1.9, 0.7, 0), (1.1, 0.6, 0)])
@@ -115,7 +122,7 @@ def test_the_matching_is_solved_once_for_all_four(monkeypatch):
 
 def test_hits_are_named_by_the_canonical_corners():
     pair = Pair.of(shuffled(HALF_RIGHT, 3), shuffled(SQ, 4))
-    hits = match_corners(pair)
+    hits = match_corners(pair, **resolve_params("corner_f1", {}))
     pred, ref = pair.corners(None, False)
     assert np.linalg.norm(pred[hits.pred] - ref[hits.ref], axis=1) == pytest.approx(hits.distance)
 
@@ -136,7 +143,7 @@ def best_capped(prediction, reference, tau):
 @given(st.integers(0, 100_000), st.integers(1, 5), st.integers(1, 5))
 def test_capped_matching_is_the_best_of_all_assignments(seed, n_pred, n_ref):
     prediction, reference = random_wireframe(seed, n_pred + 1, 0, 1.5), random_wireframe(seed + 1, n_ref + 1, 0, 1.5)
-    hits = match_corners(Pair.of(prediction, reference), matching="hungarian_capped")
+    hits = match_corners(Pair.of(prediction, reference), **resolve_params("corner_f1", {"matching": "hungarian_capped"}))
     count, total = best_capped(prediction, reference, 0.5)
     assert (len(hits.distance), hits.distance.sum()) == (count, pytest.approx(total, abs=1e-9))
 

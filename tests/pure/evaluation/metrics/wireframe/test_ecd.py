@@ -9,8 +9,9 @@ from scipy.spatial.distance import cdist
 from evaluation.metrics.seeds import generator
 from evaluation.metrics.wireframe import ecd
 from evaluation.metrics.wireframe.canon import segments
-from evaluation.metrics.wireframe.ecd import ecd_chamfer, ecd_emd, sample_points, stratified_positions, wf_hausdorff
+from evaluation.metrics.wireframe.ecd import sample_points, stratified_positions
 from evaluation.metrics.wireframe.pair import Pair
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.official import optimal_transport
 from tests.support.evaluation.shapes import (
     EMPTY,
@@ -26,6 +27,10 @@ from tests.support.evaluation.shapes import (
     without_last_edge,
 )
 from tests.support.examples import examples
+
+ecd_chamfer = with_defaults("ecd_chamfer")
+ecd_emd = with_defaults("ecd_emd")
+wf_hausdorff = with_defaults("wf_hausdorff")
 
 ONE, TWO = segment((0, 0, 0), (1, 0, 0)), segment((0, 0, 0), (2, 0, 0))
 BOTH = (ecd_chamfer, wf_hausdorff)

@@ -4,19 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import directed_hausdorff
 
+from evaluation.metrics.registry import resolve_params
 from evaluation.metrics.wireframe import edges
-from evaluation.metrics.wireframe.edges import (
-    edge_f1,
-    edge_precision,
-    edge_recall,
-    ends_apart,
-    match_edges,
-    sampled_hausdorff,
-    segment_hausdorff,
-)
+from evaluation.metrics.wireframe.edges import ends_apart, match_edges, sampled_hausdorff, segment_hausdorff
 from evaluation.metrics.wireframe.pair import Pair
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.shapes import EMPTY, SPLIT, SQ, moved, noisy, random_wireframe, segment, shuffled, value, wireframe
 from tests.support.examples import examples
+
+edge_f1 = with_defaults("edge_f1")
+edge_precision = with_defaults("edge_precision")
+edge_recall = with_defaults("edge_recall")
 
 ALL = (edge_precision, edge_recall, edge_f1)
 UNIT_4 = np.array([[[0, 0, 0], [4, 0, 0]]], dtype=float)
@@ -165,7 +163,7 @@ def test_of_assignments_with_equal_totals_the_one_with_the_nearest_ends_is_taken
     reference = wireframe([(-10, 0, 0), (-1, 0, 0), (-2, 5, 0)], [(0, 1), (0, 2)])
     for far in (0.0, 6_500_000.1):
         pair = Pair.of(moved(prediction, (far, 0, 0)), moved(reference, (far, 0, 0)))
-        hits, (pred, ref) = match_edges(pair, tau_edge=10.5), pair.segments(None)
+        hits, (pred, ref) = match_edges(pair, **resolve_params("edge_f1", {"tau_edge": 10.5})), pair.segments(None)
         assert hits.distance == pytest.approx([10, 10])
         rises = np.ptp(pred.ends[hits.pred, :, 1], axis=1), np.ptp(ref.ends[hits.ref, :, 1], axis=1)
         assert np.column_stack(rises).tolist() in ([[0, 0], [5, 5]], [[5, 5], [0, 0]])  # like goes with like
@@ -181,7 +179,7 @@ def test_the_ends_of_segments_are_compared_the_nearer_way_round():
 
 def test_hits_are_named_by_the_canonical_edges():
     pair = Pair.of(noisy(SQ, 0.1, 0), SQ)
-    hits = match_edges(pair)
+    hits = match_edges(pair, **resolve_params("edge_f1", {}))
     pred, ref = pair.segments(None)
     for p, g, distance in zip(hits.pred, hits.ref, hits.distance, strict=True):
         assert segment_hausdorff(pred.ends[p : p + 1], ref.ends[g : g + 1])[0, 0] == distance

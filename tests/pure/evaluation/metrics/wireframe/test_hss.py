@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.wireframe import hss as module
 from evaluation.metrics.wireframe import jaccard
-from evaluation.metrics.wireframe.hss import hss, hss_exact, sheared_axes
-from evaluation.metrics.wireframe.jaccard import jaccard_distance
+from evaluation.metrics.wireframe.hss import sheared_axes
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import prisms, solids
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from evaluation.synthetic.houses import houses
 from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.official import metric_helper
 from tests.support.evaluation.shapes import (
     EMPTY,
@@ -29,6 +29,10 @@ from tests.support.evaluation.shapes import (
     without_last_edge,
 )
 from tests.support.examples import examples
+
+hss = with_defaults("hss")
+hss_exact = with_defaults("hss_exact")
+jaccard_distance = with_defaults("jaccard_distance")
 
 # hss, f1, iou as the official scorer gives them
 EXAMPLES = {

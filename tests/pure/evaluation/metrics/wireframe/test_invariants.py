@@ -51,7 +51,7 @@ def results(prediction, reference, specs=QUICK, unit_scale=1.0, **params):
         known = resolve_params(key, {})
         given = {name: value for name, value in {**FEW, **params}.items() if name in known}
         try:
-            found[key] = spec.load()(pair, **resolve_params(key, given))
+            found[key] = spec.function(pair, **resolve_params(key, given))
         except DegenerateReference:
             found[key] = "degenerate"
     return found

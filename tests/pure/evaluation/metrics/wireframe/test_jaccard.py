@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from evaluation.metrics.seeds import generator
 from evaluation.metrics.wireframe import jaccard
 from evaluation.metrics.wireframe.canon import segments
-from evaluation.metrics.wireframe.jaccard import jaccard_distance
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import orthonormal
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.shapes import (
     EMPTY,
     SPLIT,
@@ -25,6 +25,8 @@ from tests.support.evaluation.shapes import (
     without_last_edge,
 )
 from tests.support.examples import examples
+
+jaccard_distance = with_defaults("jaccard_distance")
 
 ALONG = segment((1, 0, 0), (3, 0, 0)), segment((0, 0, 0), (2, 0, 0))
 ASIDE = segment((0, 0.5, 0), (2, 0.5, 0)), segment((0, 0, 0), (2, 0, 0))

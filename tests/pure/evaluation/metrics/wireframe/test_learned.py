@@ -13,7 +13,6 @@ from evaluation.metrics.result import Status
 from evaluation.metrics.runner import MetricRequest, score_items
 from evaluation.metrics.wireframe.learned import features, metric
 from evaluation.metrics.wireframe.learned.head import Head, accuracy, pair_loss, ready
-from evaluation.metrics.wireframe.learned.metric import wf_learned
 from evaluation.metrics.wireframe.learned.view import canonical_view
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.networks import weights
@@ -21,8 +20,11 @@ from evaluation.properties import measure
 from evaluation.properties.corruptions import corrupt
 from evaluation.synthetic.houses import house
 from submissions.formats.wireframe.wireframe_files import Wireframe
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.shapes import EMPTY, moved, wireframe
+
+wf_learned = with_defaults("wf_learned")
 
 HOUSE = house("gable", 3)
 DAMAGED = corrupt(HOUSE, "deform", "high")

@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 from evaluation.metrics.result import Status
 from evaluation.metrics.wireframe import sap
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.sap import sap3d
 from submissions.formats.wireframe.wireframe_files import Wireframe
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.shapes import EMPTY, SQ, moved, noisy, random_wireframe, value, wireframe
 from tests.support.examples import examples
+
+sap3d = with_defaults("sap3d")
 
 CORNER = wireframe([(0, 0, 0), (4, 0, 0), (4, 3, 0)], [(0, 1), (1, 2)])
 

@@ -7,10 +7,14 @@ from scipy.stats import wasserstein_distance
 from evaluation.metrics.result import Status
 from evaluation.metrics.wireframe.canon import Graph, canon
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.spectral import spectral_l1, spectral_l2, spectrum, wasserstein
+from evaluation.metrics.wireframe.spectral import spectrum, wasserstein
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.official import optimal_transport
 from tests.support.evaluation.shapes import EMPTY, SPLIT, SQ, moved, noisy, random_wireframe, segment, shuffled, turned, value, wireframe
 from tests.support.examples import examples
+
+spectral_l1 = with_defaults("spectral_l1")
+spectral_l2 = with_defaults("spectral_l2")
 
 EDGE_3 = segment((0, 0, 0), (3, 0, 0))
 PATH = wireframe([(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1), (1, 2)])

@@ -8,9 +8,16 @@ from hypothesis import strategies as st
 from evaluation.metrics.result import Status
 from evaluation.metrics.wireframe.canon import canon
 from evaluation.metrics.wireframe.pair import Pair
-from evaluation.metrics.wireframe.wed import DegenerateReference, wed_ap, wed_hungarian, wed_mnn, wed_nearest, wed_prereg
+from evaluation.metrics.wireframe.wed import DegenerateReference
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.shapes import EMPTY, SPLIT, SQ, TRI, moved, noisy, random_wireframe, segment, shuffled, value, wireframe
 from tests.support.examples import examples
+
+wed_ap = with_defaults("wed_ap")
+wed_hungarian = with_defaults("wed_hungarian")
+wed_mnn = with_defaults("wed_mnn")
+wed_nearest = with_defaults("wed_nearest")
+wed_prereg = with_defaults("wed_prereg")
 
 WITH_VERTEX_COSTS = (wed_prereg, wed_mnn, wed_nearest, wed_hungarian)
 ALL = (*WITH_VERTEX_COSTS, wed_ap)

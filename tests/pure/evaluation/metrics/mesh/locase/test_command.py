@@ -9,11 +9,13 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.metrics.mesh.locase import acceptance, command, metric, procedural, wanted
-from evaluation.metrics.mesh.locase.metric import locase
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.registry import REGISTRY, fingerprint
 from tests.pure.evaluation.metrics.mesh.locase.test_dataset import table
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.mesh.locase.made_up import brick, noisy, shelf, subjects, untrained
+
+locase = with_defaults("locase")
 
 ROWS = [f"whole{n}.ply,hurt{n}_{level}.ply,{5 - level}" for n in (1, 2) for level in (1, 2, 3)]
 

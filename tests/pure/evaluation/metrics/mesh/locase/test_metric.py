@@ -8,7 +8,6 @@ from safetensors.torch import load, save
 from scipy.spatial.transform import Rotation
 
 from evaluation.metrics.mesh.locase import metric
-from evaluation.metrics.mesh.locase.metric import locase
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.result import Status
 from evaluation.networks import weights
@@ -16,8 +15,11 @@ from evaluation.synthetic.distortions import add_noise as noise
 from evaluation.synthetic.distortions import distort, soup
 from evaluation.synthetic.meshes import mesh
 from submissions.formats.arrays import Mesh
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.mesh.locase.made_up import brick, noisy, shelf, untrained
 from tests.support.examples import examples
+
+locase = with_defaults("locase")
 
 
 @pytest.fixture(autouse=True)

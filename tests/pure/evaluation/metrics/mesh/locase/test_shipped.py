@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from evaluation.metrics.mesh.locase.metric import locase
 from evaluation.metrics.mesh.locase.training import agreement
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.registry import REGISTRY
 from evaluation.networks import weights
 from evaluation.synthetic.distortions import KINDS, add_noise, distort
 from evaluation.synthetic.meshes import mesh
+from tests.support.evaluation.metrics.defaults import with_defaults
+
+locase = with_defaults("locase")
 
 
 def check_that_damage_counts(kind):

@@ -12,7 +12,10 @@ from evaluation.metrics.runner import MetricRequest
 from evaluation.synthetic.pictures import blurred, noisy
 from submissions.formats.render import render_files
 from submissions.formats.render.views import View, render, with_scenes
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.pieces import rooms
+
+piece_distance = with_defaults("piece_distance")
 
 REQUEST = MetricRequest("distance", "piece_distance", {})
 
@@ -33,7 +36,7 @@ def nothing_remembered(monkeypatch):
 
 
 def score(pixels, reference):
-    return distance.piece_distance(RenderPair.of(None if pixels is None else render(pixels), reference))
+    return piece_distance(RenderPair.of(None if pixels is None else render(pixels), reference))
 
 
 def test_alike_is_nothing_and_more_damage_is_farther(pictures, references):

@@ -13,9 +13,13 @@ from evaluation.metrics.shared import Preparing
 from evaluation.networks import weights
 from evaluation.networks.weights import WeightsError
 from submissions.formats.render.views import View, encoded, render
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.pieces import rooms
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import put_weights
 from tests.support.evaluation.networks import random_weights
+
+puzzlesim_pieces = with_defaults("puzzlesim_pieces")
+puzzlesim_pieces_mask = with_defaults("puzzlesim_pieces@mask")
 
 SIZE = (rooms.WIDTH, rooms.HEIGHT)
 
@@ -37,7 +41,7 @@ def pair(pixels, clean, size=SIZE, mask=None, prepared=None):
 
 
 def score(pixels, clean, **given):
-    return metric.puzzlesim_pieces(pair(pixels, clean, **given))
+    return puzzlesim_pieces(pair(pixels, clean, **given))
 
 
 def test_a_clean_view_is_above_a_spoilt_one_and_emptiness_below_both(pictures, clean):
@@ -60,13 +64,13 @@ def test_a_mask_counts_the_cells_whose_centre_it_holds(pictures, clean):
     everywhere = np.ones(spoilt.shape[:2], dtype=bool)
     corner = np.zeros_like(everywhere)
     corner[: rooms.HEIGHT // 2, : rooms.WIDTH // 2] = True
-    values = [metric.puzzlesim_pieces_mask(pair(spoilt, clean, mask=mask)).value for mask in (everywhere, corner, ~corner)]
+    values = [puzzlesim_pieces_mask(pair(spoilt, clean, mask=mask)).value for mask in (everywhere, corner, ~corner)]
     assert values[0] == score(spoilt, clean).value and values[1] < values[2]
     assert values[0] == pytest.approx((20 * values[1] + 60 * values[2]) / 80)
     between = np.zeros_like(everywhere)
     between[:4] = True
-    assert metric.puzzlesim_pieces_mask(pair(spoilt, clean, mask=between)).status == Status.EMPTY_MASK
-    assert metric.puzzlesim_pieces_mask(pair(spoilt, clean)).flags == ("no_mask",)
+    assert puzzlesim_pieces_mask(pair(spoilt, clean, mask=between)).status == Status.EMPTY_MASK
+    assert puzzlesim_pieces_mask(pair(spoilt, clean)).flags == ("no_mask",)
 
 
 def test_what_the_reference_leaves_without_a_value(pictures, clean):
@@ -124,7 +128,7 @@ def test_a_dictionary_needs_no_weights_and_a_backbone_is_asked_for(monkeypatch, 
     assert not weights.refusal(spec, {"features": "dictionary"}) and weights.digest_of(spec, {"features": "dictionary"}) is None
     assert weights.refusal(spec, {"features": "squeeze"}).endswith("get them with: python manage.py fetch_weights squeezenet1_1")
     with pytest.raises(WeightsError, match=r"“squeeze” of pieces are not .*fetch_weights squeezenet1_1"):
-        metric.puzzlesim_pieces(pair(pictures[5], clean), features="squeeze")
+        puzzlesim_pieces(pair(pictures[5], clean), features="squeeze")
     assert spec.titled({"features": "squeeze"}) == "PuzzleSim pieces (squeeze)" and spec.titled({"features": "dictionary"}) == spec.title
 
 
@@ -137,7 +141,7 @@ def test_features_of_a_backbone_enter_the_fingerprint_with_their_digest(monkeypa
     assert cells.shape == (80, 1024) and np.square(cells).sum(axis=1) == pytest.approx(1, abs=1e-5)
     shares = [np.square(part).sum(axis=1) for part in np.split(cells, [256, 640], axis=1)]
     assert [share.mean() for share in shares] == pytest.approx([0.67, 0.20, 0.13], abs=1e-5)
-    found = metric.puzzlesim_pieces(pair(pictures[2], clean), features="squeeze")
+    found = puzzlesim_pieces(pair(pictures[2], clean), features="squeeze")
     assert found.value > 0.9 and "copied_reference" in found.flags
 
 
@@ -146,7 +150,7 @@ class TestScorer:
 
     @pytest.mark.parametrize(("key", "params"), [("puzzlesim_pieces", {}), ("puzzlesim", {"weights": "plumbline-small"})])
     def test_a_picture_is_scored_with_and_without_its_own_view(self, pictures, clean, key, params):
-        scorer = registry.get(key).load_trial()(clean, registry.resolve_params(key, params))
+        scorer = registry.get(key).trial(clean, registry.resolve_params(key, params))
         copied, left = scorer.score(pictures[1], None), scorer.score(pictures[1], 1)
         assert scorer.views == 5 and copied[0] > 0.99 > left[0] > 0
         assert left[0] == pytest.approx(float(np.mean(left[1], dtype=np.float64)), abs=1e-6)
@@ -154,10 +158,10 @@ class TestScorer:
         assert scorer.score(pictures[1], 2)[0] == pytest.approx(copied[0], abs=1e-2)
 
     def test_with_all_views_it_is_the_metric(self, pictures, clean):
-        scorer = registry.get("puzzlesim_pieces").load_trial()(clean, {"features": "dictionary"})
+        scorer = registry.get("puzzlesim_pieces").trial(clean, {"features": "dictionary"})
         assert scorer.score(pictures[5], None)[0] == score(pictures[5], clean).value
 
     def test_too_few_clean_views_are_refused(self, pictures):
         for key, count in (("puzzlesim_pieces", 2), ("puzzlesim", 1)):
             with pytest.raises(ValueError, match="held against"):
-                registry.get(key).load_trial()(rooms.clean(pictures[:count]), registry.resolve_params(key, {}))
+                registry.get(key).trial(rooms.clean(pictures[:count]), registry.resolve_params(key, {}))

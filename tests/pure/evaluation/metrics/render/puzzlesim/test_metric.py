@@ -5,16 +5,20 @@ import pytest
 import torch
 
 from evaluation.metrics import prepared
-from evaluation.metrics.catalogue.render_puzzlesim import SPECS
 from evaluation.metrics.render import clean_views
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.puzzlesim import metric, similarity
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
 from evaluation.networks.weights import WeightsError
+from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import clean, picture, put_weights, sent, view
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import CARD, full_card
+
+SPECS = metric.SPECS
+puzzlesim = with_defaults("puzzlesim")
+puzzlesim_mask = with_defaults("puzzlesim@mask")
 
 
 @pytest.fixture
@@ -40,15 +44,15 @@ def test_mean_fifth_percentile_and_share_of_a_map():
 
 def test_the_score_is_the_mean_of_the_map(squeezed):
     pair = RenderPair.of(sent(spoilt()), view(clean(range(3))))
-    found = metric.puzzlesim(pair)
-    values, flags = metric.similarity_map(pair)
+    found = puzzlesim(pair)
+    values, flags = metric.similarity_map(pair, "squeezenet-imagenet")
     assert flags == found.flags == () and values.shape == (72, 96)
     assert found.value == pytest.approx(values.mean(dtype=np.float64)) and 0.5 < found.value < 1
-    assert found.value < metric.puzzlesim(RenderPair.of(sent(picture(8)), view(clean(range(3))))).value
+    assert found.value < puzzlesim(RenderPair.of(sent(picture(8)), view(clean(range(3))))).value
 
 
 def test_a_clean_view_scores_one(squeezed):
-    found = metric.puzzlesim(RenderPair.of(sent(picture(1)), view(clean(range(3)))))
+    found = puzzlesim(RenderPair.of(sent(picture(1)), view(clean(range(3)))))
     assert found.value == pytest.approx(1, abs=1e-5) and found.parts["share_below_0.6"] == 0
 
 
@@ -56,17 +60,17 @@ def test_inside_the_mask(squeezed):
     mask = np.zeros((72, 96), bool)
     mask[25:45, 35:65] = True
     within, outside = (RenderPair.of(sent(spoilt()), view(clean(range(3)), mask=where)) for where in (mask, ~mask))
-    values, _ = metric.similarity_map(within)
-    assert metric.puzzlesim_mask(within).value == pytest.approx(values[mask].mean(dtype=np.float64))
-    assert metric.puzzlesim_mask(outside).value == pytest.approx(values[~mask].mean(dtype=np.float64))
-    assert metric.puzzlesim_mask(RenderPair.of(sent(spoilt()), view(clean(range(3)), mask=mask & False))).status == Status.EMPTY_MASK
-    assert metric.puzzlesim_mask(RenderPair.of(sent(spoilt()), view(clean(range(3))))).status == Status.NOT_APPLICABLE
+    values, _ = metric.similarity_map(within, "squeezenet-imagenet")
+    assert puzzlesim_mask(within).value == pytest.approx(values[mask].mean(dtype=np.float64))
+    assert puzzlesim_mask(outside).value == pytest.approx(values[~mask].mean(dtype=np.float64))
+    assert puzzlesim_mask(RenderPair.of(sent(spoilt()), view(clean(range(3)), mask=mask & False))).status == Status.EMPTY_MASK
+    assert puzzlesim_mask(RenderPair.of(sent(spoilt()), view(clean(range(3))))).status == Status.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize("full_for", ["the reference", "a view", "its products"])
 def test_what_a_card_has_no_room_for_at_all_is_computed_without_it(squeezed, monkeypatch, full_for):
     views, kept = clean(range(3)), {}
-    plain = metric.puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=kept))
+    plain = puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=kept))
     given = None if full_for == "the reference" else dict(kept)
     refused_products = []
 
@@ -78,8 +82,8 @@ def test_what_a_card_has_no_room_for_at_all_is_computed_without_it(squeezed, mon
 
     monkeypatch.setattr(similarity, "best_match", no_room)
     with full_card(monkeypatch, room=99 if full_for == "its products" else 0) as refused:
-        found = metric.puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=given))
-        again = metric.puzzlesim(RenderPair.of(sent(picture(1)), view(views), prepared=given))
+        found = puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=given))
+        again = puzzlesim(RenderPair.of(sent(picture(1)), view(views), prepared=given))
     assert found == plain and again.value == pytest.approx(1, abs=1e-5)
     expected = {"the reference": ([3, 1] * 2, 0), "a view": ([1] * 2, 0), "its products": ([], 2)}[full_for]
     assert (refused, len(refused_products)) == expected, "each view is tried on the card first"
@@ -87,7 +91,7 @@ def test_what_a_card_has_no_room_for_at_all_is_computed_without_it(squeezed, mon
 
 def test_what_the_processor_has_no_room_for_either_is_an_error(squeezed, monkeypatch):
     with full_card(monkeypatch, device=torch.device("cpu")), pytest.raises(torch.OutOfMemoryError):
-        metric.puzzlesim(RenderPair.of(sent(spoilt()), view(clean(range(3)))))
+        puzzlesim(RenderPair.of(sent(spoilt()), view(clean(range(3)))))
 
 
 def test_another_error_on_the_card_is_not_hidden(squeezed, monkeypatch):
@@ -96,19 +100,19 @@ def test_another_error_on_the_card_is_not_hidden(squeezed, monkeypatch):
 
     monkeypatch.setattr(similarity, "features", broken)
     with full_card(monkeypatch), pytest.raises(RuntimeError, match="shapes"):
-        metric.puzzlesim(RenderPair.of(sent(spoilt()), view(clean(range(3)))))
+        puzzlesim(RenderPair.of(sent(spoilt()), view(clean(range(3)))))
 
 
 def test_what_has_no_value_and_what_is_the_worst(squeezed):
-    without = metric.puzzlesim(RenderPair.of(sent(picture(0)), view(None)))
+    without = puzzlesim(RenderPair.of(sent(picture(0)), view(None)))
     assert without.value is None and without.status == Status.NOT_APPLICABLE
-    gone = metric.puzzlesim(RenderPair.of(None, view(clean([0]))))
+    gone = puzzlesim(RenderPair.of(None, view(clean([0]))))
     assert gone.value == 0 and gone.status == Status.MISSING_PRED
-    other = metric.puzzlesim(RenderPair.of(sent(picture(0, 90, 72)), view(clean([0]))))
+    other = puzzlesim(RenderPair.of(sent(picture(0, 90, 72)), view(clean([0]))))
     assert other.value == 0 and other.status == Status.SIZE_MISMATCH
-    asked = metric.puzzlesim(RenderPair.of(sent(picture(0, 31, 40)), view(clean([0]), 31, 40)))
+    asked = puzzlesim(RenderPair.of(sent(picture(0, 31, 40)), view(clean([0]), 31, 40)))
     assert asked.value is None and asked.flags == ("too_small",)
-    chosen = metric.puzzlesim(RenderPair.of(sent(picture(0, 31, 40)), view(clean([0]), 0, 0)))
+    chosen = puzzlesim(RenderPair.of(sent(picture(0, 31, 40)), view(clean([0]), 0, 0)))
     assert chosen.value == 0 and chosen.flags == ("too_small",)
 
 
@@ -116,28 +120,28 @@ def test_without_weights_nothing_is_computed(monkeypatch, tmp_path):
     random_weights.shelf(monkeypatch, tmp_path)
     for render in (sent(picture(0)), None):
         with pytest.raises(WeightsError, match=r"“squeezenet-imagenet” of backbone are not .*weights squeezenet1_1"):
-            metric.puzzlesim(RenderPair.of(render, view(clean([0]))))
+            puzzlesim(RenderPair.of(render, view(clean([0]))))
 
 
 def test_flags_say_what_was_done(squeezed, monkeypatch):
     monkeypatch.setattr(clean_views, "MOST_VIEWS", 3)
-    assert metric.puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0])))).flags == ("single_reference",)
-    assert metric.puzzlesim(RenderPair.of(sent(picture(9)), view(clean(range(5))))).flags == ("reference_subset",)
-    assert metric.puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0, 1], width=120, height=90)))).flags == ("resized",)
+    assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0])))).flags == ("single_reference",)
+    assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean(range(5))))).flags == ("reference_subset",)
+    assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0, 1], width=120, height=90)))).flags == ("resized",)
     wide = RenderPair.of(sent(picture(9, 1000, 40)), view(clean([0, 1], width=1000, height=40), 1000, 40))
-    assert metric.puzzlesim(wide).flags == ("resized",) and metric.similarity_map(wide)[0].shape == (40, 1000)
+    assert puzzlesim(wide).flags == ("resized",) and metric.similarity_map(wide, "squeezenet-imagenet")[0].shape == (40, 1000)
 
 
 def test_features_are_computed_once_for_a_scene_and_kept_between_entries(squeezed, monkeypatch):
     views, collect, counted = clean(range(3)), similarity.collect, []
     monkeypatch.setattr(similarity, "collect", lambda *arguments: counted.append(1) or collect(*arguments))
     kept = {"a": {}, "b": {}}
-    first = [metric.puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=kept[name])) for name in kept]
+    first = [puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=kept[name])) for name in kept]
     assert len(counted) == 1 and list(kept["a"]) == list(kept["b"]) and first[0] == first[1]
     written = prepared.pack(kept)
     assert len(written) < 1.1 * sum(array.nbytes for arrays in kept["a"].values() for array in arrays)
     metric._scenes.clear(), metric._arrays.clear()
-    again = [metric.puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=known)) for known in prepared.unpack(written).values()]
+    again = [puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=known)) for known in prepared.unpack(written).values()]
     assert len(counted) == 1 and again == first
 
 
@@ -147,26 +151,26 @@ def test_more_features_than_are_kept_are_computed_once_by_each_job(squeezed, mon
     monkeypatch.setattr(similarity, "collect", lambda *arguments: counted.append(1) or collect(*arguments))
     monkeypatch.setattr(similarity.of_collectors, "__defaults__", ("cpu", None, similarity.Budget()))
     kept = {}
-    values = [metric.puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=kept)).value for _ in range(3)]
+    values = [puzzlesim(RenderPair.of(sent(spoilt()), view(views), prepared=kept)).value for _ in range(3)]
     assert len(counted) == 1 and list(kept.values()) == [()] and len(set(values)) == 1
 
 
 def test_preparing_computes_the_features_and_no_map(squeezed, monkeypatch):
     monkeypatch.setattr(similarity.Scene, "map", lambda *_: pytest.fail("a map was computed"))
     kept = Preparing()
-    assert metric.puzzlesim(RenderPair.of(sent(picture(0)), view(clean(range(3))), prepared=kept)).value == 1
+    assert puzzlesim(RenderPair.of(sent(picture(0)), view(clean(range(3))), prepared=kept)).value == 1
     ((features),) = kept.values()
     assert [array.shape[1] for array in features] == [256, 384, 384]
 
 
 def test_only_a_few_scenes_are_held(squeezed):
     for seed in range(4):
-        metric.puzzlesim(RenderPair.of(sent(picture(0)), view(clean([seed]))))
+        puzzlesim(RenderPair.of(sent(picture(0)), view(clean([seed]))))
     assert len(metric._scenes) == len(metric._arrays) == 2
 
 
 def test_the_specs():
     assert [spec.key for spec in SPECS] == ["puzzlesim", "puzzlesim@mask"]
     for spec in SPECS:
-        assert callable(spec.load()) and spec.weights == "backbone" and spec.higher_is_better and spec.worst == "0"
+        assert spec.weights == "backbone" and spec.higher_is_better and spec.worst == "0"
         assert {"squeezenet-imagenet", "alexnet-imagenet", "vgg16-imagenet"} <= set(spec.param("weights").choices)

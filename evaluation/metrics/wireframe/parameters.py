@@ -1,4 +1,4 @@
-"""Sources, parameters and kinds of definition that several wireframe metrics share."""
+"""Sources, parameters and shapes of specs that several wireframe metrics share."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ S23DR_2024 = "S23DR 2024 official scorer"
 WIREFRAME = "Wireframe metrics against human preference, ICCV 2025"
 BUILDING3D = "Building3D, ICCV 2023"
 WIRE_PARSING = "L-CNN, ICCV 2019, carried over to 3D by PC2WF, ICLR 2021"
-PACKAGE = "evaluation.metrics.wireframe"
 
 
 def tau(name: str, doc: str, default: float = 0.5) -> Param:
+    """A threshold in metres."""
     return Param(name, default, "float", low=0.0, positive=True, unit="m", doc=doc)
 
 
 def samples(name: str, default: int, doc: str, most: int = 1_000_000) -> Param:
+    """A number of sample points."""
     return Param(name, default, "int", low=1, high=most, doc=doc)
 
 
@@ -42,7 +43,7 @@ ISOLATED = Param("drop_isolated", False, "bool", doc="Leave out vertices that no
 SEED = Param("seed0", 0, "int", low=0, high=2**31 - 1, doc="Seed of random sampling.")
 
 
-def share(key: str, title: str, function: str, **more: Any) -> MetricSpec:
+def share(key: str, title: str, **more: Any) -> MetricSpec:
     """A metric from 0, which is the worst and what a missing item gets, to 1."""
     return MetricSpec(
         key=key,
@@ -52,12 +53,11 @@ def share(key: str, title: str, function: str, **more: Any) -> MetricSpec:
         bounds=(0.0, 1.0),
         unit="",
         worst="0",
-        function=f"{PACKAGE}.{function}",
         **more,
     )
 
 
-def distance(key: str, title: str, function: str, unit: str = "m", **more: Any) -> MetricSpec:
+def distance(key: str, title: str, unit: str = "m", **more: Any) -> MetricSpec:
     """A metric from 0, which is the best, without end; `worst` says what a missing item gets."""
     return MetricSpec(
         key=key,
@@ -66,6 +66,5 @@ def distance(key: str, title: str, function: str, unit: str = "m", **more: Any) 
         higher_is_better=False,
         bounds=(0.0, None),
         unit=unit,
-        function=f"{PACKAGE}.{function}",
         **more,
     )

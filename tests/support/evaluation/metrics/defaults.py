@@ -1,0 +1,21 @@
+"""A metric as a test calls it: with the defaults that its spec holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from evaluation.metrics.registry import get, resolve_params
+from evaluation.metrics.result import MetricResult
+
+
+def with_defaults(key: str) -> Callable[..., MetricResult]:
+    """The metric's function, with the default of each parameter that a call does not give."""
+
+    def call(pair: Any, *given: Any, **named: Any) -> MetricResult:
+        spec = get(key)
+        in_order = dict(zip((param.name for param in spec.params), given, strict=False))
+        return spec.function(pair, **{**resolve_params(key, {}), **in_order, **named})
+
+    call.__name__ = key
+    return call
