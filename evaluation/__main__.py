@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return properties.run(options, _progress)
         if options.command == "train":
             return training.run(options)
-        if options.command == "render":
+        if options.command == rendering.COMMAND:
             return rendering.run(options, _progress)
         if options.command == "inpaint":
             return inpainting.run(options, _progress)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evaluation.kinds import KINDS
 from evaluation.metrics import registry
 from evaluation.networks import weights
 
@@ -24,11 +25,13 @@ VOLUME, REGIONS, PIECES = "volume_iou", "osim_rois", "puzzlesim_pieces"  # metri
 
 def of(family: str, items: Mapping[str, Any], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
     """All that speaks against these items of a family for these columns, a sentence each; see the functions for each family."""
-    columns = list(columns)
-    if family == "render":
-        keys = [key for key, _ in columns]
-        return [*of_prompts(items, keys), *of_regions(items, keys), *of_clean_views(items, keys), *of_objects(items, columns, seconds)]
-    return of_volumes(items, columns, seconds) if family == "mesh" else []
+    return KINDS[family].reference_warnings(items, list(columns), seconds)
+
+
+def of_views(items: Mapping[str, View], columns: Sequence[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
+    """All that speaks against views: no texts, no marked regions, too few clean views, no objects."""
+    keys = [key for key, _ in columns]
+    return [*of_prompts(items, keys), *of_regions(items, keys), *of_clean_views(items, keys), *of_objects(items, columns, seconds)]
 
 
 def of_volumes(meshes: Mapping[str, Mesh], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:

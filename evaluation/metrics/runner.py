@@ -6,12 +6,12 @@ A worker scores slices of the items with `score_items` and the closing step join
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from evaluation.kinds import KINDS
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, summarise
 from evaluation.metrics.registry import MetricSpec
@@ -19,13 +19,6 @@ from evaluation.metrics.result import ItemPartial, MetricResult, Status
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
-
-# What a metric of a family takes: one item's prediction and reference, with their shared work.
-PAIRS = {
-    "wireframe": "evaluation.metrics.wireframe.pair.Pair",
-    "mesh": "evaluation.metrics.mesh.pair.MeshPair",
-    "render": "evaluation.metrics.render.pair.RenderPair",
-}
 
 Progress = Callable[[int, int], None]
 
@@ -153,22 +146,15 @@ def finish(
 
 
 def themselves(references: Mapping[str, Any], requests: Sequence[MetricRequest]) -> dict[str, Any]:
-    """The best entry there can be: each reference item as the prediction of itself."""
-    families = {registry.get(request.key).family for request in requests}
-    if families == {"render"}:
-        return {name: _pair_type("render").itself(item) for name, item in references.items()}
-    return dict(references)
+    """The best entry there can be for metrics of one family: each reference item as the prediction of itself."""
+    pair_type = KINDS[registry.get(requests[0].key).family].pair_type
+    return {name: pair_type.itself(item) for name, item in references.items()}
 
 
 def _column(request: MetricRequest) -> _Column:
     spec = registry.get(request.key)
     params = registry.resolve_params(request.key, request.params)
     return _Column(request.slug, spec, params)
-
-
-def _pair_type(family: str) -> Any:
-    module, name = PAIRS[family].rsplit(".", 1)
-    return getattr(importlib.import_module(module), name)
 
 
 def _score_item(
@@ -184,7 +170,7 @@ def _score_item(
     for column in columns:
         family = column.spec.family
         if family not in pairs:
-            pairs[family] = _pair_type(family).of(prediction, reference, unit_scale, prepared=prepared)
+            pairs[family] = KINDS[family].pair_type.of(prediction, reference, unit_scale, prepared=prepared)
         results.append(_score(column, pairs[family], prediction is None))
         if clock is not None:
             mark, before = time.perf_counter(), mark

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evaluation.networks import weights
+from submissions.kinds import FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +101,7 @@ class Effort:
 
     def words(self, family: str, params: Mapping[str, Any]) -> str:
         """The declaration as a sentence for the pages of a metric of that family, with all parameters given."""
-        counted = ("vertices", "edges" if family == "wireframe" else "faces")[self.by]
+        counted = FAMILIES[family].sizes[self.by]
         when = f"with {self.only[0]} = {self.only[1]}, " if self.only is not None else ""
         told = f"Declared effort: {when}{self.seconds:g} s of one core"
         if not self.power:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from evaluation.kinds import KINDS
 from evaluation.metrics import registry
 from evaluation.properties import shipped
 from evaluation.properties.suite import Dataset
-
-KINDS = {
-    "wireframe": ("houses", "procedural houses", 128),
-    "mesh": ("meshes", "procedural meshes", 8),
-    "render": ("rooms", "views of procedural rooms", 12),
-}
 
 
 def main(key: str) -> tuple[Dataset, dict[str, Any]]:
@@ -22,24 +17,15 @@ def main(key: str) -> tuple[Dataset, dict[str, Any]]:
     compared: slow metrics have been measured on fewer.
     """
     family = registry.get(key).family
-    stem, title, n = KINDS[family]
+    made_up, n = KINDS[family].made_up, KINDS[family].made_up.usual
     for table in shipped.tables(registry.fingerprint(key, {})):
         if table.dataset.made_up:
             n = table.dataset.n
             break
-    return Dataset(f"{stem}_{n}", f"{n} {title}", n, made_up=True), models(family, n)
+    return dataset(family, n), made_up.first(n)
 
 
-def models(family: str, n: int) -> dict[str, Any]:
-    """The first n of a family's made-up models, by id."""
-    if family == "wireframe":
-        from evaluation.synthetic.houses import houses
-
-        return houses(n)
-    if family == "render":
-        from evaluation.properties import render_trials
-
-        return render_trials.models(n)
-    from evaluation.synthetic.meshes import meshes
-
-    return meshes(n)
+def dataset(family: str, n: int) -> Dataset:
+    """What the first n made-up models of a family are called."""
+    made_up = KINDS[family].made_up
+    return Dataset(f"{made_up.stem}_{n}", f"{n} {made_up.title}", n, made_up=True)

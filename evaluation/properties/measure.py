@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.kinds import KINDS
 from evaluation.metrics import registry
 from evaluation.metrics.result import ItemPartial
-from evaluation.metrics.runner import PAIRS
 from evaluation.metrics.spec import MetricSpec
 from evaluation.properties import suite, verdicts
 from evaluation.properties.outcomes import Kept, Outcome, digest_of
@@ -26,11 +26,6 @@ from evaluation.properties.suite import Dataset, Rate, Table
 from evaluation.properties.trials import Question, Trial
 from evaluation.properties.verdicts import Held
 
-TRIALS = {
-    "wireframe": "evaluation.properties.wireframe_trials",
-    "mesh": "evaluation.properties.mesh_trials",
-    "render": "evaluation.properties.render_trials",
-}
 # Metrics that estimate by sampling or on a grid may miss a triangle inequality by this much.
 TRIANGLE_ALLOWED = {"jaccard_distance": 0.01, "volume_iou": 0.01}
 TIMED_MODELS = 7
@@ -285,13 +280,10 @@ def column_of(metric: Metric) -> _Column:
 
 
 def procedures_of(family: str) -> Any:
-    return importlib.import_module(TRIALS[family])
+    return importlib.import_module(KINDS[family].trials)
 
 
 def pair_type_of(family: str) -> Any:
     """Return what makes a pair of two models: a family's own, or that of its trials where a model is more than an item."""
     procedures = procedures_of(family)
-    if hasattr(procedures, "Pair"):
-        return procedures.Pair
-    module, name = PAIRS[family].rsplit(".", 1)
-    return getattr(importlib.import_module(module), name)
+    return procedures.Pair if hasattr(procedures, "Pair") else KINDS[family].pair_type

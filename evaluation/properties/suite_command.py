@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluation.kinds import KINDS
 from evaluation.local import CannotScore, requested
 from evaluation.metrics import registry
-from evaluation.properties import measure, suite
+from evaluation.properties import datasets, measure, suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError
 from submissions.kinds import FAMILIES
@@ -87,23 +88,16 @@ def _cell(table: Table, test: str) -> str:
 
 def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
     """(family, models by id, what to call them)"""
-    if options.houses is not None:
-        from evaluation.synthetic.houses import houses
-
-        return "wireframe", houses(_count(options.houses)), _made_up("houses", "procedural houses", options.houses)
-    if options.shapes is not None:
-        from evaluation.synthetic.meshes import meshes
-
-        return "mesh", meshes(_count(options.shapes)), _made_up("meshes", "procedural meshes", options.shapes)
-    if options.views is not None:
-        from evaluation.properties.render_trials import models
-
-        return "render", models(_count(options.views)), _made_up("rooms", "views of procedural rooms", options.views)
-    family = "wireframe" if options.wireframes else "mesh"
-    path: Path = options.wireframes or options.meshes
+    given = vars(options)
+    for family, row in KINDS.items():
+        n = given[row.made_up.option]
+        if n is not None:
+            if not 1 <= n <= 100_000:
+                raise CannotScore("The number of models must be from 1 to 100000.")
+            return family, row.made_up.first(n), datasets.dataset(family, n)
+    kind, path = next((kind, given[kind.plural]) for kind in FAMILIES.values() if given.get(kind.plural))
     if not path.exists():
         raise CannotScore(f"There is nothing at {path}.")
-    kind = FAMILIES[family]
     try:
         items = kind.load_folder(path)
     except FormatError as error:
@@ -115,17 +109,7 @@ def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
             raise CannotScore(f"{name} cannot be measured against; it needs {kind.needs}.")
     name = path.resolve().stem
     key = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or kind.plural
-    return family, items, Dataset(f"{key}_{len(items)}", options.title or name, len(items), made_up=False)
-
-
-def _made_up(stem: str, title: str, n: int) -> Dataset:
-    return Dataset(f"{stem}_{n}", f"{n} {title}", n, made_up=True)
-
-
-def _count(n: int) -> int:
-    if not 1 <= n <= 100_000:
-        raise CannotScore("The number of models must be from 1 to 100000.")
-    return n
+    return kind.key, items, Dataset(f"{key}_{len(items)}", options.title or name, len(items), made_up=False)
 
 
 def _keep(tables: Sequence[Table], folder: Path) -> None:

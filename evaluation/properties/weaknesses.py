@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from evaluation.kinds import KINDS
 from evaluation.metrics import registry
-from evaluation.metrics.runner import PAIRS
-
-SHOWN = {"wireframe": "evaluation.properties.wireframe_weaknesses", "mesh": "evaluation.properties.mesh_weaknesses"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +29,14 @@ class Weakness:
     reference: Any
     predictions: tuple[tuple[str, Any], ...]
 
-    def values(self, params: Mapping[str, Any] | None = None) -> tuple[float, ...]:
+    def values(self, params: Mapping[str, Any] | None = None) -> tuple[float | None, ...]:
         """The metric's own value for each prediction, with default parameters unless others are given."""
         spec = registry.get(self.key)
-        module, name = PAIRS[spec.family].rsplit(".", 1)
-        pair_type = getattr(importlib.import_module(module), name)
+        pair_type = KINDS[spec.family].pair_type
         settings = registry.resolve_params(self.key, params or {})
         return tuple(spec.function(pair_type.of(model, self.reference, 1.0), **settings).value for _, model in self.predictions)
 
-    def told(self, values: tuple[float, ...] | None = None) -> str:
+    def told(self, values: tuple[float | None, ...] | None = None) -> str:
         """The sentence with its numbers."""
         return self.sentence.format(*(self.values() if values is None else values))
 
@@ -47,8 +44,8 @@ class Weakness:
 @cache
 def of(key: str) -> tuple[Weakness, ...]:
     """The examples for a metric; none for one that nobody has written any for."""
-    family = registry.get(key).family
-    if family not in SHOWN:
+    module = KINDS[registry.get(key).family].weaknesses
+    if not module:
         return ()
-    examples = importlib.import_module(SHOWN[family]).EXAMPLES
+    examples = importlib.import_module(module).EXAMPLES
     return tuple(Weakness(key, *example) for example in examples.get(key, ()))

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+COMMAND = "render"
 LEAST_SIDE, MOST_SIDE = 16, 2048
 
 
 def add_to(commands: Any) -> None:
     """The command `render` and its options."""
-    parser = commands.add_parser("render", help="draw reference views of a mesh", allow_abbrev=False)
+    parser = commands.add_parser(COMMAND, help="draw reference views of a mesh", allow_abbrev=False)
     parser.add_argument("--views", choices=("266", "turntable"), default="266", help="266: every 15 degrees; turntable: its equator")
     parser.add_argument("--size", type=int, default=512, metavar="N", help="side of the pictures in pixels (default: 512)")
     parser.add_argument("--up", choices=("y", "z"), default="z", help="the mesh's axis that points up (default: z)")

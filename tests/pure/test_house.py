@@ -18,6 +18,7 @@ PURE = (
     "submissions/formats",
     "submissions/client",
     "evaluation/__main__.py",
+    "evaluation/kinds.py",
     "evaluation/local.py",
     "evaluation/reference_warnings.py",
     "evaluation/result_tables.py",

@@ -82,6 +82,11 @@ class MeshPair(SharedWork):
         vertices, faces = ((), ()) if prediction is None else (prediction.vertices, prediction.faces)
         return cls(vertices, faces, reference.vertices, reference.faces, unit_scale, prepared)
 
+    @staticmethod
+    def itself(reference: Mesh) -> Mesh:
+        """The prediction that scores best against the reference."""
+        return reference
+
     def length(self, normalize: str) -> float:
         """How long the reference's longest side is in the frame that `normalize` names: 1, or its length in metres."""
         return 1.0 if normalize == "gt_unit" else self.longest_side * self.unit_scale

@@ -64,6 +64,11 @@ class Pair(SharedWork):
         vertices, edges, scores = ((), (), None) if prediction is None else (prediction.vertices, prediction.edges, prediction.edge_score)
         return cls(vertices, edges, reference.vertices, reference.edges, unit_scale, scores, prepared)
 
+    @staticmethod
+    def itself(reference: Wireframe) -> Wireframe:
+        """The prediction that scores best against the reference."""
+        return reference
+
     def without_prediction(self) -> Pair:
         """The same reference against the empty prediction; what was prepared for it is shared."""
         alone = copy.copy(self)

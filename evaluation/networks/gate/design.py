@@ -153,7 +153,7 @@ class SceneVerdict:
 
 def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
     """What the metric is tried on: "cross", "full", "set" or "model"; empty where it needs no trial."""
-    if spec.family != "render":
+    if not FAMILIES[spec.family].images:
         networks = [network for network, _ in spec.networks if network not in NOT_NETWORKS]
         return MODEL if networks else ""
     if "clean views" in spec.needs:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.kinds import KINDS
 from evaluation.metrics import prepared, runner
 from evaluation.metrics.spec import MetricSpec
 from evaluation.networks.gate.damages import damaged
@@ -46,10 +47,10 @@ from evaluation.networks.gate.design import (
     monotone_names,
     spread,
 )  # fmt: skip
-from evaluation.properties import datasets, measure
+from evaluation.properties import measure
 from evaluation.properties.trials import Question
 from submissions.formats.render.views import Render, View, render
-from submissions.kinds import FAMILIES
+from submissions.kinds import FAMILIES, RENDER
 
 Progress = Callable[[int], None]
 
@@ -236,7 +237,7 @@ def _of_model(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[s
     ids = sorted(references)
     other = ids[(ids.index(subject.item) + 1) % len(ids)]
     if other == subject.item:  # the only one
-        other, items = "", {"": next(iter(datasets.models(spec.family, 1).values()))}
+        other, items = "", {"": next(iter(KINDS[spec.family].made_up.first(1).values()))}
     yield UNRELATED, score(items[other]), None
     yield EMPTY_MODEL, score(None), None
 
@@ -244,7 +245,7 @@ def _of_model(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[s
 def _material(references: Mapping[str, Any], subject: Subject, kind: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[Any]]:
     """The picture that is damaged, another of its scene, and two of other scenes (procedural rooms where there are none)."""
     view: View = references[subject.item]
-    scene_of = FAMILIES["render"].group_of
+    scene_of = RENDER.group_of
     if kind == CROSS:
         images: Sequence[Render] = view.clean.images
         pixels, neighbour = images[subject.number].pixels(), images[(subject.number + 1) % len(images)].pixels()

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics import registry
 from evaluation.metrics.wireframe.learned import features as kinds
 from evaluation.metrics.wireframe.learned import view
 from evaluation.metrics.wireframe.learned.features import Features
@@ -21,6 +22,7 @@ from evaluation.training.checkpoint import write
 from evaluation.training.errors import DataError
 from evaluation.training.preference.votes import Decisions
 from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder
+from submissions.kinds import FAMILIES
 
 VOTES, DESCRIPTION, REFERENCES, ENTRIES = "votes.csv", "study.json", "references", "entries"  # in the folder that a study exports
 
@@ -65,8 +67,9 @@ def study(votes: Path, references: Path | None = None, entries: Path | None = No
     """
     folder, file = (votes, votes / VOTES) if votes.is_dir() else (votes.parent, votes)
     said = _said(folder / DESCRIPTION) if votes.is_dir() else {}
-    if said.get("family", "wireframe") != "wireframe":
-        raise DataError(f"{folder.name} is a study of {said['family']} entries; this metric is of wireframes.")
+    family = registry.get("wf_learned").family
+    if said.get("family", family) != family:
+        raise DataError(f"{folder.name} is a study of {said['family']} entries; this metric is of {FAMILIES[family].plural}.")
     references, entries = references or folder / REFERENCES, entries or folder / ENTRIES
     for path, what in ((file, "votes"), (references, "references"), (entries, "entries")):
         if not path.exists():

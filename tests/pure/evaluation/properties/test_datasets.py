@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from evaluation.kinds import KINDS, MESH, MadeUp
 from evaluation.metrics import registry
 from evaluation.properties import datasets, shipped
 
@@ -11,10 +14,10 @@ from evaluation.properties import datasets, shipped
 @pytest.fixture
 def no_models(monkeypatch):
     """Datasets without the time it takes to make them."""
-    monkeypatch.setattr(datasets, "models", lambda family, n: dict.fromkeys(range(n)))
+    monkeypatch.setattr(MadeUp, "first", lambda self, n: dict.fromkeys(range(n)))
 
 
-@pytest.mark.parametrize("key", [spec.key for spec in registry.REGISTRY.values() if spec.family in datasets.KINDS])
+@pytest.mark.parametrize("key", registry.REGISTRY)
 def test_it_is_the_dataset_of_the_table_that_ships(key, no_models):
     ships = [table.dataset for table in shipped.tables(registry.fingerprint(key, {})) if table.dataset.made_up]
     dataset, items = datasets.main(key)
@@ -30,5 +33,6 @@ def test_where_none_ships_it_is_the_whole_one_of_the_family(monkeypatch, no_mode
 
 def test_the_models_are_real_ones(monkeypatch):
     monkeypatch.setattr(shipped, "tables", lambda fingerprint: [])
-    monkeypatch.setitem(datasets.KINDS, "mesh", ("meshes", "procedural meshes", 2))
+    few = replace(MESH, made_up=replace(MESH.made_up, usual=2))
+    monkeypatch.setattr(datasets, "KINDS", {**KINDS, MESH.key: few})
     assert len(datasets.main("chamfer_l1")[1]) == 2 and len(datasets.main("hss")[1]) == 128

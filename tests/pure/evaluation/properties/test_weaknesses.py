@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation.kinds import KINDS
 from evaluation.metrics import registry
 from evaluation.properties import weaknesses
 from evaluation.properties.mesh_weaknesses import EXAMPLES as MESH
@@ -16,7 +17,7 @@ def shown(key: str, title: str, **params) -> tuple[float, ...]:
 
 
 def test_every_metric_has_an_example_or_two():
-    shown = {spec.key for spec in registry.REGISTRY.values() if spec.family in weaknesses.SHOWN}
+    shown = {spec.key for spec in registry.REGISTRY.values() if KINDS[spec.family].weaknesses}
     for key in shown - {"saucd_w", "wf_learned"}:  # no weights of them ship, so there is no value to show
         assert 1 <= len(weaknesses.of(key)) <= 2, key
 
