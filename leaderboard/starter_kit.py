@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import IO, Any
 
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.template.loader import render_to_string
 
+from leaderboard.kinds import KINDS
 from submissions.formats.render.views import render
 from submissions.manifest import Item, Manifest
 from submissions.models import ChallengeFile, Phase
@@ -45,7 +46,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
     whole = len(names) == 1  # one archive or file is an entry of its own; several are a folder's content
     made = {
         "manifest": manifest, "phase": phase, "challenge": phase.challenge, "site": settings.SITE_URL, "made_up": not files,
-        "example": f"example-entry/{names[0]}" if whole else "example-entry",
+        "example": f"example-entry/{names[0]}" if whole else "example-entry", "example_noun": KINDS[manifest.family].example_noun,
     }  # fmt: skip
     top = name_of(phase)
     kit = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
@@ -63,13 +64,14 @@ def write_kit(phase: Phase) -> IO[bytes]:
 
 def _made_up(manifest: Manifest) -> Iterable[tuple[str, bytes]]:
     """Something for each sample, and the same with a bit of noise as the entry."""
-    family, make = manifest.kind, MADE_UP[manifest.family]
+    family, make = manifest.kind, KINDS[manifest.family].made_up
     for number, item in enumerate(manifest.items):
         for folder, made in zip(("example-reference", "example-entry"), make(manifest, item, number), strict=True):
             yield f"{folder}/{item.id}.{family.example}", family.write(made, family.example)
 
 
-def _house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
+def house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
+    """A house, and the same with its corners moved."""
     from evaluation.synthetic import houses
     from evaluation.synthetic.simplified import jittered
 
@@ -77,7 +79,8 @@ def _house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
     return _in_unit(manifest, metres), _in_unit(manifest, jittered(metres, NOISE_METRES, number))
 
 
-def _object(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
+def solid(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
+    """A mesh, and the same with noise on its vertices."""
     from evaluation.synthetic import meshes
     from evaluation.synthetic.distortions import add_noise
 
@@ -89,16 +92,12 @@ def _in_unit(manifest: Manifest, made: Any) -> Any:
     return replace(made, vertices=made.vertices / manifest.unit_scale)
 
 
-def _image(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
+def fields(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
     """Coloured fields in the view's own size, a small one where any size will do. The noise is the same all over a field, so
     that hundreds of large images are packed in seconds."""
     width, height = item.size if all(item.size) else ANY_SIZE
     rng = np.random.default_rng(number)
-    fields = rng.uniform(40, 215, (FIELDS, FIELDS, 3))
-    noisy = fields + rng.normal(scale=NOISE_LEVELS, size=fields.shape)
+    plain = rng.uniform(40, 215, (FIELDS, FIELDS, 3))
+    noisy = plain + rng.normal(scale=NOISE_LEVELS, size=plain.shape)
     rows, columns = (np.arange(side) * FIELDS // side for side in (height, width))
-    return tuple(render(np.clip(np.round(it), 0, 255).astype(np.uint8)[rows][:, columns]) for it in (fields, noisy))
-
-
-# For each kind of entry: a thing in the phase's unit or size, and the same with noise, by number.
-MADE_UP: Mapping[str, Callable[[Manifest, Item, int], tuple[Any, Any]]] = {"wireframe": _house, "mesh": _object, "render": _image}
+    return tuple(render(np.clip(np.round(it), 0, 255).astype(np.uint8)[rows][:, columns]) for it in (plain, noisy))

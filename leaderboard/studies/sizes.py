@@ -16,6 +16,7 @@ import numpy as np
 import structlog
 
 from evaluation.models import EvaluationBatch, Reference
+from leaderboard.kinds import KINDS
 from leaderboard.models import Study
 from leaderboard.stats.votes import Floats
 from leaderboard.viewer import viewer_cache
@@ -71,7 +72,7 @@ def sizes_of(
         step()
     if (~np.isnan(entries)).any(axis=0).sum() < 2:
         return None
-    return Sizes(entries, _reference_sizes(reference, samples, items), coloured if reference.family.key == "mesh" else None)
+    return Sizes(entries, _reference_sizes(reference, samples, items), coloured if KINDS[reference.family.key].coloured else None)
 
 
 def covariates_of(study: Study, sizes: Sizes | None, shape: tuple[int, int]) -> dict[str, Floats]:

@@ -15,6 +15,7 @@ from leaderboard.boards import build, certainty
 from leaderboard.boards.digits import NONE, Shown, shown
 from leaderboard.boards.scorecard import Result, current_evaluation, place_of, results
 from leaderboard.charts import boards
+from leaderboard.kinds import KINDS
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
@@ -132,12 +133,13 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
     order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
     item = request.GET.get("item")
     sees_geometry = a.may("see_geometry") and b.may("see_geometry")
-    if a.submission.phase.challenge.family == "render":
+    if a.submission.phase.challenge.kind.images:
         view = item if item in names else (names[order[0]] if order else None)
         context |= _pictures(a, b, first, second, view) if view else {}
     return context | {
         "shown": chosen, "figure": figure.to_dict(), "items": _item_rows(chosen, names, left, right, order), "n_items": len(names),
         "items_noun": certainty.plural(a.submission.phase.challenge.item_noun),
+        "shown_as": KINDS[a.submission.phase.challenge.family],
         "sees_geometry": sees_geometry, "item": item if item in names else (names[order[0]] if order else None), "names": names,
     }  # fmt: skip
 

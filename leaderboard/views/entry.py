@@ -97,7 +97,7 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
         sees_reference = place.viewer.may("phase.see_reference", place.submission.phase)
         table = ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
         context |= _items_context(request, table)
-        if place.submission.phase.challenge.family == "render":
+        if place.submission.phase.challenge.kind.images:
             context["scenes"] = render_scene.scenes(evaluation)
     return context
 

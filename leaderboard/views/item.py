@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from evaluation.models import Evaluation
 from leaderboard.boards.scorecard import ItemTable, current_evaluation, item_details, results
+from leaderboard.kinds import KINDS
 from leaderboard.viewer import mesh_scene, render_scene
 from leaderboard.viewer.viewer_cache import kept
 from leaderboard.views.entry import base_context
@@ -36,9 +37,10 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
         "item": item, "group": evaluation.batch.reference.groups[index], "table": table,
         "details": item_details(found, index, sees_reference),
         "before": table.ids[order[at - 1]] if at > 0 else None, "after": table.ids[order[at + 1]] if at + 1 < len(order) else None,
+        "shown_as": KINDS[place.submission.phase.challenge.family],
         "number": at + 1, "total": len(order), "is_missing": item in place.submission.missing_items,
     }  # fmt: skip
-    if place.submission.phase.challenge.family == "render":
+    if place.submission.phase.challenge.kind.images:
         return render(request, "leaderboard/view.html", context | _view(place, evaluation, item, context["group"]))
     return render(request, "leaderboard/item.html", context)
 
@@ -55,7 +57,7 @@ def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """The 3D view's wireframes, for those who may see the reference."""
     from leaderboard.viewer import wireframe_scene
 
-    place, evaluation = _drawn(request, pk, item, "wireframe")
+    place, evaluation = _drawn(request, pk, item, "entry_geometry")
     batch, facts = evaluation.batch, _facts(place, evaluation, item)
     facts |= {
         "metrics": [[m["key"], m["params"]] for m in batch.metrics],
@@ -76,7 +78,7 @@ def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
 
 def entry_meshes(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """The 3D view's meshes with their distances, for those who may see the reference."""
-    place, evaluation = _drawn(request, pk, item, "mesh")
+    place, evaluation = _drawn(request, pk, item, "entry_meshes")
     facts = _facts(place, evaluation, item) | {"version": mesh_scene.VERSION}
 
     def compute() -> bytes:
@@ -88,11 +90,11 @@ def entry_meshes(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     return kept(request, pk, facts, ("mesh", "application/octet-stream"), compute, heavy=True)
 
 
-def _drawn(request: HttpRequest, pk: int, item: str, family: str) -> tuple[EntryPlace, Evaluation]:
-    """The entry and its evaluation, for who may see the item drawn."""
+def _drawn(request: HttpRequest, pk: int, item: str, viewer: str) -> tuple[EntryPlace, Evaluation]:
+    """The entry and its evaluation, for who may see the item drawn by the 3D view of that address."""
     place = entry_place(request.user, pk)
     place.viewer.require("submission.see_geometry", place.submission)
-    if place.submission.phase.challenge.family != family:
+    if KINDS[place.submission.phase.challenge.family].viewer != viewer:
         raise Http404
     return place, _scored_item(place, item)[0]
 

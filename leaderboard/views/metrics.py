@@ -18,6 +18,7 @@ from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.lookup import search_text
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import measured
+from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
 
 WORST = {
@@ -31,7 +32,6 @@ WORST = {
     "null": "none, and then the whole entry has none",
     "empty_prediction": "what an empty prediction gets for this reference",
 }
-FAMILIES = {"wireframe": "Wireframes", "mesh": "Meshes", "render": "Renders"}
 
 
 def metric_list(request: HttpRequest) -> HttpResponse:
@@ -45,7 +45,7 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         fingerprint = fingerprints[key]
         cost = metric_evidence.cost_of(fingerprint, here.get(fingerprint))
         row = {"spec": spec, "count": counts[fingerprint], "cost": cost, "uses": uses[key]}
-        families.setdefault(FAMILIES.get(spec.family, spec.family), []).append(row)
+        families.setdefault(FAMILIES[spec.family].title, []).append(row)
     return render(request, "leaderboard/metric_list.html", {"families": list(families.items())})
 
 
@@ -60,7 +60,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     used = PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge")
     context = {
         "spec": spec, "worst": WORST[spec.worst], "used": [(it, _changed(it)) for it in used[:50]],
-        "family": FAMILIES.get(spec.family, spec.family), "column": column, "evidence": found,
+        "family": FAMILIES[spec.family].title, "column": column, "evidence": found,
         "trained": list(_trained(spec, found.params)),
         "studies": measured(request.user, key, column.fingerprint if column else ""), "default": registry.fingerprint(key, {}),
     }  # fmt: skip

@@ -93,8 +93,7 @@ def _stored(run: PictureRun, item: str, name: str) -> bytes:
 def _scored(request: HttpRequest, pk: int) -> tuple[EntryPlace, Evaluation]:
     place = entry_place(request.user, pk)
     evaluation = current_evaluation(place.submission)
-    is_render = place.submission.phase.challenge.family == "render"
-    if not is_render or place.submission.status != Status.SCORED or evaluation is None:
+    if not place.submission.phase.challenge.kind.images or place.submission.status != Status.SCORED or evaluation is None:
         raise Http404
     evaluation.submission = place.submission
     return place, evaluation

@@ -16,6 +16,7 @@ from evaluation.models.trial import Standing, standing
 from evaluation.networks.gate import design
 from evaluation.networks.gate.words import ON, damage_words, failure
 from leaderboard.lookup import not_shown_yet
+from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, place_of
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
@@ -94,6 +95,7 @@ def trial(request: HttpRequest, pk: int) -> HttpResponse:
     context = place.context("board") | {
         "trial": row, "standing": found, "scenes": scenes, "sees_reference": sees_reference, "on": ON.get(kind, "references"),
         "title": titles[0] if titles else row.spec.titled(row.params), "spec": row.spec, "is_waiting": found.state == "waiting",
+        "subject": "view" if FAMILIES[row.spec.family].images else "reference",
         "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and found.state == "waiting" else None,
     }  # fmt: skip
     return render(request, "leaderboard/trial.html", context)

@@ -31,6 +31,7 @@ PURE = (
     "evaluation/training",
     "evaluation/work/child.py",
     "evaluation/work/parent_death.py",
+    "leaderboard/kinds.py",
     "leaderboard/stats",
     "leaderboard/boards/certainty.py",
     "leaderboard/boards/digits.py",

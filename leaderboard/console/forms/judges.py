@@ -8,6 +8,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
+from leaderboard.kinds import KINDS
 from leaderboard.models import JudgeRun, Study
 from leaderboard.studies.judge import planning
 from leaderboard.studies.judge.prompts import EXAMPLES, LEVELS, MOST_PROMPTS, MOST_WORDS, SUBJECTS, PromptError, Wanted
@@ -57,7 +58,7 @@ class JudgeForm(forms.Form):
         self.fields["most_cost"].help_text += f" In {settings.JUDGE_CURRENCY}."
         if not self.fields["base"].queryset.exists():  # nothing to place an entry among
             del self.fields["newcomer"], self.fields["base"]
-        if study.phase.challenge.family == "wireframe":  # such a judge ranks nothing, so nothing stands at 1000
+        if KINDS[study.phase.challenge.family].judged == JudgeRun.Form.WIREFRAMES:  # such a judge ranks nothing, so nothing stands at 1000
             del self.fields["anchor"]
 
     def clean(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from leaderboard.console.forms.fields import Lines, LongText, MomentField
+from leaderboard.kinds import KINDS
 from leaderboard.models import Study
 from leaderboard.studies.live import campaign
 from leaderboard.studies.live.artifacts import CORRUPTIONS, NOTHING, Artifact, available
@@ -31,14 +32,13 @@ COVARIATES = (
     "The column of what people prefer is then of entries that are alike in this, beside the column without. It cannot be changed once the "
     "study has opened."
 )
-MEASURES = {"wireframe": "edges", "mesh": "faces", "render": "bytes"}
 
 
 def covariate_choices(family: str) -> list[tuple[str, str]]:
     """What a study of this family can take account of, in words; only files of meshes may have colours."""
-    size = (Study.Covariate.SIZE.value, f"Size: how many times the {MEASURES[family]} double")
+    size = (Study.Covariate.SIZE.value, f"Size: how many times the {KINDS[family].measure} double")
     texture = (Study.Covariate.TEXTURE.value, "Texture: whether an entry has colours")
-    return [size, texture] if family == "mesh" else [size]
+    return [size, texture] if KINDS[family].coloured else [size]
 
 
 class EntryChoices(forms.ModelMultipleChoiceField):

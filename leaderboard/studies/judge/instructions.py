@@ -120,6 +120,7 @@ PLANS: dict[str, tuple[str, tuple[Row, ...]]] = {
     "normals-on-top": ("All criteria, normals above colours", (replace(_JOINT, normals_first=True),)),
     "watermark": ("All criteria, Left and Right written over the halves", (replace(_JOINT, watermark=True),)),
 }
+WIREFRAME_PLAN = "wireframe"
 WIREFRAME_ROW = Row(1, True, False, (OVERALL,), 0)
 _GRIDS = {1: "one view", 4: "four views, 90 degrees apart, in a grid of two rows", 9: "nine views from all around, in a grid of three rows"}
 

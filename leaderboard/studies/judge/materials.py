@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.models import EvaluationBatch, Reference
+from leaderboard.kinds import KINDS
 from leaderboard.models import JudgeAnswer, JudgeRun, Study, StudyEntry
 from leaderboard.studies.judge import images, instructions
 from leaderboard.studies.judge.images import Look
@@ -34,6 +35,7 @@ class Materials:
             raise ValueError("The phase has no reference in force, so its samples are not known; give it one first.")
         self.reference: Reference = found
         self.family = study.phase.challenge.kind
+        self.shown = KINDS[self.family.key]
         live = study.entries.live().exclude(submission__artifact_key="").select_related("submission")
         self.entries = {entry.label: entry for entry in live}
         self._items: dict[str, list[str]] = {}
@@ -43,7 +45,7 @@ class Materials:
 
     @property
     def form(self) -> str:
-        return JudgeRun.Form.WIREFRAMES if self.family.key == "wireframe" else JudgeRun.Form.OBJECTS
+        return JudgeRun.Form(self.shown.judged)
 
     def samples(self) -> list[str]:
         """The study's samples that the reference has, in the study's order; all of the reference's where the study names none."""
@@ -57,8 +59,10 @@ class Materials:
         normals or colours that were not sent. ValueError where nothing is left.
         """
         if self.form == JudgeRun.Form.WIREFRAMES:
-            if plan != "wireframe":
-                raise ValueError(f"Entries of this phase are wireframes, which are judged by the plan wireframe, not by {plan!r}.")
+            if plan != instructions.WIREFRAME_PLAN:
+                raise ValueError(
+                    f"Entries of this phase are wireframes, which are judged by the plan {instructions.WIREFRAME_PLAN}, not by {plan!r}."
+                )
             return [instructions.WIREFRAME_ROW]
         if plan not in instructions.PLANS:
             raise ValueError(f"There is no plan {plan!r} for these entries; there are: {', '.join(instructions.PLANS)}.")
@@ -74,7 +78,7 @@ class Materials:
 
     def prompts(self) -> dict[str, str]:
         """The text of each sample that has one."""
-        if self.family.key != "render":
+        if not self.family.images:
             return {}
         first = {sample: self._turn(sample)[0] for sample in self._items}
         views = self.family.load(stored_files.store().local_path(self.reference.key), set(first.values()))
@@ -82,7 +86,7 @@ class Materials:
 
     def has_normals(self) -> bool:
         """Whether every entry has normals, by its first sample; meshes do, because they are drawn here."""
-        if self.family.key == "mesh":
+        if self.shown.drawn:
             return True
         for entry in self.entries.values():
             sample = next((name for name in self.samples() if self._has(entry, name)), None)
@@ -94,7 +98,7 @@ class Materials:
         """The samples of which each entry can be shown in all of these questions."""
         most = max(row.views for row in rows)
         wanted = self.samples()
-        if self.family.key == "render":
+        if self.family.images:
             wanted = [name for name in wanted if len(self._turn(name)) >= most]
         return {label: [name for name in wanted if self._has(entry, name)] for label, entry in self.entries.items()}
 
@@ -128,7 +132,7 @@ class Materials:
         return not set(self._shown(sample)) & set(entry.submission.missing_items)
 
     def _shown(self, sample: str) -> list[str]:
-        return self._turn(sample) if self.family.key == "render" else self._items[sample][:1]
+        return self._turn(sample) if self.family.images else self._items[sample][:1]
 
     def _turn(self, sample: str) -> list[str]:
         return images.turn_of(self._items[sample])
@@ -144,7 +148,7 @@ class Materials:
         return self.family.load(stored_files.store().local_path(entry.submission.artifact_key), {item}).get(item)
 
     def _looks(self, entry: StudyEntry, sample: str, views: int) -> list[Look]:
-        if self.family.key == "mesh":
+        if self.shown.drawn:
             return [self._drawn(entry, sample, number) for number in images.view_numbers(images.TURN, views)]
         turn = self._turn(sample)
         renders = [self._item(entry.label, turn[number]) for number in images.view_numbers(len(turn), views)]

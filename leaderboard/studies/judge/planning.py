@@ -7,15 +7,15 @@ from typing import Any
 
 from django.db.models import Sum
 
+from leaderboard.kinds import KINDS
 from leaderboard.models import JudgeRun, Study, StudyEntry
 from leaderboard.studies.judge import instructions, setup
 from leaderboard.studies.judge.client import Endpoint
-from leaderboard.studies.judge.instructions import Row
+from leaderboard.studies.judge.instructions import WIREFRAME_PLAN, Row
 from leaderboard.studies.judge.materials import Materials
 from leaderboard.studies.judge.schedule import Schedule, planned, swept
 from submissions.models import User
 
-WIREFRAME_PLAN = "wireframe"
 TILE, TILE_TOKENS, IMAGE_TOKENS = 512, 170, 85  # how a common endpoint counts an image: tiles of its copy with a short side of 768
 SHORT_SIDE = 768
 LETTERS_A_TOKEN = 4
@@ -87,7 +87,7 @@ def make(study: Study, actor: User | None, model: str, wish: Wish) -> JudgeRun:
 
 def plans(family: str) -> dict[str, str]:
     """The plans that entries of a family can be judged by, with what they are."""
-    if family == "wireframe":
+    if KINDS[family].judged == JudgeRun.Form.WIREFRAMES:
         return {WIREFRAME_PLAN: "Which of two is closer to the reference; for display only"}
     return {name: words for name, (words, _) in instructions.PLANS.items()}
 

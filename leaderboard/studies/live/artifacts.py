@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
+from leaderboard import kinds
 from leaderboard.models import Study, StudyEntry
 from submissions.models import Phase, Status, Submission, Team
 from submissions.storage import stored_files
@@ -43,7 +44,8 @@ NOTHING = Artifact(EMPTY, "empty entry")
 
 def available(family: str) -> tuple[Artifact, ...]:
     """What can be made for entries of a family: the twelve corruptions are of wireframes; an image cannot be empty."""
-    return {"wireframe": (*CORRUPTIONS, NOTHING), "mesh": (NOTHING,)}.get(family, ())
+    kind = kinds.KINDS[family]
+    return (*(CORRUPTIONS if kind.corruptions else ()), *((NOTHING,) if kind.empty_entry else ()))
 
 
 def make_due() -> int:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from leaderboard.kinds import KINDS
 from leaderboard.models import Question
 from leaderboard.viewer import mesh_scene, viewer_cache
 from submissions.formats.arrays import Mesh, Wireframe
@@ -30,7 +31,7 @@ MOST_VIEWS = 24  # of a scene, evenly spread
 DIGITS = 6  # after the point, in the entry's unit
 LEFT, RIGHT, REFERENCE = "left", "right", "reference"
 MESH, IMAGE = "application/octet-stream", "image/webp"
-NAME = re.compile(r"(?P<side>left|right|reference)(-(?P<number>[1-9][0-9]?)(?P<normal>-normal)?)?\.(?P<suffix>mesh|webp)", re.ASCII)
+NAME = re.compile(r"(?P<side>left|right|reference)(\.mesh|-(?P<number>[1-9][0-9]?)(?P<normal>-normal)?\.webp)", re.ASCII)
 
 
 class NoSuchFile(LookupError):
@@ -53,26 +54,21 @@ class Side:
 
 def scene(question: Question) -> dict[str, Any]:
     """What the rating page reads of the question first, see static/viewer/src/rate_data.js and static/rate/slides.js."""
-    return {"wireframe": _wireframes, "mesh": _meshes, "render": _renders}[form_of(question)](question)
+    return KINDS[question.study.phase.challenge.family].rated_scene(question)
 
 
 def file(question: Question, name: str) -> tuple[bytes | None, str]:
     """A file that the scene names, and its content type; None where it is being made for somebody else. Raises `NoSuchFile`."""
     found = NAME.fullmatch(name)
     side = next((one for one in sides(question) if found and one.name == found["side"]), None)
-    form = form_of(question)
-    if side is None or found["suffix"] != {"mesh": "mesh", "render": "webp"}.get(form) or (found["number"] is None) != (form == "mesh"):
+    if side is None or not name.endswith(f".{KINDS[question.study.phase.challenge.family].rated_suffix}"):
         raise NoSuchFile(name)
-    if form == "mesh":
+    if found["number"] is None:
         return _mesh(question, side), MESH
     views, place = _shown_views(question), int(found["number"]) - 1
     if place >= len(views) or views[place] in side.missing:
         raise NoSuchFile(name)
     return _image(question, side, place, views[place], bool(found["normal"])), IMAGE
-
-
-def form_of(question: Question) -> str:
-    return question.study.phase.challenge.family
 
 
 def sides(question: Question) -> list[Side]:
@@ -103,7 +99,8 @@ def _once(question: Question, side: Side, suffix: str, compute: Callable[[], byt
 # --- wireframes
 
 
-def _wireframes(question: Question) -> dict[str, Any]:
+def wireframes(question: Question) -> dict[str, Any]:
+    """The lines of both sides and of the reference."""
     models = []
     for side in sides(question):
         made = _once(question, side, "json", lambda side=side: _wireframe(question, side))
@@ -145,7 +142,8 @@ def _middle(points: np.ndarray) -> np.ndarray:
 # --- meshes
 
 
-def _meshes(question: Question) -> dict[str, Any]:
+def meshes(question: Question) -> dict[str, Any]:
+    """The files of both sides and of the reference, one mesh each."""
     models = [{"name": side.name, "role": side.role, "file": f"{side.name}.mesh"} for side in sides(question)]
     return {"form": "mesh", "unit": question.study.phase.unit, "models": models}
 
@@ -176,7 +174,8 @@ def _joined_meshes(items: Mapping[str, Mesh], ids: Sequence[str]) -> Mesh:
 # --- renders
 
 
-def _renders(question: Question) -> dict[str, Any]:
+def renders(question: Question) -> dict[str, Any]:
+    """The pictures of some views, and the text they were made from."""
     told = {side.name: _told(question, side) for side in sides(question)}
     normals = any(one["normal"] for one in told.values())
     views = [
