@@ -1,7 +1,7 @@
 """The one table of file metrics: names, directions, units, parameters, worst values.
 
-The web process and `python -m evaluation metrics` read it, so the modules below load numpy and nothing else that is large: scipy
-loads its parts on first use, and other libraries are imported in the functions that use them.
+The web process reads it, which has neither torch nor the libraries of meshes, so the modules below load numpy and nothing else that
+is large: scipy loads its parts on first use, and other libraries are imported in the functions that use them.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ LIBRARIES = (
     "fast_simplification",
     "igl",
     "manifold3d",
+    "safetensors",
+    "safetensors.numpy",
 )
 
 REGISTRY: Mapping[str, MetricSpec] = MappingProxyType(

@@ -20,8 +20,7 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from scipy import sparse
-from scipy.special import expit, logit, stdtr, stdtrit
+import scipy
 
 from leaderboard.stats.votes import FEW, LEAST, ROUGH, Floats, Ints
 
@@ -81,12 +80,12 @@ class Clusters:
         self.n_samples = int(self.sample.max()) + 1 if self.n else 0
 
     @cached_property
-    def _sums(self) -> tuple[sparse.csr_matrix, ...]:
+    def _sums(self) -> tuple[scipy.sparse.csr_matrix, ...]:
         """What adds up over raters, samples and cells [G, N]."""
         cells = np.unique(self.rater * max(1, self.n_samples) + self.sample, return_inverse=True)[1]
         ones, columns = np.ones(self.n), np.arange(self.n)
         each = ((place, int(place.max()) + 1 if self.n else 0) for place in (self.rater, self.sample, cells))
-        return tuple(sparse.csr_matrix((ones, (place, columns)), shape=(count, self.n)) for place, count in each)
+        return tuple(scipy.sparse.csr_matrix((ones, (place, columns)), shape=(count, self.n)) for place, count in each)
 
     @property
     def few(self) -> str:
@@ -192,7 +191,7 @@ def at_the_end(value: float, m: int) -> tuple[float, float]:
 
 def quantile(df: Number) -> Number:
     """t(.975, df)."""
-    return stdtrit(df, 1 - (1 - LEVEL) / 2)
+    return scipy.special.stdtrit(df, 1 - (1 - LEVEL) / 2)
 
 
 def interval(value: Number, se: Number, df: Number) -> tuple[Number, Number]:
@@ -203,14 +202,14 @@ def interval(value: Number, se: Number, df: Number) -> tuple[Number, Number]:
 def share_interval(value: Number, se: Number, df: Number) -> tuple[Number, Number]:
     """On the scale of the logit, so that it stays between 0 and 1."""
     half = quantile(df) * se / (value * (1 - value))
-    return expit(logit(value) - half), expit(logit(value) + half)
+    return scipy.special.expit(scipy.special.logit(value) - half), scipy.special.expit(scipy.special.logit(value) + half)
 
 
 def two_sided(value: float, variance: float, df: float) -> float:
     """The p of a difference from 0; where nothing varies, 1 if there is none and 0 if there is one."""
     if variance <= 0:
         return 1.0 if value == 0 else 0.0
-    return float(2 * stdtr(df, -abs(value) / math.sqrt(variance)))
+    return float(2 * scipy.special.stdtr(df, -abs(value) / math.sqrt(variance)))
 
 
 def holm(p: Floats) -> Floats:

@@ -12,8 +12,6 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy
-from safetensors import SafetensorError
-from safetensors.numpy import load
 
 from evaluation.metrics.mesh import parameters
 from evaluation.metrics.mesh.pair import MeshPair
@@ -45,6 +43,9 @@ def saucd_w(pair: MeshPair, max_vertices: int, align: str, weights: str) -> Metr
 
 def read_weights(data: bytes) -> np.ndarray:
     """float64[20], the tensor `weights` of a safetensors file; WeightsError where it holds none such."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
     try:
         weights = np.asarray(load(data)["weights"], dtype=np.float64)
     except (SafetensorError, KeyError) as error:
