@@ -1,7 +1,7 @@
 """The kinds of entry there are, a row each: what they are called, which files may be sent, how large, and who reads them.
 
-A new kind is a row here, a module of readers under the names that `Family` calls, a sentence in `degenerate.py`, and a
-pair for its metrics in `evaluation/metrics/runner.py`. Nothing heavy is imported: readers load when the first file is read.
+A new kind is a row here, a module of readers under the names that `Family` calls, a sentence in `degenerate.py`, and a row in
+the `kinds.py` of the other apps. Nothing heavy is imported: readers load when the first file is read.
 """
 
 import dataclasses
