@@ -209,7 +209,7 @@ def summarise(
 
 
 def _units(spec: MetricSpec, present: Sequence[float], means: Mapping[str, float | None]) -> list[float]:
-    """What is averaged: the groups, the items of the one group there is, or the set as one."""
+    """The units that are averaged: the groups, the items of the one group there is, or the set as one."""
     if spec.level == "set":
         return list(present[:1])
     if spec.level == "item" and len(means) == 1:

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def unit(unit_scale: float) -> float:
-    """How many metres the unit of the files is; ValueError unless it is a positive number."""
+    """The unit of the files in metres; ValueError unless it is a positive number."""
     if not (math.isfinite(unit_scale) and unit_scale > 0):
         raise ValueError(f"unit_scale must be a positive number, got {unit_scale}")
     return float(unit_scale)

@@ -40,7 +40,7 @@ class Unreadable(ValueError):
 
 
 def digest(family: str, reference: str, unit_scale: float, fingerprints: Sequence[str], item_ids: Sequence[str]) -> str:
-    """What a file is named by: all that its numbers depend on, the code and libraries that compute them included.
+    """The name of a file: all that its numbers depend on, the code and libraries that compute them included.
 
     `reference` is the SHA-256 of the stored reference, which holds more items than these.
     """
@@ -51,7 +51,7 @@ def digest(family: str, reference: str, unit_scale: float, fingerprints: Sequenc
 def prepare(
     references: Mapping[str, Any], requests: Sequence[runner.MetricRequest], unit_scale: float, item_ids: Sequence[str]
 ) -> Prepared:
-    """What the metrics keep of each item when it is set against itself; that asks for all of its side.
+    """The arrays that the metrics keep of each item when it is set against itself; that asks for all of its side.
 
     Arrays that several items share (of the scene they belong to) count once, and are written once.
     """
@@ -76,7 +76,7 @@ def prepare(
 
 
 class _Asked:
-    """Which metrics are asked for what they keep of an item. Of the first item of a scene each is asked by itself, and what
+    """The metrics to ask for what they keep of an item. Of the first item of a scene each is asked by itself, and what
     keeps nothing is not asked again there: many look at a network's features of both images and keep none."""
 
     def __init__(self, requests: Sequence[runner.MetricRequest], item_ids: Sequence[str]) -> None:
@@ -95,7 +95,7 @@ class _Asked:
         return [self._useful[scene]] if self._useful[scene] else []
 
     def note(self, item_id: str, asked: list[runner.MetricRequest], kept: bool) -> None:
-        """Whether these metrics have kept something of the item."""
+        """Note whether these metrics have kept something of the item."""
         useful = self._useful.get(_scene(item_id))
         if useful is not None and kept and asked is not useful:
             useful += asked
@@ -149,7 +149,7 @@ def unpack(data: bytes) -> Prepared:
 
 
 def read(path: Path) -> tuple[Prepared, bool]:
-    """What lies in the file, and whether it could not be read; an entry is scored without it then, with the same values."""
+    """The arrays in the file, and whether it could not be read; an entry is scored without it then, with the same values."""
     try:
         return unpack(path.read_bytes()), False
     except (OSError, ValueError, TypeError, KeyError, struct.error):
@@ -168,7 +168,7 @@ def _code() -> str:
 
 @cache
 def _versions() -> list[str]:
-    """Of the libraries that compute; each is a search of the installed packages' folder."""
+    """The versions of the libraries that compute; each is a search of the installed packages' folder."""
     found = []
     for name in _LIBRARIES:
         try:

@@ -19,9 +19,21 @@ from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
 from evaluation.networks import weights
 
 __all__ = [
-    "REGISTRY", "MetricSpec", "Micro", "OtherDefinition", "Param", "ParamError", "UnknownMetric", "fingerprint", "get", "is_current",
-    "parse_param", "require_current", "resolve_params", "version_of",
-]  # fmt: skip
+    "REGISTRY",
+    "MetricSpec",
+    "Micro",
+    "OtherDefinition",
+    "Param",
+    "ParamError",
+    "UnknownMetric",
+    "fingerprint",
+    "get",
+    "is_current",
+    "parse_param",
+    "require_current",
+    "resolve_params",
+    "version_of",
+]
 
 
 class UnknownMetric(ValueError):
@@ -149,7 +161,7 @@ def version_of(column: Mapping[str, Any]) -> int | None:
 
 
 def is_current(column: Mapping[str, Any]) -> bool:
-    """Whether this code computes exactly what a column of a batch holds."""
+    """True if this code computes exactly what a column of a batch holds."""
     version = version_of(column)
     return version is not None and version == REGISTRY[column["key"]].version
 

@@ -1,4 +1,4 @@
-"""What one metric says about one item."""
+"""The result of one metric on one item."""
 
 from __future__ import annotations
 

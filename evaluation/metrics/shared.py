@@ -30,7 +30,7 @@ class Preparing(dict[str, Arrays]):
 
 
 class SharedWork:
-    """What a pair of a prediction and its reference keeps while metrics look at it.
+    """The work that a prediction and its reference share while metrics look at them.
 
     `prepared` holds arrays that depend on the reference and its unit alone, by key. Whoever gives
     the mapping may fill it from a store before and store what was added after; without one it
@@ -45,7 +45,7 @@ class SharedWork:
 
     @property
     def preparing(self) -> bool:
-        """Whether only the reference's side is wanted, so that a metric need not go on when it has that."""
+        """True if only the reference's side is wanted, so that a metric need not go on when it has that."""
         return isinstance(self.prepared, Preparing)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:

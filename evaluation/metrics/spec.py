@@ -45,12 +45,12 @@ class Param:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What a choice may be: `choices`, and the sets of weights there are of its network, but those that are retired."""
+        """The values that a choice may have: `choices`, and the sets of weights there are of its network, but those that are retired."""
         named = weights.names(self.network) if self.network else ()
         return tuple(dict.fromkeys((*self.choices, *(name for name in named if (self.network, name) not in weights.RETIRED))))
 
     def allows(self, value: str) -> bool:
-        """Whether a choice may be that; whether weights of that name are here is another question (`weights.refusal`)."""
+        """True if a choice may be that; whether weights of that name are here is another question (`weights.refusal`)."""
         return value in self.choices or bool(self.network and WEIGHTS_NAME.fullmatch(value))
 
 
@@ -75,7 +75,7 @@ class Micro:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a slow metric declares of its time: `seconds` of one core at most for a model of `size`, and how that grows.
+    """The time that a slow metric declares: `seconds` of one core at most for a model of `size`, and how that grows.
 
     `by` says which of the two sizes of an item counts (0 or 1: vertices and edges, or vertices and faces); time grows with
     its `power`-th power. `most` is the parameter that a larger model is first brought down to; `least` says that a smaller
@@ -183,7 +183,7 @@ class MetricSpec:
 
     @property
     def wants_prompts(self) -> bool:
-        """Whether it has a value for objects with a prompt only."""
+        """True if it has a value for objects with a prompt only."""
         return "prompt" in self.needs
 
     def lacking(self, prompted: bool) -> str:
@@ -193,7 +193,7 @@ class MetricSpec:
         return f"{self.title} holds pictures against the texts they were made from, and the reference has none; add prompts.json to it."
 
     def titled(self, params: Mapping[str, Any], title: str = "") -> str:
-        """What a column of the metric is called: `title`, or the metric's own, and the weights of its networks in brackets
+        """The title of a column of the metric: `title`, or the metric's own, and the weights of its networks in brackets
         where they are others than the metric is known with, so that nobody takes one network's values for another's."""
         named = title or self.title
         chosen = [str(params[name]) for _, name in self.networks if params.get(name, self.param(name).default) != self.param(name).default]

@@ -1,4 +1,4 @@
-"""Whether there is a graphics card to compute on. PURE.
+"""The graphics card to compute on, where there is one. PURE.
 
 Loading torch takes seconds and hundreds of megabytes. Metrics that are not networks need it only where there is a
 card, so they ask here, where files of the operating system answer for the machines that have none.
@@ -13,7 +13,7 @@ DEVICES = Path("/dev")
 
 
 def may_be_there() -> bool:
-    """Whether a driver offers a card; it may still be one that torch cannot use."""
+    """True if a driver offers a card; it may still be one that torch cannot use."""
     return any(next(DEVICES.glob(name), None) is not None for name in FILES)
 
 

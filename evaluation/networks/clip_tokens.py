@@ -69,12 +69,12 @@ class Tokenizer:
         return [self._number[piece] for word in words for piece in self._pieces_of(word)]
 
     def numbers(self, text: str, places: int = PLACES) -> list[int]:
-        """What the tower takes: start, pieces, end, and 0 in the places that are left. What is too long is cut before the end."""
+        """The tower's numbers: start, pieces, end, and 0 in the places that are left. What is too long is cut before the end."""
         taken = [self._number[START], *self.pieces(text)[: places - 2], self._number[END]]
         return taken + [0] * (places - len(taken))
 
     def is_cut(self, text: str, places: int = PLACES) -> bool:
-        """Whether the text has more pieces than there are places."""
+        """True if the text has more pieces than there are places."""
         return len(self.pieces(text)) > places - 2
 
     def _merged(self, word: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ EPS = 1e-6  # of every layer norm
 
 @dataclass(frozen=True)
 class Size:
-    """What makes one of the published networks; `side` is that of the images its embedding of places was made for, in pixels."""
+    """The shape of one of the published networks; `side` is that of the images its embedding of places was made for, in pixels."""
 
     width: int = 768
     layers: int = 12

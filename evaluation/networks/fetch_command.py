@@ -21,7 +21,7 @@ def add_to(commands: Any) -> None:
 
 
 def add_options(parser: Any) -> None:
-    """What this command and the service's own have in common."""
+    """The options that this command and the service's own have in common."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="files, or metrics whose files are wanted")
     parser.add_argument("--all", action="store_true", help="every file there is")
     parser.add_argument("--list", action="store_true", help="say what there is, what is here and who needs it; get nothing")
@@ -31,7 +31,7 @@ def add_options(parser: Any) -> None:
 
 
 def add_cache(parser: Any) -> None:
-    """Where fetched files lie, for commands without settings."""
+    """The folder of fetched files, for commands without settings."""
     help_text = f"folder of fetched weights (default: {weights.DEFAULT_CACHE.parent.name}/{weights.DEFAULT_CACHE.name} of the checkout)"
     parser.add_argument("--cache", type=Path, metavar="DIR", help=help_text)
 
@@ -102,7 +102,7 @@ def needed_by() -> dict[str, list[str]]:
 
 
 def listing(names: Sequence[str] = ()) -> list[str]:
-    """What there is to say of the files, several lines each: those that ship, then those that are fetched."""
+    """The listing of the files, several lines each: those that ship, then those that are fetched."""
     users, lines = needed_by(), []
     for found in () if names else weights.shipped():
         file = found.files[0]

@@ -52,7 +52,7 @@ Progress = Callable[[str, int, int], Bar]  # name, bytes in all, bytes that are 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a file and what belongs to it lie."""
+    """The paths of a file and of what belongs to it."""
 
     file: Path
 
@@ -223,7 +223,7 @@ def _keep(file: PublishedFile, place: _Place, source: str) -> str:
 
 
 def pinned_by(file: PublishedFile) -> str:
-    """Who says what the file's digest must be, in words."""
+    """The source of the file's digest, in words."""
     if len(file.stated) == 64:
         return "digest of the file in its publisher's own package"
     first = f"its first {len(file.stated)} digits stated by its publisher, " if file.stated else ""

@@ -1,4 +1,4 @@
-"""Where networks run, and how: exactly, in batches that fit. PURE."""
+"""Running networks exactly, in batches that fit, on the best device. PURE."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def with_room(compute: Callable[[torch.device], T]) -> T:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether this is torch running out of memory.
+    """True if this is torch running out of memory.
 
     Its own allocator on the card has a class for that. The CPU's has only a wording, as have the card's driver and libraries,
     which find no room for themselves where others have filled the card.

@@ -67,7 +67,7 @@ def _stack(architecture: str, path: Path) -> nn.Module:
 
 
 def _classes(state: Mapping[str, Tensor]) -> int:
-    """How many classes the file's classifier tells apart; 1000 where it has none, which is then found absent."""
+    """The number of classes that the file's classifier tells apart; 1000 where it has none, which is then found absent."""
     last = state.get("classifier.1.weight")
     return 1000 if last is None else len(last)
 

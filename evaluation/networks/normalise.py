@@ -1,4 +1,4 @@
-"""What the networks that were trained on ImageNet expect of colours. PURE."""
+"""Colours as the networks that were trained on ImageNet expect them. PURE."""
 
 from __future__ import annotations
 

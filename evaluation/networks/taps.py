@@ -38,7 +38,7 @@ class Taps(nn.Sequential):
         return list(self.walk(x, last))
 
     def everything(self, x: Tensor) -> Tensor:
-        """What comes out of the last layer."""
+        """The output of the last layer."""
         for layer in self:
             x = layer(x)
         return x

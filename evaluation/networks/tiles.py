@@ -44,12 +44,12 @@ class Tile:
         return rows, columns
 
     def whole(self, layer: int) -> tuple[int, int]:
-        """How many rows and columns that map has altogether."""
+        """The rows and columns of the whole map."""
         rows, columns = (side.long[layer] for side in self.sides)
         return rows, columns
 
     def apply(self, number: int, layer: nn.Module, x: Tensor) -> Tensor:
-        """What `layer` makes of what was right behind the one in front of it: [B, C, h, w] to what is right of its own."""
+        """The output of `layer` for what was right behind the one in front of it: [B, C, h, w] to what is right of its own."""
         for dim, side in enumerate(self.sides, start=2):
             begin, end = side.into[number]
             x = x.narrow(dim, begin - (side.out[number - 1][0] if number else 0), end - begin)
@@ -60,7 +60,7 @@ class Tile:
         return x
 
     def own(self, number: int, x: Tensor) -> Tensor:
-        """Of what is right behind a layer, the part that lies in no other tile."""
+        """The part of what is right behind a layer that lies in no other tile."""
         for dim, side in enumerate(self.sides, start=2):
             first, last = side.own[number]
             x = x.narrow(dim, first - side.out[number][0], last - first)
@@ -106,7 +106,7 @@ def _side(layers: list[tuple[int, int, int, bool]], taps: tuple[int, ...], lengt
 
 
 def _length(length: int, kernel: int, stride: int, padding: int, ceil: bool) -> int:
-    """How many rows a layer makes of `length`, as torch counts them."""
+    """The number of rows that a layer makes of `length`, as torch counts them."""
     room = length + 2 * padding - kernel
     if not ceil:
         return room // stride + 1

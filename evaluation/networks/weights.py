@@ -61,7 +61,7 @@ class PublishedFile:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What was noted when it was fetched: sha256, bytes, source, fetched; empty if it never was."""
+        """The note made when it was fetched: sha256, bytes, source, fetched; empty if it never was."""
         path = cache_folder() / f"{self.filename}.json"
         try:
             found = _record(path, path.stat().st_mtime_ns)
@@ -76,7 +76,7 @@ class PublishedFile:
 
     @property
     def there(self) -> bool:
-        """Is it here, and was it checked when it came?"""
+        """True if it is here, and was checked when it came."""
         return bool(self.record) and self.path.is_file()
 
 
@@ -108,7 +108,7 @@ class Weights:
 
     @property
     def there(self) -> bool:
-        """Are all files here?"""
+        """True if all files are here."""
         return all(file.there for file in self.files)
 
     @property
@@ -129,7 +129,7 @@ class Weights:
 
     @property
     def file(self) -> Path:
-        """Where the (first) file lies."""
+        """The path of the (first) file."""
         return self.files[0].path
 
     @property
@@ -138,7 +138,7 @@ class Weights:
         return _joined([file.sha256 for file in self.files])
 
     def paths(self) -> tuple[Path, ...]:
-        """Where the files lie, each just checked against its digest; WeightsError if one is absent or another than it was."""
+        """The paths of the files, each just checked against its digest; WeightsError if one is absent or another than it was."""
         require(self.network, self.name)
         for file in self.files:
             if file_digest(file.path) != file.sha256:
@@ -261,7 +261,7 @@ _folder: list[Path] = [DEFAULT_CACHE]
 
 
 def cache_folder() -> Path:
-    """Where fetched files lie: `var/weights` of the checkout unless `use_cache` said otherwise."""
+    """The folder of fetched files: `var/weights` of the checkout unless `use_cache` said otherwise."""
     return _folder[0]
 
 
@@ -315,7 +315,7 @@ def trained() -> tuple[Weights, ...]:
 
 
 def trained_folder(network: str) -> Path:
-    """Where to put a set trained for that network, NAME.safetensors and NAME.json, for metrics to find it."""
+    """The paths for a set trained for that network, NAME.safetensors and NAME.json, for metrics to find it."""
     return cache_folder() / network
 
 
@@ -326,13 +326,13 @@ def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
 
 
 def may_rank(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
-    """Whether no model card of the metric's weights, with these (full) parameters, says that a column with them must not rank."""
+    """True if no model card of the metric's weights, with these (full) parameters, says that a column with them must not rank."""
     sets = (_sets(network).get(str(params.get(name))) for network, name in spec.networks)
     return all(found is None or found.card is None or found.card.get("may_rank", True) for found in sets)
 
 
 def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
-    """What the model cards of the metric's weights say that its values must not be taken for; empty for published weights.
+    """The warnings in the model cards of the metric's weights about what its values must not be taken for; empty for published weights.
 
     `params` are the metric's full parameters.
     """
@@ -341,7 +341,7 @@ def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
 
 
 def is_retired(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
-    """Whether the metric with these (full) parameters stands on weights that are retired."""
+    """True if the metric with these (full) parameters stands on weights that are retired."""
     return any((network, str(params.get(name))) in RETIRED for network, name in spec.networks)
 
 
@@ -437,7 +437,7 @@ def _card(path: Path, modified: int) -> dict[str, Any] | None:
 
 
 def _fits(network: str, card: Mapping[str, Any]) -> bool:
-    """Whether the card names features that this network may be trained on, or none where it is trained on none."""
+    """True if the card names features that this network may be trained on, or none where it is trained on none."""
     features, known = card.get("features"), FEATURES.get(network, ())
     if features is None or not known:
         return features is None and not known

@@ -28,7 +28,7 @@ EPS, MOMENTUM = 1e-3, 0.03  # of every batch norm
 
 @dataclass(frozen=True)
 class Size:
-    """What makes one published detector: multipliers of depth and width, and whether 3×3 convolutions are depthwise."""
+    """The shape of one published detector: multipliers of depth and width, and whether 3×3 convolutions are depthwise."""
 
     depth: float
     width: float
@@ -239,7 +239,7 @@ class Yolox(nn.Module):
         self.classes = classes
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        """What the head says of images float32[B, 3, H, W] (BGR, 0 to 255): per stride float32[B, 5 + classes, h, w].
+        """The output of the head for images float32[B, 3, H, W] (BGR, 0 to 255): per stride float32[B, 5 + classes, h, w].
 
         Channels 0 to 3 are the box relative to the cell, 4 the logit of there being an object, then the classes' logits.
         """

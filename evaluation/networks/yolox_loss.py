@@ -1,4 +1,4 @@
-"""What a YOLOX detector is trained on: the loss, and the assignment of cells to objects (SimOTA). PURE.
+"""The training of a YOLOX detector: its loss, and the assignment of cells to objects (SimOTA). PURE.
 
 YOLOX, arXiv 2107.08430, §2.1. Objects of an image are float[G, 5]: class, centre x, centre y, width and height in pixels
 of the input.
@@ -47,7 +47,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Assignment:
-    """Which cells answer for an object: bool[N], and for those the object's index and the overlap with it, [P]."""
+    """The cells that answer for an object: bool[N], and for those the object's index and the overlap with it, [P]."""
 
     cells: Tensor
     objects: Tensor
@@ -129,7 +129,7 @@ def _cells(outputs: Sequence[Tensor]) -> Cells:
 
 
 def _raw(boxes: Tensor, cells: Cells) -> Tensor:
-    """What the head ought to have said for it to be decoded as `boxes`."""
+    """The output of the head for it to be decoded as `boxes`."""
     return torch.cat((boxes[:, :2] / cells.strides - cells.places, torch.log(boxes[:, 2:] / cells.strides + 1e-8)), dim=1)
 
 

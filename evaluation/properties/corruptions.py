@@ -21,7 +21,7 @@ REDRAWS = 20
 
 @dataclass(frozen=True)
 class _Amount:
-    """How much: pieces per edge or copies per vertex, share of the elements, noise in units of D."""
+    """The amount of damage: pieces per edge or copies per vertex, share of the elements, noise in units of D."""
 
     count: int = 0
     share: float = 0.0

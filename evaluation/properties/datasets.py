@@ -26,6 +26,6 @@ def main(key: str) -> tuple[Dataset, dict[str, Any]]:
 
 
 def dataset(family: str, n: int) -> Dataset:
-    """What the first n made-up models of a family are called."""
+    """The dataset of the first n made-up models of a family."""
     made_up = KINDS[family].made_up
     return Dataset(f"{made_up.stem}_{n}", f"{n} {made_up.title}", n, made_up=True)

@@ -30,7 +30,7 @@ def _kept() -> dict[str, Any]:
 
 
 def compute(key: str) -> dict[str, Any]:
-    """Return what ships for `key`."""
+    """The drawings that ship for `key`."""
     from evaluation.properties import weaknesses  # loads numpy and the metrics, which reading must not
 
     return {"fingerprint": registry.fingerprint(key, {}), "values": [list(it.values()) for it in weaknesses.of(key)]}

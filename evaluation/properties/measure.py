@@ -56,7 +56,7 @@ class _Column:
         return best - value
 
     def _best(self, pair: Any) -> float:
-        """Return what the reference gets as a prediction of itself."""
+        """The value of the reference as a prediction of itself."""
         key = f"{self.spec.key} of the reference itself {sorted(self.params.items())}"
         (found,) = pair.reference_once(key, lambda: (np.array([self.spec.function(pair.of_reference(), **self.params).value]),))
         return float(found[0])
@@ -105,7 +105,7 @@ def run_all(
 
 
 def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any]) -> list[Outcome]:
-    """How one of the prepared `items` fared, by metric.
+    """The outcome of one of the prepared `items`, by metric.
 
     Pairs that tests share are scored once, pairs that can no longer change a verdict not at all.
     """
@@ -135,7 +135,7 @@ def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any
 
 
 def is_decided(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> bool:
-    """Return whether the distances of the trial's first pairs settle its tests, whatever those of the others are.
+    """True if the distances of the trial's first pairs settle its tests, whatever those of the others are.
 
     A pair without a value does: nothing can be said then. Otherwise those to come are taken to have one, because only a
     reference leaves a metric without a value, and the trials that are decided early have but one.
@@ -204,7 +204,7 @@ def milliseconds(metric: Metric, items: Mapping[str, Any]) -> float:
 
 
 def _kept(metrics: Sequence[Metric], items: Mapping[str, Any], folder: Path | None) -> list[Kept] | None:
-    """Where each metric's outcomes are kept; None without a folder."""
+    """The files of each metric's outcomes; None without a folder."""
     if folder is None:
         return None
     models = digest_of(items)
@@ -284,6 +284,6 @@ def procedures_of(family: str) -> Any:
 
 
 def pair_type_of(family: str) -> Any:
-    """Return what makes a pair of two models: a family's own, or that of its trials where a model is more than an item."""
+    """The class of a pair of two models: a family's own, or that of its trials where a model is more than an item."""
     procedures = procedures_of(family)
     return procedures.Pair if hasattr(procedures, "Pair") else KINDS[family].pair_type

@@ -1,4 +1,4 @@
-"""How single models fared, as plain JSON and back; and the files in which a long run keeps that as it goes on."""
+"""Outcomes of single models, as plain JSON and back; and the files in which a long run keeps that as it goes on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def held(outcome: Plain) -> Outcome:
 
 
 def digest_of(items: Mapping[str, Any]) -> str:
-    """Return what the models are, their ids and order included: hex, equal only for equal models."""
+    """The digest of the models, their ids and order included: hex, equal only for equal models."""
     found = hashlib.sha256()
     for item_id, item in items.items():
         found.update(f"{item_id}\n".encode())

@@ -61,7 +61,7 @@ class Model:
 
 
 class Pair:
-    """How two models, one of which is the render, become a pair."""
+    """A pair of two models, one of which is the render."""
 
     @staticmethod
     def of(prediction: Model, reference: Model, unit_scale: float = 1.0, prepared: MutableMapping[str, Any] | None = None) -> RenderPair:

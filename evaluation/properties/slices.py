@@ -19,7 +19,7 @@ from evaluation.properties.trials import Trial
 
 @dataclass
 class Progress:
-    """How far a run of the suite is.
+    """The progress of a run of the suite.
 
     `outcomes`: one dict per model, in the dataset's order, as `outcomes.plain` writes it. Only the
     last may lack tests: they come next.
@@ -90,7 +90,7 @@ def _measured(
 
 
 def is_complete(family: str, outcomes: Sequence[Plain], n: int) -> bool:
-    """Return whether every one of `n` models has been through every test."""
+    """True if every one of `n` models has been through every test."""
     return len(outcomes) == n and {test.id for test in suite.tests_of(family)} <= outcomes[-1].keys()
 
 

@@ -108,7 +108,7 @@ def tests_of(family: str) -> tuple[Property, ...]:
 
 
 def strict(spec: MetricSpec) -> bool:
-    """Return whether the monotone tests ask this metric to grow at every step, not merely never to fall: precision, recall and F1 alone.
+    """True if the monotone tests ask this metric to grow at every step, not merely never to fall: precision, recall and F1 alone.
 
     Both rates are always reported, so either reading can be had.
     """
@@ -116,7 +116,7 @@ def strict(spec: MetricSpec) -> bool:
 
 
 def monotone_rule(spec: MetricSpec) -> str:
-    """Which of the two rules the monotone tests hold this metric to, in a sentence: said once, not test by test."""
+    """The rule, of two, that the monotone tests hold this metric to, in a sentence: said once, not test by test."""
     if strict(spec):
         return (
             "In the monotonic tests the distance to the original must grow at every step: precision, recall and F1 are held to that "
@@ -130,7 +130,7 @@ def monotone_rule(spec: MetricSpec) -> str:
 
 @dataclass(frozen=True)
 class Rate:
-    """How a metric did in one test: shares of the `n` models judged, None where none was.
+    """The rate of a metric in one test: shares of the `n` models judged, None where none was.
 
     `rate` is the official one; `strict` and `weak` are those of the two rules of a monotone test.
     `skipped` models were too small for the test, or the metric says nothing about them.
@@ -159,7 +159,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Table:
-    """The properties of one metric with these parameters on one dataset."""
+    """The rates of one metric with these parameters on one dataset."""
 
     key: str
     params: Mapping[str, Any]

@@ -71,7 +71,7 @@ def as_text(slugs: Sequence[str], tables: Sequence[Table]) -> str:
 
 
 def _rules(slugs: Sequence[str], tables: Sequence[Table]) -> str:
-    """Which of the two rules of the monotonic tests each metric is held to."""
+    """The rule of the monotonic tests that each metric is held to, of the two."""
     rules = {"must grow at every step (strict rule)": True, "must not fall at any step (weak rule)": False}
     told = []
     for words, strict in rules.items():

@@ -13,7 +13,7 @@ DRAWN = 1  # raised where other models are to be drawn, and the suite's version 
 
 
 class Question(StrEnum):
-    """A question to the distances of a trial."""
+    """The question that the distances of a trial answer."""
 
     MONOTONE = "monotone"
     IDENTITY = "identity"
@@ -51,7 +51,7 @@ def identity(original: Any) -> Trial:
 
 
 def triangle(name: str, start: Any, over: Any, end: Any) -> Trial:
-    """Return whether d(start, end) is at most d(start, over) + d(over, end)."""
+    """True if d(start, end) is at most d(start, over) + d(over, end)."""
     return Trial(Question.TRIANGLE, (f"triangle_{name}",), ((start, end), (start, over), (over, end)))
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on one model, test by test, from the distances that were measured on it. Numbers in, yes or no out.
+"""The verdict of a test on one model, from the distances that were measured on it. Numbers in, yes or no out.
 
 `size` is the model's diameter in metres. Distances are at most a rounding apart if they differ by
 no more than `tolerance(size)`.
@@ -31,12 +31,12 @@ class Held:
 
 
 def tolerance(size: float) -> float:
-    """Return what rounding may cost a distance between models of this diameter."""
+    """The error that rounding may give a distance between models of this diameter."""
     return ROUNDING * max(1.0, size)
 
 
 def monotone(distances: Sequence[float], size: float, strict: bool) -> Held:
-    """Return whether the distances grow at every step (`strict`) or never fall (weak)."""
+    """True if the distances grow at every step (`strict`) or never fall (weak)."""
     steps = [after - before for before, after in pairwise(distances)]
     grows = all(step > STRICT_STEP for step in steps)
     never_falls = all(step >= -tolerance(size) for step in steps)
@@ -44,7 +44,7 @@ def monotone(distances: Sequence[float], size: float, strict: bool) -> Held:
 
 
 def has_fallen(distances: Sequence[float], size: float) -> bool:
-    """Return whether they have fallen already, so that `monotone` holds by no rule, whatever comes after them."""
+    """True if they have fallen already, so that `monotone` holds by no rule, whatever comes after them."""
     return any(after - before < -tolerance(size) for before, after in pairwise(distances))
 
 
@@ -65,14 +65,14 @@ def nearly_symmetric(there: float, back: float) -> Held:
 
 
 def proportional(distances: Sequence[float]) -> Held:
-    """Return whether equal steps of the model gave nearly equal, non-zero steps of the distance."""
+    """True if equal steps of the model gave nearly equal, non-zero steps of the distance."""
     steps = [after - before for before, after in pairwise(distances)]
     slope = abs(statistics.fmean(steps))
     return Held(slope > NO_SLOPE and statistics.pstdev(steps) / slope <= UNEVEN)
 
 
 def is_uneven(distances: Sequence[float], of: int) -> bool:
-    """Return whether the first of `of` distances step so unevenly that `proportional` cannot hold, whatever the others are.
+    """True if the first of `of` distances step so unevenly that `proportional` cannot hold, whatever the others are.
 
     With k steps to come the quotient of standard deviation and mean is least where each of them is q / s, s being the sum
     of the known ones and q that of their squares; n of them all then have the square n q / (s^2 + k q) - 1.
@@ -84,5 +84,5 @@ def is_uneven(distances: Sequence[float], of: int) -> bool:
 
 
 def triangle(direct: float, first_leg: float, second_leg: float, allowed: float) -> Held:
-    """Return whether the way over a third model is no shorter, up to `allowed`."""
+    """True if the way over a third model is no shorter, up to `allowed`."""
     return Held(direct <= first_leg + second_leg + allowed)

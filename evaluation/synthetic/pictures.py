@@ -1,4 +1,4 @@
-"""Damages of renders, done to pictures: noise, blur, compression, floaters, a shift of colour or of place. PURE.
+"""Damage that renders suffer, done to pictures: noise, blur, compression, floaters, a shift of colour or of place. PURE.
 
 All take and give uint8[H, W, 3]. Random numbers come from the caller, so that more of the same damage can only add to it.
 """

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
@@ -109,7 +109,7 @@ def models(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> 
     m = len(answers.entries)
     met = np.zeros((m, m), dtype=bool)
     met[answers.a, answers.b] = True
-    part = connected_components(met, directed=False)[1]
+    part = scipy.sparse.csgraph.connected_components(met, directed=False)[1]
     found = []
     for number in np.unique(part[answers.a]) if len(answers) else ():
         inside = part[answers.a] == number
@@ -186,7 +186,7 @@ def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
     points = np.zeros((m, m), dtype=bool)
     points[a[verdict <= 0], b[verdict <= 0]] = True
     points[b[verdict >= 0], a[verdict >= 0]] = True
-    return int(connected_components(points, directed=True, connection="strong")[0]) > 1
+    return int(scipy.sparse.csgraph.connected_components(points, directed=True, connection="strong")[0]) > 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +400,7 @@ def duels(model: Model) -> Duels:
         t = np.where(between.total > crossed.NO_VARIANCE, np.abs(gap) / np.sqrt(between.total), np.where(gap == 0, 0.0, np.inf))
         low, high = crossed.share_interval(value, np.sqrt(spread.total), spread.df)
     none = (spread.total <= crossed.NO_VARIANCE) | np.eye(m, dtype=bool)
-    p = np.where(np.eye(m, dtype=bool), math.nan, 2 * crossed.stdtr(between.df, -t))
+    p = np.where(np.eye(m, dtype=bool), math.nan, 2 * scipy.special.stdtr(between.df, -t))
     return Duels(value, np.where(none, math.nan, low), np.where(none, math.nan, high), p, met)
 
 

@@ -106,7 +106,7 @@ def mesh_fscore(pair: MeshPair, threshold: float, n: int, normalize: str, align:
 
 
 def empty(worst: float) -> MetricResult:
-    """What a valid prediction gets that has nothing in it the metric looks at."""
+    """The result of a valid prediction that has nothing in it the metric looks at."""
     return MetricResult(worst, Status.EMPTY_PRED)
 
 

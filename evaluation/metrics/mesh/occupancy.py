@@ -1,4 +1,4 @@
-"""Which cells of a grid have their centre inside a mesh or on its surface, and a sample of cells that stands for all.
+"""Cells of a grid that have their centre inside a mesh or on its surface, and a sample of cells that stands for all.
 
 Rays along z through the centres of all columns meet the faces as a polygon is filled, row by row: where an edge
 crosses a row is computed once for all faces that share it, so that no ray slips between two faces and every ray
@@ -107,7 +107,7 @@ def grid_around(*points: np.ndarray, n: int) -> Grid:
 
 
 def closed(faces: np.ndarray) -> bool:
-    """Whether every edge is shared by exactly two faces."""
+    """True if every edge is shared by exactly two faces."""
     edges = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     _, counts = np.unique(edges[:, 0] << 32 | edges[:, 1], return_counts=True)
     return bool(len(counts)) and bool((counts == 2).all())

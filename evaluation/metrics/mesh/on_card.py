@@ -71,7 +71,7 @@ def placed(
     cells: int,
     device: str,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What `sampling.placed` gives; `cells` along a side of the grid of the Morton order, a power of 2."""
+    """The result of `sampling.placed`; `cells` along a side of the grid of the Morton order, a power of 2."""
     corners, triples, summed = (torch.from_numpy(np.array(each)).to(device) for each in (vertices, faces, reached))
     position, first, second = (torch.from_numpy(each).to(device) for each in (position, first, second))
     position = position.sort().values

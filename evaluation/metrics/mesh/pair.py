@@ -88,7 +88,7 @@ class MeshPair(SharedWork):
         return reference
 
     def length(self, normalize: str) -> float:
-        """How long the reference's longest side is in the frame that `normalize` names: 1, or its length in metres."""
+        """Length of the reference's longest side in the frame that `normalize` names: 1, or its length in metres."""
         return 1.0 if normalize == "gt_unit" else self.longest_side * self.unit_scale
 
     def diagonal(self, normalize: str) -> float:
@@ -109,7 +109,7 @@ class MeshPair(SharedWork):
         return self.pred_vertices if align == "none" else self.alignment(align).apply(self.pred_vertices)
 
     def alignment(self, align: str) -> Similarity:
-        """What `align` does to the prediction, in the reference's frame: nothing, or the similarity found by ICP."""
+        """The similarity that `align` applies to the prediction, in the reference's frame: none, or the one found by ICP."""
         if align == "none" or not len(self.pred_vertices):
             return alignment.IDENTITY
         return self.once(("alignment", align), lambda: alignment.similarity_icp(self._plain_cloud(), self._reference_points()))

@@ -1,4 +1,4 @@
-"""What two surfaces do where they meet: distances to the triangles themselves, and the directions they face."""
+"""Distances to the triangles of a surface themselves, and differences of the directions that two surfaces face."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def volume_iou(pair: MeshPair, resolution: int, align: str) -> MetricResult:
 
 
 def encloses(pair: MeshPair, resolution: int) -> bool:
-    """Whether any cell's centre is inside the reference, not merely on its surface, in the grid around it alone."""
+    """True if any cell's centre is inside the reference, not merely on its surface, in the grid around it alone."""
 
     def compute() -> tuple[np.ndarray]:
         ref = pair.reference
@@ -67,7 +67,7 @@ def encloses(pair: MeshPair, resolution: int) -> bool:
 
 
 def occupied(surface: Surface, grid: Grid, tolerance: float, sample: Sample | None = None) -> np.ndarray:
-    """Whether each cell's centre is inside the mesh, or within `tolerance` of its surface.
+    """True if each cell's centre is inside the mesh, or within `tolerance` of its surface.
 
     bool[n, n, n] by (x, y, z) of a closed mesh, or bool[K] of the cells of the sample, which other meshes need.
     """

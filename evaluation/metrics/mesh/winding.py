@@ -36,7 +36,7 @@ def inside_by_winding(surface: Surface, places: np.ndarray) -> np.ndarray:
 
 
 def affordable(surface: Surface) -> int:
-    """How many places of a cube about the mesh can be asked for its winding number in SECONDS.
+    """The number of places of a cube about the mesh that can be asked for its winding number in SECONDS.
 
     A face is looked at for itself within FINELY of its radii.
     """

@@ -1,4 +1,4 @@
-"""Which of a scene's clean views are looked at, and in which size: of metrics that hold a render against all of them."""
+"""The clean views of a scene that are looked at, and their size: for metrics that hold a render against all of them."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def working_size(width: int, height: int) -> tuple[int, int]:
 
 
 def subset(count: int) -> list[int]:
-    """Which of `count` views are looked at: all, or 100 by a uniform stride."""
+    """The views, of `count`, that are looked at: all, or 100 by a uniform stride."""
     return list(range(count)) if count <= MOST_VIEWS else [place * count // MOST_VIEWS for place in range(MOST_VIEWS)]

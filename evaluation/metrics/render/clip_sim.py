@@ -48,7 +48,7 @@ def embedding(pixels: np.ndarray, weights: str) -> np.ndarray:
 
 
 def cosine(one: np.ndarray, other: np.ndarray) -> float:
-    """Of the angle between two vectors, in float64; 0 where one of them has no length."""
+    """Cosine of the angle between two vectors, in float64; 0 where one of them has no length."""
     one, other = one.astype(np.float64), other.astype(np.float64)
     lengths = float(np.sqrt((one @ one) * (other @ other)))
     return float(np.clip(one @ other / lengths, -1.0, 1.0)) if lengths > 0 else 0.0
@@ -70,7 +70,7 @@ def of_render(pair: RenderPair, weights: str) -> np.ndarray:
 
 
 def clip_sim_bbox(pair: RenderPair, **params: Any) -> MetricResult:
-    """What is found of each object's box; `objects.mean_of_crops` makes the scene's value of it."""
+    """The values in each object's box; `objects.mean_of_crops` makes the scene's value of it."""
 
     def compare(pred: np.ndarray, ref: np.ndarray) -> float:
         return cosine(embedding(pred, params["weights"]), embedding(ref, params["weights"]))

@@ -40,7 +40,7 @@ LOOKING = (
 
 @dataclass(frozen=True)
 class Looking:
-    """How objects are looked for: with which detector, from what score on, and what counts as the same object twice."""
+    """The way objects are looked for: the detector, the score from which on they count, and the overlap from which on two are one."""
 
     weights: str
     conf: float
@@ -139,7 +139,7 @@ def side_of(weights: str) -> int:
 
 
 def class_names(weights: str) -> tuple[str, ...]:
-    """What the classes of a detector are called: those of its model card, for the published ones COCO's."""
+    """The names of a detector's classes: those of its model card, for the published ones COCO's."""
     from evaluation.networks.coco import NAMES
 
     return tuple(stored.get(NETWORK, weights).card.get("classes", NAMES))

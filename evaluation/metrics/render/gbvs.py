@@ -1,4 +1,4 @@
-"""Where people look first: graph-based visual saliency.
+"""Graph-based visual saliency: where people look first.
 
 J. Harel, C. Koch, P. Perona, "Graph-Based Visual Saliency" (2006), with the channels, sizes and constants of the Python
 port in common use. 21 feature maps (two opponent colours, intensity and four orientations, at three scales) are brought
@@ -114,7 +114,7 @@ def _sharpened(activation: np.ndarray) -> np.ndarray:
 
 
 def _rest(step, v: np.ndarray) -> np.ndarray:
-    """Where the walk comes to rest when it starts at `v`, as shares that add up to 1."""
+    """The distribution at which the walk comes to rest when it starts at `v`, as shares that add up to 1."""
     for _ in range(MOST_STEPS):
         after = step(v)
         moved = np.linalg.norm(after - v)

@@ -14,7 +14,7 @@ GREY = 114
 
 @dataclass(frozen=True)
 class Letterbox:
-    """How an image of `width` × `height` pixels lies in the square: scaled by `ratio` to `inner_width` × `inner_height`
+    """The place of an image of `width` × `height` pixels in the square: scaled by `ratio` to `inner_width` × `inner_height`
     of its `side` × `side`."""
 
     width: int

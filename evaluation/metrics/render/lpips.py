@@ -130,7 +130,7 @@ def lpips_mask(pair: RenderPair, network: str, weights: str) -> MetricResult:
 
 
 def lpips_bbox(pair: RenderPair, network: str, weights: str, **looking: Any) -> MetricResult:
-    """What is found of each object's box; `objects.mean_of_crops` makes the scene's value of it."""
+    """The values in each object's box; `objects.mean_of_crops` makes the scene's value of it."""
 
     def compare(pred: np.ndarray, ref: np.ndarray) -> float:
         return float(distance(_grown(pred), _grown(ref), network, weights))

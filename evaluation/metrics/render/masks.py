@@ -1,4 +1,4 @@
-"""What the `@mask` variants share: where the mask is, and what there is to say where it is not."""
+"""The `@mask` variants: their spec, where the mask is, and the result where it is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the `@bbox` variants share: a metric on each object of the reference, and their mean over a scene."""
+"""The `@bbox` variants: their spec, a metric on each object of the reference, and their mean over a scene."""
 
 from __future__ import annotations
 

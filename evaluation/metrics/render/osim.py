@@ -201,7 +201,7 @@ def as_parts(objects: Sequence[SeenObject]) -> dict[str, float]:
 
 
 def objects_of(parts: Mapping[str, float]) -> tuple[SeenObject, ...]:
-    """What `as_parts` put among an item's parts; names that belong to nothing of the item (NaN) are passed over."""
+    """The objects that `as_parts` put among an item's parts; names that belong to nothing of the item (NaN) are passed over."""
     found: dict[int, dict[str, Any]] = {}
     for name, value in parts.items():
         number, _, what = name.removeprefix(PREFIX).partition("_")

@@ -46,7 +46,7 @@ class RenderPair(SharedWork):
 
     @staticmethod
     def itself(reference: View) -> Render | None:
-        """What scores best against the view: its image; any clean view of the scene where there is none."""
+        """The render that scores best against the view: its image; any clean view of the scene where there is none."""
         if reference.image is not None or reference.clean is None:
             return reference.image
         return reference.clean.images[0]
@@ -92,7 +92,7 @@ class RenderPair(SharedWork):
 
     @property
     def missing(self) -> MetricResult | None:
-        """What a metric that needs no aligned reference returns where there is no render, or one of the wrong size."""
+        """The result of a metric that needs no aligned reference where there is no render, or one of the wrong size."""
         if self.prediction is None:
             return MISSING
         wanted = (self.reference.width, self.reference.height)
@@ -100,7 +100,7 @@ class RenderPair(SharedWork):
 
     @property
     def not_alike(self) -> MetricResult | None:
-        """What a full-reference metric returns where the two images cannot be compared, and None where they can.
+        """The result of a full-reference metric where the two images cannot be compared, and None where they can.
 
         A view without a reference image has no value; a render that is missing or of another size gets the worst.
         """

@@ -49,7 +49,7 @@ def psnr_mask(pair: RenderPair) -> MetricResult:
 
 
 def psnr_bbox(pair: RenderPair, **params: object) -> MetricResult:
-    """What is found of each object's box; `objects.mean_of_crops` makes the scene's value of it."""
+    """The values in each object's box; `objects.mean_of_crops` makes the scene's value of it."""
     return objects.each(pair, params, 0.0, lambda pred, ref: ratio(pred, ref)[0])
 
 

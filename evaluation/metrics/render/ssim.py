@@ -56,7 +56,7 @@ def ssim_mask(pair: RenderPair) -> MetricResult:
 
 
 def ssim_bbox(pair: RenderPair, **params: object) -> MetricResult:
-    """What is found of each object's box of at least 11 px; `objects.mean_of_crops` makes the scene's value of it."""
+    """The values in each object's box of at least 11 px; `objects.mean_of_crops` makes the scene's value of it."""
     return objects.each(pair, params, 0.0, lambda pred, ref: float(similarity(to_float(pred), to_float(ref)).mean()), least=WINDOW)
 
 

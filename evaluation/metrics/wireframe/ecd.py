@@ -122,7 +122,7 @@ def _lengthless(pair: Pair, merge_tol: float | None) -> MetricResult | None:
 
 
 def _seed(metric: str, sampling: str, seed0: int) -> tuple[str, int] | None:
-    """What seeds the generator; None for stratified sampling."""
+    """The seed of the generator; None for stratified sampling."""
     return (metric, seed0) if sampling == "random" else None
 
 

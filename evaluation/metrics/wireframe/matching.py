@@ -83,7 +83,7 @@ def match(distance: np.ndarray, limit: float, rule: str, swap: bool = False, sec
 
 
 def comes_first(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether geometry `a` is put before `b`: fewer elements first, then by coordinates."""
+    """True if geometry `a` is put before `b`: fewer elements first, then by coordinates."""
     if len(a) != len(b):
         return len(a) < len(b)
     different = np.flatnonzero(a.ravel() != b.ravel())

@@ -101,7 +101,7 @@ class Pair(SharedWork):
         return tau + RELATIVE_TOLERANCE * max(tau, 1.0) + self.rounding
 
     def slack(self, distance: Any) -> Any:
-        """How far off a distance may be for rounding alone; both in the unit of the files, one or an array."""
+        """The error that a distance may have for rounding alone; both in the unit of the files, one or an array."""
         return RELATIVE_TOLERANCE * np.maximum(distance, 1.0) + self.rounding
 
     @property

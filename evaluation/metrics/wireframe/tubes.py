@@ -66,7 +66,7 @@ def distinct(ends: np.ndarray) -> np.ndarray:
 
 
 def same(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether both are the same set of segments[S, 2, 3], in whatever order, either way round and however often repeated."""
+    """True if both are the same set of segments[S, 2, 3], in whatever order, either way round and however often repeated."""
     one, other = (np.unique(_from_the_lesser_end(ends), axis=0) for ends in (first, second))
     return np.array_equal(one, other)
 
@@ -110,7 +110,7 @@ def from_mesh(vertices: np.ndarray, faces: np.ndarray) -> Manifold:
 
 
 def overlap(first: Sequence[Manifold], second: Sequence[Manifold], second_union: Manifold | None = None) -> Overlap:
-    """What the union of `first` and the one of `second` (made unless it is given) measure and share.
+    """The volumes of the union of `first` and the one of `second` (made unless it is given), and the one they share.
 
     Where a union does not come out as a solid, the shared volume is that of the union of all
     intersections of one solid of each side.
@@ -124,7 +124,7 @@ def overlap(first: Sequence[Manifold], second: Sequence[Manifold], second_union:
 
 
 def with_itself(solid: Manifold) -> Overlap:
-    """What equal solids share, which is everything: the engine, asked for it, is off in the last digits."""
+    """The overlap of equal solids, which is everything: the engine, asked for it, is off in the last digits."""
     volume = solid.volume()
     return Overlap(volume, volume, volume, equal=True)
 

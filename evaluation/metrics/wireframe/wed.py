@@ -54,7 +54,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Edit:
-    """What is done to the prediction; lengths in the unit of the files."""
+    """The changes made to the prediction; lengths in the unit of the files."""
 
     moved: float = 0.0
     deleted: int = 0

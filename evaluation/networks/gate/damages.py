@@ -33,8 +33,10 @@ def damaged(view: Picture, number: int, neighbour: Picture, others: Sequence[Pic
     fields = {name: _field(rng, height, width) for name in ("floaters", "holes", "smear", "blobs")}
     haze, uniform = rng.integers(40, 216, 3), rng.integers(0, 256, view.shape).astype(np.uint8)
     angle = rng.uniform(0, np.pi)
-    floating, missing, smeared = ({1: blobs(fields[name], one), 2: blobs(fields[name], two)} for name, one, two in (
-        ("floaters", 0.05, 0.20), ("holes", 0.04, 0.15), ("smear", 0.12, 0.40)))  # fmt: skip
+    floating, missing, smeared = (
+        {1: blobs(fields[name], one), 2: blobs(fields[name], two)}
+        for name, one, two in (("floaters", 0.05, 0.20), ("holes", 0.04, 0.15), ("smear", 0.12, 0.40))
+    )
     spots = blobs(fields["blobs"], 0.15)
     grey, mean = np.full(3, 128.0), view.reshape(-1, 3).mean(axis=0)
     half = view.copy()
@@ -47,18 +49,28 @@ def damaged(view: Picture, number: int, neighbour: Picture, others: Sequence[Pic
         **{f"holes{step}": (np.where(where[..., None], 0, view).astype(np.uint8), where) for step, where in missing.items()},
         **{f"smear{step}": (_within(view, _smeared(view, 6.0 * step, angle), where), where) for step, where in smeared.items()},
         **{f"colour{step}": (_cast(view, CAST * step), None) for step in (1, 2)},
-        "gamma1": (_gamma(view, 1.35), None), "gamma2": (_gamma(view, 2.0), None), "gamma_half": (_gamma(view, 0.5), None),
-        **{f"crop{share}": (_fitted(view[: max(1, round(height * share / 100)), : max(1, round(width * share / 100))], height, width), None)
-           for share in (70, 40)},
+        "gamma1": (_gamma(view, 1.35), None),
+        "gamma2": (_gamma(view, 2.0), None),
+        "gamma_half": (_gamma(view, 0.5), None),
+        **{
+            f"crop{share}": (
+                _fitted(view[: max(1, round(height * share / 100)), : max(1, round(width * share / 100))], height, width),
+                None,
+            )
+            for share in (70, 40)
+        },
         "halfblack": (half, None),
         "blur_blobs": (_within(view, pictures.blurred(view, 2.5), spots), spots),
         "noise_blobs": (_within(view, pictures.noisy(view, grain, 20), spots), spots),
         "colour_blobs": (_within(view, _cast(view, 1.6 * CAST), spots), spots),
-        "grey": (_flat(view, grey), None), "meancolour": (_flat(view, mean), None),
-        "black": (_flat(view, np.zeros(3)), None), "white": (_flat(view, np.full(3, 255.0)), None),
-        "uniform": (uniform, None), "tile": (_tiled(neighbour, height, width), None),
+        "grey": (_flat(view, grey), None),
+        "meancolour": (_flat(view, mean), None),
+        "black": (_flat(view, np.zeros(3)), None),
+        "white": (_flat(view, np.full(3, 255.0)), None),
+        "uniform": (uniform, None),
+        "tile": (_tiled(neighbour, height, width), None),
         **{f"other{place}": (_fitted(others[(place - 1) % len(others)], height, width), None) for place in (1, 2)},
-    }  # fmt: skip
+    }
     for damage in PICTURE_DAMAGES:
         yield damage, *made[damage.name]
 

@@ -1,4 +1,4 @@
-"""How a metric with a network, or with clean views, is tried before its column may rank: on what, by which damages, and what is asked.
+"""The trial of a metric with a network, or with clean views, before its column may rank: on what, by which damages, and what is asked.
 
 Nothing heavy is imported here; `evaluation.networks.gate.trial` does it. What is asked depends on what the metric takes: one that needs no
 aligned reference is tried on clean views against the scene's other clean views; a full-reference one on its references; one of
@@ -129,7 +129,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class SceneVerdict:
-    """What a trial says of one scene (of meshes and wireframes of all references). `reason` says why it could not be tried."""
+    """The verdict of a trial on one scene (of meshes and wireframes of all references). `reason` says why it could not be tried."""
 
     scene: str
     passed: bool
@@ -152,7 +152,7 @@ class SceneVerdict:
 
 
 def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
-    """What the metric is tried on: "cross", "full", "set" or "model"; empty where it needs no trial."""
+    """The material that the metric is tried on: "cross", "full", "set" or "model"; empty where it needs no trial."""
     if not FAMILIES[spec.family].images:
         networks = [network for network, _ in spec.networks if network not in NOT_NETWORKS]
         return MODEL if networks else ""
@@ -164,7 +164,7 @@ def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
 
 
 def items_of(spec: MetricSpec, params: Mapping[str, Any], scene: str, item_ids: Sequence[str]) -> list[str]:
-    """Which items of a reference are looked at for the trial of one of `scenes_of`: its own, and what stands beside it."""
+    """The items of a reference that are looked at for the trial of one of `scenes_of`: its own, and what stands beside it."""
     kind = kind_of(spec, params)
     if kind == SET:
         return [item_ids[place * len(item_ids) // min(len(item_ids), MAX_SET)] for place in range(min(len(item_ids), MAX_SET))]
@@ -178,7 +178,7 @@ def items_of(spec: MetricSpec, params: Mapping[str, Any], scene: str, item_ids: 
 
 
 def scenes_of(spec: MetricSpec, params: Mapping[str, Any], item_ids: Sequence[str]) -> list[str]:
-    """What gets a verdict of its own: each scene; of sets, meshes and wireframes all references together, as ""."""
+    """The scenes that get a verdict of their own: each scene; of sets, meshes and wireframes all references together, as ""."""
     scene_of = FAMILIES[spec.family].group_of
     return sorted(set(map(scene_of, item_ids))) if kind_of(spec, params) in (CROSS, FULL) else [""]
 
@@ -194,14 +194,14 @@ def unfit(spec: MetricSpec, params: Mapping[str, Any], scene: str) -> SceneVerdi
 
 
 def spread(count: int) -> list[int]:
-    """Which MAX_VIEWS of `count` views are tried: evenly over them; all where there are no more."""
+    """The numbers of the MAX_VIEWS of `count` views that are tried: evenly over them; all where there are no more."""
     if count <= MAX_VIEWS:
         return list(range(count))
     return [round((place + 0.5) * count / MAX_VIEWS - 0.5) for place in range(MAX_VIEWS)]
 
 
 def scores_per_subject(spec: MetricSpec, params: Mapping[str, Any]) -> int:
-    """How many scores one subject takes: for showing progress."""
+    """The number of scores that one subject takes: for showing progress."""
     return 2 + 2 * len(monotone_names(spec.family)) if kind_of(spec, params) == MODEL else 1 + len(PICTURE_DAMAGES)
 
 

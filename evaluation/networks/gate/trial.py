@@ -46,7 +46,7 @@ from evaluation.networks.gate.design import (
     kind_of,
     monotone_names,
     spread,
-)  # fmt: skip
+)
 from evaluation.properties import measure
 from evaluation.properties.trials import Question
 from submissions.formats.render.views import Render, View, render
@@ -56,7 +56,7 @@ Progress = Callable[[int], None]
 
 
 def subjects_of(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], scene: str) -> list[Subject]:
-    """What is damaged of a scene, given its `items_of`: up to MAX_VIEWS views, or references. Empty where it cannot be tried."""
+    """The subjects of a scene's damage, given its `items_of`: up to MAX_VIEWS views, or references. Empty where it cannot be tried."""
     kind, ids = kind_of(spec, params), sorted(references)
     if kind == SET:
         return [Subject("", 0)] if sum(one.image is not None for one in references.values()) > 1 else []
@@ -74,7 +74,7 @@ def subjects_of(spec: MetricSpec, params: Mapping[str, Any], references: Mapping
 def prepare(
     spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], subjects: Sequence[Subject], unit_scale: float
 ) -> prepared.Prepared:
-    """What the metric keeps of the subjects of one scene, so that who goes on with the trial need not fit it anew."""
+    """The arrays that the metric keeps of the subjects of one scene, so that who goes on with the trial need not fit it anew."""
     kind, ids = kind_of(spec, params), list(dict.fromkeys(subject.item for subject in subjects))
     if kind == CROSS and ids:
         known: prepared.Prepared = {ids[0]: {}}  # all views are of one item
@@ -189,7 +189,7 @@ _scorers: dict[tuple[Any, ...], Any] = {}  # of the scene that this process trie
 
 
 def _scorer(spec: MetricSpec, params: Mapping[str, Any], clean: Any, known: dict[str, Any]) -> Any:
-    """What scores pictures against a scene's clean views but one; what it fits is kept while the scene is being tried, and is read
+    """The scorer of pictures against a scene's clean views but one; what it fits is kept while the scene is being tried, and is read
     from `known` where that has it."""
     key = (spec.key, tuple(sorted(params.items())), clean.sha256)
     if key not in _scorers:
@@ -268,7 +268,7 @@ def _material(references: Mapping[str, Any], subject: Subject, kind: str) -> tup
 
 
 def _is_fit(spec: MetricSpec, view: View) -> bool:
-    """Whether a reference has what the metric needs beside its picture."""
+    """True if a reference has what the metric needs beside its picture."""
     needs = {"mask": view.mask is not None, "prompt": bool(view.prompt), "rois": bool(view.rois)}
     return all(needs.get(need, True) for need in spec.needs)
 

@@ -1,4 +1,4 @@
-"""What is said of a trial, in a sentence: what it showed, and no more."""
+"""Sentences on a trial: what it showed, and no more."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def refused_words(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequenc
 
 
 def passed_words(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[SceneVerdict]) -> str:
-    """What a column passed, with the counts, and the band of clean views beside flat grey where they have scores."""
+    """The tests that a column passed, with the counts, and the band of clean views beside flat grey where they have scores."""
     passed = [one for one in verdicts if one.passed]
-    right, total = (sum(getattr(condition, name) for one in passed for condition in one.conditions if condition.key != "D")
-                    for name in ("right", "of"))  # fmt: skip
+    right, total = (
+        sum(getattr(condition, name) for one in passed for condition in one.conditions if condition.key != "D") for name in ("right", "of")
+    )
     kind = kind_of(spec, params)
     where = f"this scene's {ON[kind]}" if kind in (CROSS, FULL) and len(verdicts) == 1 else f"the {ON[kind]}"
     if kind in (CROSS, FULL) and len(verdicts) > 1:

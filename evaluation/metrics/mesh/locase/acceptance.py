@@ -1,4 +1,4 @@
-"""How far the score changes under what should hardly change it: the acceptance figures, measured, met or not."""
+"""The acceptance figures: changes of the score under what should hardly change it, measured, met or not."""
 
 from __future__ import annotations
 

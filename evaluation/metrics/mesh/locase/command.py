@@ -152,7 +152,7 @@ def _tried(options: argparse.Namespace, model: LoCaSE) -> dict[str, list[Sentenc
 
 
 def _data(options: argparse.Namespace, subjects: Sequence[Subject], base: Any) -> dict[str, Any]:
-    """What was trained on, in words."""
+    """The material of the training, in words."""
     counted = f"{len(subjects)} objects, {sum(len(subject.samples) for subject in subjects)} meshes"
     if options.stage == 2:
         told = {"scores": f"{options.scores.name}: {counted}, human scores from 1 to 5", "base": f"{base.name} (sha256 {base.sha256})"}
@@ -170,7 +170,7 @@ def _data(options: argparse.Namespace, subjects: Sequence[Subject], base: Any) -
 
 
 def _study(file: Path) -> dict[str, Any]:
-    """Which study the scores are of, where they lie in the folder that it exported."""
+    """The study that the scores are of, where they lie in the folder that it exported."""
     try:
         said = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

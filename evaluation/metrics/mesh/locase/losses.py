@@ -1,4 +1,4 @@
-"""What training lowers: the error, one minus Pearson's correlation, one minus Spearman's with soft ranks."""
+"""The loss: the error, one minus Pearson's correlation, one minus Spearman's with soft ranks."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _CLEAR = 0.02  # of the moment of the absolute values
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a reference and everything compared with it are looked at.
+    """The way in which a reference and everything compared with it are looked at.
 
     `radius` is the unit of length of patches and `cell` the side of the grid cells of which one point each is kept (0: the
     reference is so small that all are), both in mean radii of the reference. Where the eigenvalues of the first and second axis or

@@ -17,7 +17,7 @@ _LEAST = 64  # vertices that must fit
 
 
 def fits(weights: bytes) -> bool:
-    """Are these weights (safetensors) of this network, by the names and shapes of their tensors?"""
+    """True if these weights (safetensors) are of this network, by the names and shapes of their tensors."""
     given, wanted = load(weights), LoCaSE().state_dict()
     return {name: value.shape for name, value in given.items()} == {name: value.shape for name, value in wanted.items()}
 
@@ -36,7 +36,7 @@ def ready(weights: bytes) -> LoCaSE:
 
 
 def encoding(model: LoCaSE, points: Shape, how: Sampling, turn: np.ndarray | None = None) -> np.ndarray:
-    """What the encoder says of the points of a mesh that are looked at; see `encoded`."""
+    """The encoding of the points of a mesh that are looked at; see `encoded`."""
     return encoded(model, sampled(points, how), how, turn)
 
 

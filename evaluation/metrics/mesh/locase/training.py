@@ -28,7 +28,7 @@ Judging = Callable[[str, int], Callable[[], None]]  # of a phase's name and how 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train. Everything that changes the result is in here."""
+    """The settings of a training. Everything that changes the result is in here."""
 
     stage: int = 1
     seed: int = 0
@@ -75,7 +75,7 @@ def phases(subjects: Sequence[Subject], plan: Plan) -> list[Phase]:
 
 
 class Training(Phased[Phase]):
-    """Of the whole network, or of its adapters where there are weights to start from.
+    """Training of the whole network, or of its adapters where there are weights to start from.
 
     What is judged and exported is the running mean of the weights, so that a run may be stopped anywhere.
     """
@@ -142,7 +142,7 @@ class Training(Phased[Phase]):
             self.results[phase.name]["losses"][-1] *= per_epoch / taken
 
     def close(self, phase: Phase) -> dict[str, Any]:
-        """How a fold judges the objects it has not seen; the final weights are exported."""
+        """Judgement of a fold on the objects it has not seen; the final weights are exported."""
         self.model.load_state_dict(self.average.state_dict())
         self.model.merge()
         if not phase.unseen:

@@ -1,4 +1,4 @@
-"""How plausible each place of a render is among clean views of its scene, by features that are learnt from these views.
+"""Plausibility of each place of a render among clean views of its scene, by features that are learnt from these views.
 
 The definition is our own. The files, from pictures to score: `dictionary` and `backbone` (a picture's cells as features),
 `whitening` (so that a step aside is short in every direction), `features` (both, fitted on a scene), `plausibility` (from

@@ -13,7 +13,7 @@ SMALLEST = 1e-12
 
 
 def cells_by(features: str) -> Callable[[np.ndarray], np.ndarray]:
-    """What gives float32[h · w, 1024] of uint8[H, W, 3]: the unit vectors of PuzzleSim's three layers, read bilinearly at the
+    """The function that gives float32[h · w, 1024] of uint8[H, W, 3]: the unit vectors of PuzzleSim's three layers, read bilinearly at the
     cells' centres, made unit vectors again and multiplied by the root of the layer's weight. The squared distance of two
     is 2 (1 − the weighted cosine). WeightsError where the backbone's weights are not here.
     """

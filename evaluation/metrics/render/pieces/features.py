@@ -42,7 +42,7 @@ class Views(Sequence[np.ndarray]):
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """How pictures of a scene become whitened features, fitted on pictures of the scene.
+    """The way pictures of a scene become whitened features, fitted on pictures of the scene.
 
     `dictionary` is None where a backbone gives the features. `cells` gives the raw ones.
     """
@@ -61,7 +61,7 @@ class Features:
         return cls(dictionary, Whitening.fit(np.concatenate(raw), [views[place] for place in moved_from(len(views))], cells), cells), raw
 
     def arrays(self) -> Arrays:
-        """What `of_arrays` makes them of again."""
+        """The arrays that `of_arrays` makes them of again."""
         learnt = (self.dictionary.mean, self.dictionary.whitener, self.dictionary.atoms) if self.dictionary else ()
         it = self.whitening
         return (it.mean, it.deviation, it.matrix, np.array([it.step]), *learnt)
@@ -79,7 +79,7 @@ class Features:
 
 
 def cells_of(features: str, dictionary: Dictionary | None) -> Cells:
-    """What gives the raw features of a picture's cells. WeightsError where a backbone's weights are not here."""
+    """The function that gives the raw features of a picture's cells. WeightsError where a backbone's weights are not here."""
     if dictionary is not None:
         return dictionary.cells
     from evaluation.metrics.render.pieces.backbone import cells_by

@@ -48,11 +48,11 @@ class Scene:
 
     @cached_property
     def known(self) -> Known:
-        """What the clean views know of each other."""
+        """The knowledge that the clean views have of each other."""
         return self.clean.known()
 
     def plausible(self, pixels: np.ndarray, without: int | None = None) -> Plausible:
-        """What is said of the cells of uint8[H, W, 3] of any size, held against all views or all but one."""
+        """The judgement of the cells of uint8[H, W, 3] of any size, held against all views or all but one."""
         known = self.known if without is None else self.clean.known(without)
         return self.clean.plausible(self.features(resized(pixels, *self.size, "bilinear")), known, without)
 
@@ -144,7 +144,7 @@ def centres_inside(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def _found(pair: RenderPair, features: str, scene: Scene) -> Plausible:
-    """What is said of the render, once for all metrics of the pair."""
+    """The judgement of the render, once for all metrics of the pair."""
     return pair.once(("pieces", features), lambda: scene.plausible(pair.pred))
 
 

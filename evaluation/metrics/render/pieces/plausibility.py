@@ -23,7 +23,7 @@ BLOCK = 32 << 20  # bytes of products that are held at a time
 
 @dataclass(frozen=True, eq=False)
 class Plausible:
-    """What is said of the cells of one picture, each array float64[h · w] in the order of rows: ρ, s, u; and r int64, the clean cell
+    """The judgement of the cells of one picture, each array float64[h · w] in the order of rows: ρ, s, u; and r int64, the clean cell
     that each matched."""
 
     ratio: np.ndarray
@@ -74,11 +74,11 @@ class Clean:
 
     @cached_property
     def finder(self) -> Finder:
-        """What finds the cells nearest to others."""
+        """The finder of the cells nearest to others."""
         return Finder(self.places)
 
     def known(self, without: int | None = None) -> Known:
-        """What these views know of each other, all of them or all but one."""
+        """The knowledge that these views have of each other, all of them or all but one."""
         views, size = self.far.shape[:2]
         second = (self.match[..., 0] // size == without).astype(np.int64)[..., None] if without is not None else np.zeros((1, 1, 1), int)
         second = np.broadcast_to(second, (views, size, 1))
@@ -90,7 +90,7 @@ class Clean:
         return Known(far.reshape(-1), tolerance, np.sort(ratios, axis=None), ratios, match[kept])
 
     def plausible(self, cells: np.ndarray, known: Known, without: int | None = None) -> Plausible:
-        """What is said of a picture's cells float32[h · w, D], held against all views or all but one; `known` is of the same views."""
+        """The judgement of a picture's cells float32[h · w, D], held against all views or all but one; `known` is of the same views."""
         distance, cell = self.finder.nearest(cells)
         if without is not None:
             distance[:, without] = np.inf
@@ -101,7 +101,7 @@ class Clean:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What clean views know of each other: δ of every cell `far` float64[N · h · w], c `tolerance`, the clean ratios `ordered`
+    """Clean views' knowledge of each other: δ of every cell `far` float64[N · h · w], c `tolerance`, the clean ratios `ordered`
     float64, ascending, and as they lie, `ratios` float64[M, h · w] with their matches `match` int32[M, h · w]."""
 
     far: np.ndarray

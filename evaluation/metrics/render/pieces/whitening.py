@@ -53,7 +53,7 @@ class Whitening:
 
 
 def moved_from(count: int) -> range:
-    """Which of `count` clean views are moved: about eight of them."""
+    """The clean views, of `count`, that are moved: about eight of them."""
     return range(0, count, max(1, count // 8))
 
 
@@ -65,7 +65,7 @@ def _differences(pixels: np.ndarray, cells: Cells) -> list[np.ndarray]:
     original = cells(pixels).reshape(rows, columns, -1)
 
     def moved(picture: np.ndarray, top: int, left: int) -> np.ndarray:
-        """How the inner cells, without `top` rows and `left` columns on either side, differ from the original's, as [n, D]."""
+        """The differences of the inner cells, without `top` rows and `left` columns on either side, from the original's, as [n, D]."""
         difference = cells(picture).reshape(rows, columns, -1) - original
         return difference[top : rows - top, left : columns - left].reshape(-1, difference.shape[2])
 

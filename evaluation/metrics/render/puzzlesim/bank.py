@@ -30,7 +30,7 @@ class Screen:
 
     @classmethod
     def of(cls, features: Tensor, frame: Frame, kind: torch.dtype) -> Screen:
-        """Of unit vectors float32[R, C]."""
+        """A layer of unit vectors float32[R, C]."""
         seen, left_out = frame.seen(features)
         at = seen.shape[1]
         along = features @ frame.mean - frame.mean @ frame.mean
@@ -128,7 +128,7 @@ class Collector:
         self._sum += kept.sum(axis=0, dtype=np.float64)
 
     def layer(self, device: str) -> InFile:
-        """What was taken, as a layer that is read from the file."""
+        """The rows taken, as a layer that is read from the file."""
         self.file.flush()
         every = stride(self.rows)
         sample = torch.cat([read(self.file, 0, row, row + 1, self.channels) for row in range(0, self.rows, every)])

@@ -17,7 +17,7 @@ _CANCELLED = 4e-6  # by which a difference of squared lengths in float32 can be 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Where the features of a layer are looked at from: their mean m float32[C], and the orthonormal `axes` V float32[C, K] along
+    """The frame that the features of a layer are seen in: their mean m float32[C], and the orthonormal `axes` V float32[C, K] along
     which they differ most. Without axes every channel is kept as it is."""
 
     mean: Tensor
@@ -69,7 +69,7 @@ class Frame:
 
 
 def columns(kept: int) -> int:
-    """Of an operand with `kept` coordinates."""
+    """The size of an operand with `kept` coordinates."""
     return -(-(kept + EXTRA) // ALIGNED) * ALIGNED
 
 

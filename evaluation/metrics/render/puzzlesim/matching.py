@@ -101,7 +101,7 @@ def _sums_in_float32() -> Iterator[None]:
 
 @cache
 def wide(device: str) -> bool:
-    """Whether oneDNN multiplies float32 there. By itself torch asks MKL, which on other processors than Intel's leaves half of
+    """True if oneDNN multiplies float32 there. By itself torch asks MKL, which on other processors than Intel's leaves half of
     each AVX-512 register unused; on Intel's the two are as fast. The same processor always takes the same way."""
     return device == "cpu" and bool(torch.cpu.get_capabilities().get("avx512_f")) and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 

@@ -7,9 +7,21 @@ import numpy as np
 # From dark blue by grey to light yellow, after Cividis (Nuñez, Anderton, Renslow, 2018): people with a deficiency of colour
 # vision see much the same, and lightness alone tells the order.
 SCALE = np.array(
-    [(0, 34, 78), (11, 51, 112), (52, 68, 109), (80, 86, 108), (103, 103, 112), (124, 123, 120),
-     (147, 142, 120), (171, 162, 115), (197, 184, 104), (225, 207, 85), (254, 232, 56)], dtype=np.float64
-)  # fmt: skip
+    [
+        (0, 34, 78),
+        (11, 51, 112),
+        (52, 68, 109),
+        (80, 86, 108),
+        (103, 103, 112),
+        (124, 123, 120),
+        (147, 142, 120),
+        (171, 162, 115),
+        (197, 184, 104),
+        (225, 207, 85),
+        (254, 232, 56),
+    ],
+    dtype=np.float64,
+)
 LOW, HIGH = 0.6, 1.0  # similarities at the ends of the scale; below the lower one the metric counts a pixel as low
 
 

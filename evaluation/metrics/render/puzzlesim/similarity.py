@@ -25,7 +25,7 @@ _ON_CARD = 8  # images at a time
 
 @dataclass(frozen=True)
 class Budget:
-    """What a computation may hold in memory: `features` bytes of the reference (more lie in a temporary file), `limits` of the
+    """The memory that a computation may hold: `features` bytes of the reference (more lie in a temporary file), `limits` of the
     products. Neither changes a number by more than the rounding of sums."""
 
     features: int = 512 << 20
@@ -80,7 +80,7 @@ def scene(
 
 
 def weight(collectors: Sequence[Collector]) -> int:
-    """How many bytes the collected features take."""
+    """The bytes of the collected features."""
     return sum(one.rows * one.channels * FLOAT for one in collectors)
 
 

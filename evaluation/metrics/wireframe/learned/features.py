@@ -1,4 +1,4 @@
-"""What a network that was not trained for it sees in a canonical view: one vector of numbers. PURE."""
+"""Features of a canonical view, by networks that were not trained for it: one vector of numbers. PURE."""
 
 from __future__ import annotations
 

@@ -18,9 +18,7 @@ class Head(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
-            nn.LayerNorm(width), nn.Linear(width, HIDDEN), nn.GELU(), nn.Dropout(DROPOUT), nn.Linear(HIDDEN, 1)
-        )  # fmt: skip
+        self.layers = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, HIDDEN), nn.GELU(), nn.Dropout(DROPOUT), nn.Linear(HIDDEN, 1))
 
     def forward(self, x: Tensor) -> Tensor:
         return self.layers(x).squeeze(-1)
