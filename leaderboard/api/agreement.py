@@ -61,19 +61,19 @@ def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug):
 
 
 def _told(found: Agreement) -> dict:
-    slugs = [metric["slug"] for metric in found.metrics]
-    ways = [
+    slugs = [metric.slug for metric in found.metrics]
+    variants = [
         {
-            "kind": way.kind, "title": way.title, "moved": way.moved, "flipped": way.flipped, "tau": _number(way.tau),
-            "ranks": [{"id": found.entries[index]["id"], "rank": way.ranks[index]} for index in found.order],
+            "kind": variant.kind, "title": variant.title, "moved": variant.moved, "flipped": variant.flipped, "tau": _number(variant.tau),
+            "ranks": [{"id": found.entries[index].id, "rank": variant.ranks[index]} for index in found.order],
         }
-        for way in found.ways
+        for variant in found.variants
     ]  # fmt: skip
     return {
         "n": found.n, "incomplete": found.incomplete, "beyond": found.beyond, "metrics": slugs,
         "tau": [[_number(value) for value in row] for row in found.matrix.tau.tolist()],
         "rho": [[_number(value) for value in row] for row in found.matrix.rho.tolist()],
-        "groups": [[slugs[index] for index in group] for group in found.matrix.groups], "ways": ways, "problem": found.problem,
+        "groups": [[slugs[index] for index in group] for group in found.matrix.groups], "ways": variants, "problem": found.problem,
     }  # fmt: skip
 
 

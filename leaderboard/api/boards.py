@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -14,11 +13,11 @@ from pydantic import Field
 from evaluation.metrics import registry
 from evaluation.models import Score
 from leaderboard.boards import metric_evidence
-from leaderboard.boards.human_agreement import PeopleFound
-from leaderboard.boards.rows import interval
+from leaderboard.boards.build import finite_bounds
+from leaderboard.boards.payload import Board, ColumnHead, HumanAgreement, MetricColumn, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, snapshot_of
 from leaderboard.models import Snapshot
-from leaderboard.studies.summary import Ceiling, Figure
+from leaderboard.studies.summary import Figure, Record
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -80,39 +79,18 @@ class PeopleOut(Schema):
     )
 
 
-class StudyOut(Schema):
+class StudyOut(StudyFacts, StudyName):
     """The study that a ranking's agreement with people is of, as it stood when the ranking was made."""
 
-    slug: str
-    title: str
-    question: str
-    kind: str = Field(description="pairs or opinions.")
-    of: str = Field(description="votes, ratings or means (published ones, of which nothing else is known).")
-    made_up: bool
-    raters: int | None
-    judgements: int
-    questions: int = Field(description="Pairs of a sample that were judged; 0 of opinion scores.")
-    at: datetime
-    note: str
-    left_out: list[str] = Field(description="Entries that take no part in correlations.")
     withdrawn: int = Field(description="Judgements in these figures that raters have withdrawn since.")
     rules: int = Field(description="2: today's rules; 1: earlier ones, where `decided` is the share of equal answers, ties half.")
-    why: str = Field(description="What is missing for any figure; empty where nothing is.")
-    band: Ceiling | None = Field(description="How well any metric could do: another person (low) to the best possible (high).")
 
 
-class Column(Schema):
-    slug: str
-    key: str = Field(description="The service's metric; empty of an imported figure.")
-    title: str
-    params: dict[str, Any]
-    fingerprint: str = Field(description="Values of different fingerprints must not be compared.")
-    outdated: str = Field("", description="Why these are not the values of the metric's current version; empty where they are.")
-    higher_is_better: bool
-    unit: str
-    is_primary: bool
-    in_ranking: bool
+class Column(ColumnHead):
+    """A metric of a ranking."""
+
     weight: float
+    outdated: str = Field("", description="Why these are not the values of the metric's current version; empty where they are.")
     properties: PropertyCount
     people: PeopleOut | None = Field(None, description="Null where the ranking knows of no study, or it says nothing of this column.")
 
@@ -147,7 +125,7 @@ class CellOut(Schema):
     loose: bool = Field(False, description="Whether it is not told apart from the first entry of a higher bracket either.")
 
 
-class Row(Schema):
+class Row(PublicEntry):
     """One entry. Ranks are those of the whole board, wherever the piece begins."""
 
     rank: int | None = Field(description="Null: not ranked.")
@@ -155,22 +133,6 @@ class Row(Schema):
     ranks: tuple[int, int] | None = Field(description="Where it may truly stand by the board's rule: all entries at once, at 95 %.")
     group: int | None = Field(description="Its bracket, from 1.")
     loose: bool = Field(False, description="Whether a higher bracket may be its own.")
-    id: int
-    number: int
-    name: str
-    team: str
-    received_at: datetime
-    counted: bool
-    baseline: bool
-    verified: bool
-    late: bool
-    detail: str = Field("", description="What a table of imported figures says beside the name.")
-    state: str = Field(
-        description="hidden or disqualified, told to organizers only; waiting for re-evaluation, where it has no value yet in a column "
-        "whose metric has a newer version; else empty."
-    )
-    paper: str
-    code: str
     people: Figure | None = Field(
         None,
         description="What people found of it: how often they would pick it against the others, by its `n` answers, or its mean of `n` "
@@ -223,43 +185,45 @@ def _brief(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, 
 
 
 def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
-    content = snapshot.content
-    imported = content.get("imported") or {"source": "", "url": ""}
-    counts = metric_evidence.counts(metric["fingerprint"] for metric in content["metrics"])
-    found = PeopleFound.read(content.get("people"))
+    board = snapshot.board
+    counts = metric_evidence.counts(metric.fingerprint for metric in board.metrics)
     outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
     return _brief(request, snapshot, phase) | {
-        "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": content["challenge"]["made_up"],
-        "reference": content["reference"], "imported_from": imported["source"],
-        "imported_url": imported["url"], "rule": content["overall"]["rule"], "problem": content["overall"]["problem"],
-        "uncertainty": content.get("uncertainty", 1),
-        "frozen_at": content["frozen_at"], "study": _study(snapshot),
+        "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": board.challenge.made_up,
+        "reference": board.reference, "imported_from": board.imported.source if board.imported else "",
+        "imported_url": board.imported.url if board.imported else "", "rule": board.overall.rule, "problem": board.overall.problem,
+        "uncertainty": board.uncertainty, "frozen_at": board.frozen_at,
+        "study": _study(board.people, snapshot.withdrawn) if board.people else None,
         "columns": [
-            m | {"properties": counts[m["fingerprint"]], "people": _people(found, m["slug"]), "outdated": outdated.get(m["slug"], "")}
-            for m in content["metrics"]
+            Column(
+                **_part(ColumnHead, metric),
+                properties=PropertyCount.from_orm(counts[metric.fingerprint]),
+                people=_people(board.people, metric.slug) if board.people else None,
+                outdated=outdated.get(metric.slug, ""),
+            )
+            for metric in board.metrics
         ],
         "rows_url": rows,
     }  # fmt: skip
 
 
-def _study(snapshot: Snapshot) -> dict[str, Any] | None:
-    found = PeopleFound.read(snapshot.content.get("people"))
-    if found is None:
-        return None
-    names = ("kind", "of", "raters", "judgements", "questions", "at", "note", "left_out", "why", "band")
-    return (
-        {name: getattr(found, name) for name in names} | found.study.model_dump() | {"withdrawn": snapshot.withdrawn, "rules": found.people}
-    )
+def _part(record: type[Record], whole: Record) -> dict[str, Any]:
+    """The fields that a larger record shares with the one it is made from."""
+    return {name: getattr(whole, name) for name in record.model_fields}
 
 
-def _people(found: PeopleFound | None, slug: str) -> dict[str, Any] | None:
-    line = next((line for line in found.metrics if line.slug == slug), None) if found is not None else None
-    if found is None or line is None:
+def _study(found: HumanAgreement, withdrawn: int) -> StudyOut:
+    return StudyOut(**_part(StudyFacts, found), **_part(StudyName, found.study), withdrawn=withdrawn, rules=found.people)
+
+
+def _people(found: HumanAgreement, slug: str) -> PeopleOut | None:
+    line = next((line for line in found.metrics if line.slug == slug), None)
+    if line is None:
         return None
     known = {name: getattr(line, name) for name in ("damaged", "tier", "of_ceiling", "above_size", "groups", "trained")}
     decided = None if found.of == "means" or line.decided.value is None else line.decided
-    return known | {"decided": decided, "srocc": line.rho, "krocc": line.tau, "plcc": line.r}
+    return PeopleOut(**known, decided=decided, srocc=line.rho, krocc=line.tau, plcc=line.r)
 
 
 def board_place(request: HttpRequest, challenge: str, phase: str) -> PhasePlace:
@@ -300,50 +264,43 @@ def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Dig
 )
 def list_rows(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest, wanted: Query[RowQuery]):
     place = board_place(request, challenge, phase)
-    content = snapshot_of(place.phase, place.viewer, digest).content
-    columns = {metric["slug"]: metric for metric in content["metrics"]}
-    if wanted.sort is not None and wanted.sort not in columns:
+    board = snapshot_of(place.phase, place.viewer, digest).board
+    ranks = board.overall if wanted.sort is None else board.column(wanted.sort)
+    if ranks is None:
         raise Http404
-    order = (columns[wanted.sort] if wanted.sort is not None else content["overall"])["order"]
     start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
-    stop = min(start + wanted.limit, len(order))
-    rows = [_row(content, index) for index in order[start:stop]]
-    return {"items": rows, "next": next_address(request, encode_cursor(stop)) if stop < len(order) else None}
+    stop = min(start + wanted.limit, len(ranks.order))
+    rows = [_row(board, index) for index in ranks.order[start:stop]]
+    return {"items": rows, "next": next_address(request, encode_cursor(stop)) if stop < len(ranks.order) else None}
 
 
-def _row(content: dict, index: int) -> dict[str, Any]:
-    overall = content["overall"]
-    scores = {
-        metric["slug"]: {
-            "value": metric["value"][index], "ci": _whole(interval(metric, index)), "n": metric["n"][index],
-            "rank": metric["rank"][index], "ranks": _pair(metric, "rank_low", "rank_high", index), "group": metric["group"][index],
-            "loose": _loose(metric, index),
-        }
-        for metric in content["metrics"]
-    }  # fmt: skip
-    told = content.get("people")
-    if told:
-        ends = {name: told[name][index] for name in ("value", "low", "high")}
-        counts = told.get("n")  # not kept by rankings of before
-        why = told.get("why", "") if ends["low"] is None else ""
-        people = ends | {"n": counts[index] if counts else 0, "why": why} if ends["value"] is not None else None
-    else:
-        people = None
-    standing = {"rank": overall["rank"][index], "value": overall["value"][index], "group": overall["group"][index]}
-    standing |= {"loose": _loose(overall, index)}
-    ranks = _pair(overall, "rank_low", "rank_high", index)
-    return content["entries"][index] | standing | {"ranks": ranks, "scores": scores, "people": people}
+def _row(board: Board, index: int) -> Row:
+    people = board.people
+    return Row(
+        **_part(PublicEntry, board.entries[index]),
+        **_standing(board.overall, index),
+        value=board.overall.value[index],
+        scores={metric.slug: _cell(metric, index) for metric in board.metrics},
+        people=_figure(people, index) if people is not None and people.value[index] is not None else None,
+    )
 
 
-def _loose(column: dict, index: int) -> bool:
-    return "loose" in column and column["loose"][index]
+def _figure(people: HumanAgreement, index: int) -> Figure:
+    value, low, high = people.value[index], people.low[index], people.high[index]
+    return Figure(value=value, low=low, high=high, n=people.n[index], why=people.why if low is None else "")
 
 
-def _pair(column: dict, low: str, high: str, index: int) -> tuple | None:
-    return _whole((column[low][index], column[high][index]))
+def _cell(metric: MetricColumn, index: int) -> CellOut:
+    return CellOut(**_standing(metric, index), value=metric.value[index], ci=_both(metric.interval(index)), n=metric.n[index])
 
 
-def _whole(ends: tuple) -> tuple | None:
+def _standing(ranks: Ranks, index: int) -> dict[str, Any]:
+    both = _both((ranks.rank_low[index], ranks.rank_high[index]))
+    loose = bool(ranks.loose) and ranks.loose[index]
+    return {"rank": ranks.rank[index], "ranks": both, "group": ranks.group[index], "loose": loose}
+
+
+def _both(ends: tuple) -> tuple | None:
     return None if None in ends else ends
 
 
@@ -376,6 +333,6 @@ def _metrics(specs: list[registry.MetricSpec]) -> list[dict[str, Any]]:
         cost = metric_evidence.cost_of(fingerprint, here.get(fingerprint))
         fields = {name: getattr(spec, name) for name in MetricOut.model_fields if hasattr(spec, name)}
         fields["weights"] = " + ".join(network for network, _ in spec.networks) or None
-        fields["bounds"] = tuple(None if bound is None or math.isinf(bound) else bound for bound in spec.bounds)  # JSON has no infinity
+        fields["bounds"] = finite_bounds(spec)
         rows.append(fields | {"fingerprint": fingerprint, "properties": counts[fingerprint], "cost_ms": cost and cost.ms})
     return rows

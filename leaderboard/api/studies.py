@@ -16,7 +16,7 @@ from leaderboard.api.boards import board_place
 from leaderboard.lookup import study_of
 from leaderboard.models import Study
 from leaderboard.studies.summary import Summary
-from leaderboard.views.studies import barred_from, withheld_labels
+from leaderboard.views.studies import hidden_from, hidden_labels
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
 
@@ -95,6 +95,6 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug):
     row = study_of(place.phase, place.viewer.organizes, slug=study)
     done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
     organizes = place.viewer.organizes
-    withheld = withheld_labels(row, barred_from(place.phase, organizes))
-    analyses = {name: done[name].without(withheld).numbered(organizes) for name in row.in_order(done)}
+    hidden = hidden_labels(row, hidden_from(place.phase, organizes))
+    analyses = {name: done[name].without(hidden).numbered(organizes) for name in row.in_order(done)}
     return _brief(request, row, place.phase, row.withdrawn()) | {"analyses": analyses}

@@ -1,9 +1,6 @@
-"""A phase's ranking as one plain value: what a snapshot keeps and every page and export reads.
+"""A phase's ranking as it stands now.
 
-`build` asks the database a fixed number of questions (entries, scores in bundles) and leaves all
-arithmetic to `leaderboard.stats`. The payload is JSON: entries in the order they were received,
-and per metric and for the overall rank one list per figure, in the same order. A list of floats
-holds None where there is no value. Nothing per item, and nothing of the reference, is in it.
+`build` asks the database a fixed number of questions (entries, scores in bundles) and leaves all arithmetic to `leaderboard.stats`.
 """
 
 from __future__ import annotations
@@ -18,22 +15,33 @@ import numpy as np
 from django.db.models import Count, Prefetch
 from django.utils import timezone
 
+from evaluation.metrics.spec import MetricSpec
 from evaluation.models import EvaluationBatch, Score, Trial
 from evaluation.models.trial import Standing
 from evaluation.networks.gate import design as gate
 from evaluation.result_tables import spec_of
 from leaderboard.boards import certainty, human_agreement
+from leaderboard.boards.payload import (
+    FORMAT,
+    RULE,
+    Board,
+    BoardEntry,
+    ChallengeName,
+    ColumnTrial,
+    ImportedFrom,
+    MetricColumn,
+    Overall,
+    Pairs,
+    PhaseRules,
+)
 from leaderboard.boards.rows import WAITING
 from leaderboard.stats import ranking, uncertainty
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.overall import overall_brackets
-from leaderboard.studies.summary import HIDDEN_NAME
 from submissions.models import Phase, Submission
 from submissions.models.status import RANKED
 from submissions.visibility import on_board
 
-FORMAT = 1
-RULE = 2  # of intervals, brackets and rank intervals; rankings without one are by percentile bootstrap
 PUBLIC, ORGANIZERS = "public", "organizers"
 ASKED = 50  # entries that are looked through for what clean views score
 LEADERS = 3  # entries whose share of halves of the groups led is kept
@@ -58,32 +66,42 @@ class Row:
     @property
     def shown_as(self) -> str:
         """Why it does not count, in one word; empty where it does."""
-        it = self.submission
-        if it.disqualified_at:
+        if self.submission.disqualified_at:
             return "disqualified"
-        if it.hidden_at:
+        if self.submission.hidden_at:
             return "hidden"
         if self.waits:
             return WAITING
-        return "baseline" if it.is_baseline else ""
+        return "baseline" if self.submission.is_baseline else ""
 
     @property
     def takes_part(self) -> bool:
         """Whether it is one of the entries of a team that the board stands for."""
         return self.shown_as == "" or (self.shown_as == WAITING and not self.submission.is_baseline)
 
-    def to_dict(self) -> dict[str, Any]:
-        it = self.submission
-        waiting = {"waiting": list(self.waiting)} if self.waiting else {}
-        return {
-            "id": it.pk, "number": it.number, "name": it.method_name, "team": it.team.name, "team_id": it.team_id,
-            "received_at": self.received.isoformat(), "counted": self.counted, "baseline": it.is_baseline,
-            "verified": it.is_verified, "paper": it.paper_url, "code": it.code_url,
-            "state": self.shown_as if self.shown_as != "baseline" else "", "late": self.late,
-            "detail": self.detail,
-            "reason": it.disqualified_reason if it.disqualified_at else it.hidden_reason if it.hidden_at else "",
-            **waiting,
-        }  # fmt: skip
+    @property
+    def entry(self) -> BoardEntry:
+        """The row as the board keeps it."""
+        submission = self.submission
+        hidden = submission.hidden_reason if submission.hidden_at else ""
+        return BoardEntry(
+            id=submission.pk,
+            number=submission.number,
+            name=submission.method_name,
+            team=submission.team.name,
+            team_id=submission.team_id,
+            received_at=self.received,
+            counted=self.counted,
+            baseline=submission.is_baseline,
+            verified=submission.is_verified,
+            paper=submission.paper_url,
+            code=submission.code_url,
+            state=self.shown_as if self.shown_as != "baseline" else "",
+            late=self.late,
+            detail=self.detail,
+            reason=submission.disqualified_reason if submission.disqualified_at else hidden,
+            waiting=list(self.waiting) or None,
+        )
 
 
 @dataclass
@@ -110,7 +128,7 @@ class Values:
         return Values(value, [int(k) if one is not None else 0 for k, one in zip(n, value, strict=True)], vectors)
 
 
-def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str, Any] | None:
+def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | None:
     """The board of `phase` for an audience ("public" or "organizers") as it stands at `now`; None
     while the phase has nothing to be scored against."""
     batch = EvaluationBatch.current(phase)
@@ -118,8 +136,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         return None
     standings = Trial.standings(batch)
     columns = ranking_columns(batch.metrics, standings)
-    # The title of the primary metric, where that may not rank.
-    barred = next((m["title"] for m in batch.metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks), "")
+    shown_only = [m["title"] for m in batch.metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks]
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
     primary = primary_slug(columns)
     rows = _chosen_rows(phase, batch, eligible, primary)
@@ -131,40 +148,40 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> dict[str,
         if standing is not None and standing.scenes is not None:
             values = values.of_scenes(batch, standing.scenes)
         matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level)
-        metrics.append(_metric(metric, values, matrices[metric["slug"]], counted, standing))
+        column = _metric(metric, values, matrices[metric["slug"]], counted, standing)
         if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
-            metrics[-1]["clean"] = _clean_bands(batch, metric["slug"], standing)
+            column = column.model_copy(update={"clean": _clean_bands(batch, metric["slug"], standing)})
+        metrics.append(column)
     participants = [row for row in eligible if row.takes_part]
-    shown = [row.to_dict() for row in rows]
+    entries = [row.entry for row in rows]
+    fingerprints = {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
     unit = certainty.Unit.of(batch.groups, phase.challenge)
-    return {
-        "format": FORMAT,
-        "uncertainty": RULE,
-        "audience": audience,
-        "batch": batch.pk,
-        "challenge": {"slug": phase.challenge.slug, "title": phase.challenge.title, "made_up": phase.challenge.made_up},
-        "phase": {
-            "slug": phase.slug,
-            "title": phase.title,
-            "entries": Phase.Entries.ALL if batch.is_imported else phase.entries,
-            "rule": phase.ranking,
-        },
-        "reference": batch.version,
-        "imported": {"source": phase.results_source, "url": phase.results_url} if batch.is_imported else None,
-        "frozen_at": _frozen_at(phase, audience, now),
-        "n_teams": len({row.submission.team_id for row in participants}),
-        "n_entries": len(participants),
-        "n_items": len(batch.item_ids),
-        "resampled": unit.noun,
-        "n_resampled": unit.n,
-        "inner": unit.inner,
-        "people": human_agreement.found_by_people(
-            phase, audience == PUBLIC, shown, {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
+    return Board(
+        format=FORMAT,
+        uncertainty=RULE,
+        audience=audience,
+        batch=batch.pk,
+        challenge=ChallengeName(slug=phase.challenge.slug, title=phase.challenge.title, made_up=phase.challenge.made_up),
+        phase=PhaseRules(
+            slug=phase.slug,
+            title=phase.title,
+            entries=Phase.Entries.ALL if batch.is_imported else phase.entries,
+            rule=phase.ranking,
         ),
-        "entries": shown,
-        "metrics": metrics,
-        "overall": _overall(phase.ranking, primary, metrics, matrices, counted, barred),
-    }
+        reference=batch.version,
+        imported=ImportedFrom(source=phase.results_source, url=phase.results_url) if batch.is_imported else None,
+        frozen_at=phase.frozen_since(now) if audience == PUBLIC else None,
+        n_teams=len({row.submission.team_id for row in participants}),
+        n_entries=len(participants),
+        n_items=len(batch.item_ids),
+        resampled=unit.noun,
+        n_resampled=unit.n,
+        inner=unit.inner,
+        people=human_agreement.of_phase(phase, audience == PUBLIC, entries, fingerprints),
+        entries=entries,
+        metrics=metrics,
+        overall=_overall(phase.ranking, primary, metrics, matrices, counted, "".join(shown_only)),
+    )
 
 
 def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
@@ -190,11 +207,6 @@ def primary_slug(metrics: Sequence[dict]) -> str | None:
 
 
 # --- which entries -------------------------------------------------------------------------
-
-
-def _frozen_at(phase: Phase, audience: str, now: datetime | None) -> str | None:
-    frozen = phase.frozen_since(now)
-    return frozen.isoformat() if frozen and audience == PUBLIC else None
 
 
 def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audience: str, now: datetime) -> Iterator[Row]:
@@ -292,15 +304,15 @@ def _clean_bands(batch: EvaluationBatch, slug: str, standing: Standing) -> list[
         found = score.clean_bands(batch.groups) | found
         if found.keys() >= set(scenes):
             break
-    return [(scene, *(round(end, 4) for end in found[scene])) for scene in scenes if scene in found]
+    bands = [(scene, found[scene]) for scene in scenes if scene in found]
+    return [(scene, round(mean, 4), round(least, 4), round(greatest, 4)) for scene, (mean, least, greatest) in bands]
 
 
 # --- figures -------------------------------------------------------------------------------
 
 
-def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None) -> dict[str, Any]:
-    """One column of the board. Ranks, their intervals and brackets (`group`) are of counted entries only; a column that may not
-    rank (`standing`) has values alone."""
+def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool], standing: Standing | None) -> MetricColumn:
+    """One column of the board; one that may not rank (`standing`) has values alone."""
     spec = spec_of(metric)
     higher = spec.higher_is_better
     ranks = standing is None or standing.ranks
@@ -312,64 +324,113 @@ def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool
     board = uncertainty.brackets(matrix, higher, ranked)
     takes_part = np.array([rank is not None for rank in board.rank], dtype=bool)
     shares = uncertainty.leads(np.where(takes_part[:, None], matrix, math.nan), higher)
-    return {
-        "slug": metric["slug"], "key": metric["key"], "title": metric["title"], "fingerprint": metric["fingerprint"],
-        "params": metric["params"], "higher_is_better": higher, "unit": spec.unit, "is_primary": metric["is_primary"],
-        "in_ranking": metric["in_ranking"], "weight": metric["weight"],
-        "bounds": [end if end is not None and math.isfinite(end) else None for end in spec.bounds],
-        "scale": scale(values.value, low, high, spec.bounds),
-        "decimals": metric["imported"]["decimals"] if "imported" in metric else None,
-        "value": values.value, "ci_low": low, "ci_high": high, "n": values.n,
-        "rank": list(board.rank), "rank_low": _ends(board.rank_interval, 0), "rank_high": _ends(board.rank_interval, 1),
-        "group": list(board.bracket), "loose": list(board.loose),
-        "untested": _untested(board.bracket, board.rank, board.order, uncertainty.FIRST),
-        "pairs": {"tested": list(board.tested), "p": [row[place + 1 :].tolist() for place, row in enumerate(board.p_tested)]},
-        "leads": [[i, round(float(shares[i]), 4)] for i in board.order[:LEADERS] if shares[i] > 0],
-        "order": ranking.order(values.value, higher),
-        **({"trial": asdict(standing)} if standing is not None else {}),
-    }  # fmt: skip
+    return column_of(
+        metric,
+        scale=scale(values.value, low, high, spec.bounds),
+        value=values.value,
+        ci_low=low,
+        ci_high=high,
+        n=values.n,
+        rank=list(board.rank),
+        rank_low=_ends(board.rank_interval, 0),
+        rank_high=_ends(board.rank_interval, 1),
+        group=list(board.bracket),
+        loose=list(board.loose),
+        untested=_untested(board.bracket, board.rank, board.order, uncertainty.FIRST),
+        pairs=Pairs(tested=list(board.tested), p=[row[place + 1 :].tolist() for place, row in enumerate(board.p_tested)]),
+        leads=[(i, round(float(shares[i]), 4)) for i in board.order[:LEADERS] if shares[i] > 0],
+        order=ranking.order(values.value, higher),
+        trial=ColumnTrial(**asdict(standing)) if standing is not None else None,
+    )
+
+
+def column_of(metric: Mapping[str, Any], **figures: Any) -> MetricColumn:
+    """A column of a batch with the figures of a board, or of one entry."""
+    spec = spec_of(metric)
+    return MetricColumn(
+        slug=metric["slug"],
+        key=metric["key"],
+        title=metric["title"],
+        fingerprint=metric["fingerprint"],
+        params=metric["params"],
+        higher_is_better=spec.higher_is_better,
+        unit=spec.unit,
+        is_primary=metric["is_primary"],
+        in_ranking=metric["in_ranking"],
+        weight=metric["weight"],
+        bounds=finite_bounds(spec),
+        decimals=metric["imported"]["decimals"] if "imported" in metric else None,
+        **figures,
+    )
+
+
+def finite_bounds(spec: MetricSpec) -> tuple[float | None, float | None]:
+    """A metric's bounds as JSON holds them, which has no infinity."""
+    low, high = (end if end is not None and math.isfinite(end) else None for end in spec.bounds)
+    return low, high
 
 
 def _overall(
-    rule: str, primary: str | None, metrics: list[dict], matrices: dict[str, np.ndarray], counted: list[bool], barred: str = ""
-) -> dict[str, Any]:
-    """The organizer's rule over the metrics that take part. `problem` says why there is no rank; `fixed` names the metrics without
-    values per item, whose order is taken as it stands. `barred` is the primary metric, where that may not rank."""
-    used = [m for m in metrics if m["in_ranking"] or (rule == "primary" and m["slug"] == primary)]
+    rule: str, primary: str | None, metrics: list[MetricColumn], matrices: dict[str, np.ndarray], counted: list[bool], shown_only: str = ""
+) -> Overall:
+    """The organizer's rule over the columns that take part. `shown_only` is the title of the primary metric, where that may not rank."""
+    used = [m for m in metrics if m.in_ranking or (rule == "primary" and m.slug == primary)]
     if rule == "primary":
-        used = [m for m in used if m["slug"] == primary and not barred]
-    columns = [ranking.Column(m["slug"], m["value"], m["higher_is_better"], m["weight"], m["slug"] == primary) for m in used]
+        used = [m for m in used if m.slug == primary and not shown_only]
+    columns = [ranking.Column(m.slug, m.value, m.higher_is_better, m.weight, m.slug == primary) for m in used]
     n = len(counted)
-    nothing: list[None] = [None] * n
-    result: dict[str, Any] = {"rule": rule, "metrics": [m["slug"] for m in used], "problem": "", "fixed": []}
-    result |= {"rank_low": nothing, "rank_high": nothing, "group": nothing, "loose": [False] * n, "untested": [""] * n}
+    nothing: list[Any] = [None] * n
+    result = Overall(
+        rule=rule,
+        metrics=[m.slug for m in used],
+        problem="",
+        rank_low=nothing,
+        rank_high=nothing,
+        group=nothing,
+        loose=[False] * n,
+        untested=[""] * n,
+        higher_is_better=False,
+        rank=nothing,
+        value=nothing,
+        explanation=[""] * n,
+        order=list(range(n)),
+    )
     try:
-        if barred and rule == "primary":
-            raise ValueError(f"{barred}, which decides the order here, is shown and not ranked; the organizers can choose another metric.")
+        if shown_only and rule == "primary":
+            sentence = "{}, which decides the order here, is shown and not ranked; the organizers can choose another metric."
+            raise ValueError(sentence.format(shown_only))
         places = ranking.overall(rule, columns, counted)
     except ValueError as error:
-        return result | {
-            "problem": str(error), "higher_is_better": False, "rank": nothing, "value": nothing, "explanation": [""] * n,
-            "order": list(range(n)),
-        }  # fmt: skip
+        return result.model_copy(update={"problem": str(error)})
     higher = ranking.overall_higher_is_better(rule, columns)
     ranks, values = [place.rank for place in places], [place.value for place in places]
     order = ranking.order(values, higher)
-    fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m["slug"]][counted]).all()]
+    fixed = [index for index, m in enumerate(used) if np.isnan(matrices[m.slug][counted]).all()]
+    brackets: dict[str, object] = {}
     if rule == "primary":
-        result |= {name: used[0][name] for name in ("rank_low", "rank_high", "group", "loose", "untested")}
+        brackets = {name: getattr(used[0], name) for name in ("rank_low", "rank_high", "group", "loose", "untested")}
     elif len(fixed) < len(used):
-        scores = [[value if part else None for value, part in zip(m["value"], counted, strict=True)] for m in used]
-        samples, weights = np.stack([matrices[m["slug"]] for m in used]), [m["weight"] for m in used]
-        found = overall_brackets(rule, samples, [m["higher_is_better"] for m in used], weights, fixed, scores)
-        result |= {
-            "rank_low": _ends(found.rank_interval, 0), "rank_high": _ends(found.rank_interval, 1), "group": list(found.bracket),
-            "loose": list(found.loose), "untested": _untested(found.bracket, ranks, order, OVERALL_FIRST),
-            "fixed": [used[index]["slug"] for index in fixed],
-        }  # fmt: skip
-    return result | {
-        "higher_is_better": higher, "rank": ranks, "value": values, "explanation": [place.explanation for place in places], "order": order,
-    }  # fmt: skip
+        scores = [[value if part else None for value, part in zip(m.value, counted, strict=True)] for m in used]
+        samples, weights = np.stack([matrices[m.slug] for m in used]), [m.weight for m in used]
+        found = overall_brackets(rule, samples, [m.higher_is_better for m in used], weights, fixed, scores)
+        brackets = {
+            "rank_low": _ends(found.rank_interval, 0),
+            "rank_high": _ends(found.rank_interval, 1),
+            "group": list(found.bracket),
+            "loose": list(found.loose),
+            "untested": _untested(found.bracket, ranks, order, OVERALL_FIRST),
+            "fixed": [used[index].slug for index in fixed],
+        }
+    return result.model_copy(
+        update={
+            **brackets,
+            "higher_is_better": higher,
+            "rank": ranks,
+            "value": values,
+            "explanation": [place.explanation for place in places],
+            "order": order,
+        }
+    )
 
 
 def _or_none(values: np.ndarray) -> list[float | None]:
@@ -392,93 +453,36 @@ def _untested(brackets: Sequence[int | None], ranks: Sequence[int | None], order
 
 def scale(
     values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None], bounds: tuple[float, float | None]
-) -> list[float]:
-    """[low, high] of the line that all of a column's intervals are drawn on: everything the column
+) -> tuple[float, float]:
+    """(low, high) of the line that all of a column's intervals are drawn on: everything the column
     holds, except values so far out that they would press the others together."""
     ends = [v for v in (*values, *lows, *highs) if v is not None and math.isfinite(v)]
     if not ends:
-        return [max(bounds[0], 0.0), 1.0 if bounds[1] is None else bounds[1]]
+        return max(bounds[0], 0.0), 1.0 if bounds[1] is None else bounds[1]
     first, third = (float(q) for q in np.quantile(ends, (0.25, 0.75)))
     reach = 3 * (third - first)
     kept = [v for v in ends if first - reach <= v <= third + reach] or ends
     low, high = min(kept), max(kept)
     margin = 0.08 * (high - low) or 0.5 * abs(high) or 0.5
     low, high = low - margin, high + margin
-    return [max(low, bounds[0]), high if bounds[1] is None else min(high, bounds[1])]
+    return max(low, bounds[0]), high if bounds[1] is None else min(high, bounds[1])
 
 
-def pair_p(column: dict[str, Any], a: int, b: int) -> float | None:
-    """p of two entries of a payload's column, by their places in it, among all pairs of the board; None where they are not tested."""
-    tested = column.get("pairs", {}).get("tested", [])
-    if a not in tested or b not in tested or a == b:
+def alone(board: Board, column: MetricColumn, index: int) -> tuple[int, int] | None:
+    """Between which ranks of a column one entry may stand, looked at for its own sake; from the scores it was made of."""
+    if column.pairs is None or index not in column.pairs.tested:
         return None
-    first, second = sorted((tested.index(a), tested.index(b)))
-    return column["pairs"]["p"][first][second - first - 1]
-
-
-def alone(content: dict[str, Any], column: dict[str, Any], index: int) -> tuple[int, int] | None:
-    """Between which ranks of a payload's column one entry may stand, looked at for its own sake; from the scores it was made of."""
-    if index not in column.get("pairs", {}).get("tested", []):
-        return None
-    batch = EvaluationBatch.objects.select_related("reference", "results").get(pk=content["batch"])
+    batch = EvaluationBatch.objects.select_related("reference", "results").get(pk=board.batch)
     items = batch.item_ids
-    vectors = np.full((len(content["entries"]), len(items)), math.nan)
-    place = {entry["id"]: n for n, entry in enumerate(content["entries"])}
-    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=column["slug"]).order_by()
+    vectors = np.full((len(board.entries), len(items)), math.nan)
+    place = {entry.id: n for n, entry in enumerate(board.entries)}
+    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=column.slug).order_by()
     for submission, vector in scores.values_list("evaluation__submission_id", "vector").iterator():
         if submission in place and vector and len(vector) == len(items) * 8:
             vectors[place[submission]] = np.frombuffer(vector, dtype=np.float64)
-    metric = next(metric for metric in batch.metrics if metric["slug"] == column["slug"])
-    ranked = [value if rank is not None else None for value, rank in zip(column["value"], column["rank"], strict=True)]
-    return uncertainty.alone(
-        uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level), index, column["higher_is_better"], ranked
-    )
+    metric = next(metric for metric in batch.metrics if metric["slug"] == column.slug)
+    ranked = [value if rank is not None else None for value, rank in zip(column.value, column.rank, strict=True)]
+    return uncertainty.alone(uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level), index, column.higher_is_better, ranked)
 
 
 # --- old rankings --------------------------------------------------------------------------
-
-WITHHELD_NAME = HIDDEN_NAME
-_FIGURES = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "group")
-
-
-def withheld(content: dict[str, Any], ids: frozenset[int]) -> dict[str, Any]:
-    """A copy of a payload in which the entries `ids` keep their places and nothing else: no name, no
-    team, no links, no values. What was decided about them later holds for old rankings too."""
-    at = [index for index, entry in enumerate(content["entries"]) if entry["id"] in ids]
-    if not at:
-        return content
-    entries = list(content["entries"])
-    for index in at:
-        entries[index] = entries[index] | {
-            "name": WITHHELD_NAME, "team": "", "team_id": 0, "paper": "", "code": "", "verified": False, "reason": "",
-        }  # fmt: skip
-    metrics = [_blanked(metric, at) | {"n": _with(metric["n"], at, 0)} for metric in content["metrics"]]
-    overall = _blanked(content["overall"], at)
-    overall["explanation"] = _with(overall["explanation"], at, "")
-    told = human_agreement.withheld(content["people"], at, ids) if content.get("people") else None
-    if told:
-        names = {content["entries"][index]["name"] for index in at}
-        told["left_out"] = [name for name in told.get("left_out", []) if name not in names]
-    return content | {"entries": entries, "metrics": metrics, "overall": overall, "people": told}
-
-
-def _blanked(column: dict[str, Any], at: list[int]) -> dict[str, Any]:
-    """A column without what is said of the entries `at`; rankings by the rule of before have fewer lists."""
-    found = column | {name: _with(column[name], at, None) for name in _FIGURES if name in column}
-    if "loose" in column:
-        found |= {"loose": _with(column["loose"], at, False), "untested": _with(column["untested"], at, "")}
-    if "pairs" in column:
-        tested = column["pairs"]["tested"]
-        p = [
-            [None if one in at or other in at else value for other, value in zip(tested[place + 1 :], row, strict=True)]
-            for place, (one, row) in enumerate(zip(tested, column["pairs"]["p"], strict=True))
-        ]
-        found |= {"pairs": {"tested": tested, "p": p}, "leads": [lead for lead in column["leads"] if lead[0] not in at]}
-    return found
-
-
-def _with(values: list, at: list[int], instead: object) -> list:
-    found = list(values)
-    for index in at:
-        found[index] = instead
-    return found

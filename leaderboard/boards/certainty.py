@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, LEAST, Interval
+
+if TYPE_CHECKING:
+    from leaderboard.boards.payload import Board, BoardEntry, Ranks
 
 RARE = 24  # units below which a failure that one in seven shows may be in none of them
 NOUN = "item"
@@ -69,10 +72,9 @@ class Unit:
         return cls(len(groups), nouns.item_noun) if n in (1, len(groups)) else cls(n, nouns.unit_noun, nouns.item_noun)
 
     @classmethod
-    def of_board(cls, content: Mapping[str, Any]) -> Self:
+    def of_board(cls, board: Board) -> Self:
         """That of a ranking, in the nouns that it was made with."""
-        noun = content["resampled"]
-        return cls(content.get("n_resampled", content["n_items"]), noun, content.get("inner", "" if noun == NOUN else NOUN))
+        return cls(board.n_resampled, board.resampled, board.inner)
 
 
 def few(n: int, unit: Unit) -> str:
@@ -95,41 +97,43 @@ def board_pair(p: float | None) -> str:
     return "" if p is None else SENTENCES["board_pair"].format(p=p_words(p), verdict="told apart" if p <= ALPHA else "not told apart")
 
 
-def before(content: Mapping[str, Any]) -> str:
+def before(board: Board) -> str:
     """The rule that a ranking of before was made by; empty of one made by that of now, and of imported figures, which have neither."""
-    if content.get("uncertainty") or content.get("imported"):
+    if board.uncertainty > 1 or board.imported:
         return ""
-    unit = Unit.of_board(content)
+    unit = Unit.of_board(board)
     return SENTENCES["before"].format(n=unit.n, items=plural(unit.noun, unit.n))
 
 
-def foot(content: Mapping[str, Any], standing: Mapping[str, Any]) -> list[str]:
+def foot(board: Board, standing: Ranks) -> list[str]:
     """What stands under a board of now whose first column shows the ranks of `standing`, a metric or the overall order."""
-    if not content.get("uncertainty") or content.get("imported"):
+    if board.uncertainty == 1 or board.imported:
         return []
-    unit = Unit.of_board(content)
+    unit = Unit.of_board(board)
     names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun)}
     if unit.n < LEAST:
         return [few(unit.n, unit)]
-    by_rule = standing is content["overall"] and standing["rule"] != "primary"
+    by_rule = standing is board.overall and board.overall.rule != "primary"
     keys = ["pm", *(["rare"] if unit.n < RARE else [])]
-    if any(standing["group"]):
-        keys += ["overall" if by_rule else "bracket", "claim", *(["loose"] if any(standing["loose"]) else []), "ranks"]
-    keys += ["first"] if "first" in standing.get("untested", ()) else []
+    if any(standing.group):
+        keys += ["overall" if by_rule else "bracket", "claim", *(["loose"] if any(standing.loose) else []), "ranks"]
+    keys += ["first"] if "first" in standing.untested else []
     found = [SENTENCES[key].format(**names, most=OVERALL_FIRST if by_rule else FIRST) for key in keys]
-    titles = {metric["slug"]: metric["title"] for metric in content["metrics"]}
-    return found + [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in standing.get("fixed", ())]
+    titles = {metric.slug: metric.title for metric in board.metrics}
+    fixed = board.overall.fixed if standing is board.overall else []
+    return found + [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
 
 
-def leads(content: Mapping[str, Any], standing: Mapping[str, Any]) -> tuple[str, list[tuple[dict[str, Any], str, int]]]:
+def leads(board: Board, standing: Ranks) -> tuple[str, list[tuple[BoardEntry, str, int]]]:
     """(title of a metric, its first entries, each with the sentence on how often it leads and the percentage in it): of the metric
     that the board is ranked by, or else its primary one. Without entries where none is known."""
-    metric = standing if "leads" in standing else next((m for m in content["metrics"] if m["is_primary"]), None)
-    if metric is None or not metric.get("leads"):
+    sorted_by = next((metric for metric in board.metrics if metric is standing and metric.leads is not None), None)
+    metric = sorted_by or board.primary
+    if metric is None or not metric.leads:
         return "", []
-    items = plural(content["resampled"])
-    shares = [(content["entries"][index], round(100 * share)) for index, share in metric["leads"]]
-    return metric["title"], [(entry, SENTENCES["leads"].format(x=x, items=items), x) for entry, x in shares]
+    items = plural(board.resampled)
+    shares = [(board.entries[index], round(100 * share)) for index, share in metric.leads]
+    return metric.title, [(entry, SENTENCES["leads"].format(x=x, items=items), x) for entry, x in shares]
 
 
 def alone(own: Interval, low: int, high: int) -> str:
@@ -137,12 +141,12 @@ def alone(own: Interval, low: int, high: int) -> str:
     return SENTENCES["alone"].format(a=own[0], b=own[1], c=low, d=high)
 
 
-def untested(content: Mapping[str, Any], standing: Mapping[str, Any], index: int) -> str:
+def untested(board: Board, standing: Ranks, index: int) -> str:
     """Why an entry has no rank interval where others have one; empty where it has, or none has."""
-    key = standing["untested"][index] if "untested" in standing else ""
-    by_rule = standing is content["overall"] and standing["rule"] != "primary"
+    key = standing.untested[index] if standing.untested else ""
+    by_rule = standing is board.overall and board.overall.rule != "primary"
     most = OVERALL_FIRST if by_rule else FIRST
-    return SENTENCES[key].format(items=plural(content["resampled"]), most=most) if key else ""
+    return SENTENCES[key].format(items=plural(board.resampled), most=most) if key else ""
 
 
 def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:

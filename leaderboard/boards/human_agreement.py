@@ -1,7 +1,7 @@
 """What boards say of people: how far each metric agrees with them, what they prefer, and where a row contradicts them.
 
-`found_by_people` is the part of a ranking's payload that says so, of the moment at which the ranking is made; everything else here
-reads that part, so a board asks nothing more for it. `Line` and `state_of` put one metric's agreement into words and onto the one scale
+`of_phase` is the part of a ranking that says so, of the moment at which the ranking is made; everything else here reads that part, so a
+board asks nothing more for it. `Line` and `state_of` put one metric's agreement into words and onto the one scale
 that every page draws it on.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from leaderboard.boards.certainty import NOUN, plural
+from leaderboard.boards.payload import Against, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, StudyOf
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.votes import FEW, LEAST
-from leaderboard.studies.summary import GUARD_TITLES, Agreement, Ceiling, Ends, Figure, Metric, Record, Seen, Summary
+from leaderboard.studies.summary import GUARD_TITLES, Agreement, Ceiling, Ends, Figure, Metric, Summary
 from submissions.models import Phase
 
 if TYPE_CHECKING:
@@ -256,121 +256,7 @@ def on_scale(score: float | None) -> float | None:
 # --- into the payload
 
 
-class StudyOf(Record):
-    """Which study a board's figures are of."""
-
-    id: int
-    slug: str
-    title: str
-    question: str
-    source: str
-    made_up: bool
-
-
-class Mark(Record):
-    """An entry that people prefer to the marked one, and a metric does not; `value` is how often they do, `samples` where it shows most,
-    of `n`. An entry that is none of the phase's has no `id`."""
-
-    preferred: str
-    id: int | None
-    value: Ends
-    samples: list[str]
-    n: int
-
-
-class ColumnAgreement(Record):
-    """How far one column of the board agrees with people; by the names of `leaderboard.studies.summary`."""
-
-    slug: str
-    decided: Agreement
-    damaged: Figure | None = None
-    rho: Figure
-    tau: Figure
-    r: Figure
-    seen: Seen | None = None
-    tier: int | None = None
-    of_ceiling: float | None = None
-    guard: bool = False
-    trained: str = ""
-    above_size: bool | None = None
-    groups: dict[str, Agreement] = {}
-
-
-class Against(Record):
-    """People's first against an entry: how often they pick it, and the p of that after Holm over all duels."""
-
-    value: Ends
-    p_holm: float | None
-
-
-class PeopleFound(Record):
-    """What people found, as a ranking keeps it. `value`, `low`, `high`, `n` are the people's column, `over` what people's first
-    is to each entry; all in the order of the ranking's entries. `people` is the version of the rules: 1 are earlier ones."""
-
-    people: int = 2
-    study: StudyOf
-    kind: str
-    of: str
-    criterion: str
-    raters: int | None
-    groups: list[str]
-    judgements: int
-    questions: int
-    at: datetime
-    note: str
-    left_out: list[str]
-    why: str = ""
-    band: Ceiling | None = None
-    metrics: list[ColumnAgreement]
-    value: list[float | None]
-    low: list[float | None]
-    high: list[float | None]
-    n: list[int]
-    first: int | None = None  # the index of people's first among the entries
-    over: list[Against | None] = []
-    marks: dict[str, dict[str, list[Mark]]]
-
-    @classmethod
-    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
-        """The part of a payload, of earlier rules too."""
-        if not kept:
-            return None
-        return cls.model_validate(kept if kept.get("people", 1) >= 2 else _of_earlier(kept))
-
-
-def _of_earlier(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of before version 2 in today's form: the same numbers, under the names that come nearest."""
-    columns = []
-    for line in kept["metrics"]:
-        by = {name: figure | {"raters": kept["raters"] or 0} for name, figure in line["by"].items()}
-        whole = by.pop("", {"value": None, "low": None, "high": None})
-        if kept["kind"] == "opinions":
-            whole, by = {"value": None, "low": None, "high": None}, {}
-        order_of = {
-            name: {"value": line["order"][old], **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True))}
-            | {"n": line["order"]["n"]}
-            for name, old in (("rho", "srocc"), ("tau", "krocc"), ("r", "plcc"))
-        }
-        columns.append({"slug": line["slug"], "decided": whole, "groups": by, "trained": line.get("trained", ""), **order_of})
-    marks = {
-        slug: {pk: [one | {"value": (None, None, None)} for one in said] for pk, said in by_entry.items()}
-        for slug, by_entry in kept["marks"].items()
-    }
-    known = {name: kept[name] for name in kept if name in PeopleFound.model_fields}
-    n = kept.get("n") or [0] * len(kept["value"])
-    return known | {
-        "people": 1,
-        "metrics": columns,
-        "marks": marks,
-        "n": n,
-        "left_out": kept.get("left_out", []),
-        "note": kept.get("note", ""),
-    }
-
-
-def found_by_people(
-    phase: Phase, is_public: bool, entries: Sequence[Mapping[str, Any]], fingerprints: Mapping[str, str]
-) -> dict[str, Any] | None:
+def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], fingerprints: Mapping[str, str]) -> HumanAgreement | None:
     """What people found, for a ranking of `entries`: of the phase's studies that may be shown, those on entries of the ranking first, the
     one that most raters took part in, of equals the newest. None without a study that has been analysed.
 
@@ -385,7 +271,7 @@ def found_by_people(
     if not of_study:
         return None
     main = [found[next(iter(found.values()))[0].study.leading(found)] for found in of_study.values()]
-    shown = {entry["id"] for entry in entries}
+    shown = {entry.id for entry in entries}
 
     def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
         row, summary = one
@@ -395,16 +281,16 @@ def found_by_people(
     kept = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     label_of = {pk: label for label, pk in summary.entries.items()}
     line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
-    lines = [line_of.get(label_of.get(entry["id"], "")) for entry in entries]
+    lines = [line_of.get(label_of.get(entry.id, "")) for entry in entries]
     column = [summary.value_of(line) if line is not None else (None, None, None) for line in lines]
-    counted = [value[0] if entry["counted"] else None for value, entry in zip(column, entries, strict=True)]
+    counted = [value[0] if entry.counted else None for value, entry in zip(column, entries, strict=True)]
     first = next((n for n in order(counted, True) if counted[n] is not None), None)
     duels = {frozenset((duel.first, duel.second)): duel for duel in summary.duels}
     over: list[Against | None] = []
     for line in lines:
         duel = duels.get(frozenset((line.method, lines[first].method))) if line is not None and first is not None and lines[first] else None
         over.append(None if duel is None else Against(value=duel.value, p_holm=duel.p_holm))
-    found = PeopleFound(
+    return HumanAgreement(
         study=StudyOf.model_validate({name: getattr(row.study, name) for name in StudyOf.model_fields}),
         kind=summary.kind, of=summary.of, criterion=row.criterion, raters=summary.n_people,
         groups=sorted({name for name in summary.groups if name}), judgements=summary.counted, questions=summary.questions,
@@ -414,7 +300,6 @@ def found_by_people(
         value=[value[0] for value in column], low=[value[1] for value in column], high=[value[2] for value in column],
         n=[0 if line is None else line.answers for line in lines], first=first, over=over, marks=_marks(kept, summary, shown),
     )  # fmt: skip
-    return found.model_dump(mode="json")
 
 
 def _column(line: Metric, summary: Summary) -> ColumnAgreement:
@@ -441,21 +326,6 @@ def _marks(metrics: Iterable[Metric], summary: Summary, shown: set[int]) -> dict
     return found
 
 
-def withheld(kept: Mapping[str, Any], at: Sequence[int], ids: frozenset[int]) -> dict[str, Any]:
-    """The part without what people said of the entries `ids`, which stand at `at`."""
-    blank = {name: [None if n in at else value for n, value in enumerate(kept[name])] for name in ("value", "low", "high")}
-    marks = {
-        slug: {pk: [one for one in said if one["id"] not in ids] for pk, said in by_entry.items() if int(pk) not in ids}
-        for slug, by_entry in kept["marks"].items()
-    }
-    blank["n"] = [0 if n in at else count for n, count in enumerate(kept.get("n", []))]
-    if kept.get("first") in at:
-        blank |= {"first": None, "over": []}
-    elif "over" in kept:
-        blank["over"] = [None if n in at else value for n, value in enumerate(kept["over"])]
-    return {**kept, **blank, "marks": marks}
-
-
 # --- out of the payload
 
 
@@ -470,10 +340,29 @@ class Claim:
     ends: Ends | None = None
 
 
-class People:
-    """What a payload says of people, for the page of its board."""
+@dataclass(frozen=True)
+class ColumnWords:
+    """What stands in the head of a column: `line` is None where the figures are too few, or of an earlier rule, for a drawing."""
 
-    def __init__(self, found: PeopleFound, titles: Mapping[str, str], noun: str = NOUN) -> None:
+    words: str
+    title: str
+    trained: str
+    line: Line | None = None
+
+
+@dataclass(frozen=True)
+class GroupChart:
+    """The metrics by how far they agree with the people of one group; of all people where it has no name."""
+
+    group: str
+    lines: list[Line]
+    band: Ceiling | None
+
+
+class People:
+    """What a ranking says of people, for the page of its board."""
+
+    def __init__(self, found: HumanAgreement, titles: Mapping[str, str], noun: str = NOUN) -> None:
         self.found, self.titles, self.noun = found, titles, noun
         self.study, self.at = found.study, found.at
         self.opinions = found.kind == "opinions"
@@ -537,7 +426,7 @@ class People:
             beside, self.noun,
         )  # fmt: skip
 
-    def head(self, slug: str) -> dict[str, Any] | None:
+    def head(self, slug: str) -> ColumnWords | None:
         """What stands in the head of a column."""
         column, line = self.columns.get(slug), self.line(slug)
         if column is None or line is None:
@@ -547,13 +436,13 @@ class People:
         if self.found.people < 2:
             value = column.decided.value
             words = f"{round(100 * value)} / 100 answers" if value is not None else rho_words(column.rho)
-            return {"words": words or "answers no duel", "title": f"{EARLIER}{basis}", "line": None, "trained": line.trained}
+            return ColumnWords(words or "answers no duel", f"{EARLIER}{basis}", line.trained)
         if self.only_means:
             words = f"{rho_words(column.rho)} · {column.rho.n} entries" if column.rho.value is not None else "too few entries"
-            return {"words": words, "title": order_words(line.title, column.rho) + basis + more, "line": None, "trained": line.trained}
-        return {"words": line.short_head, "title": line.reading + basis + more, "line": line, "trained": line.trained}
+            return ColumnWords(words, order_words(line.title, column.rho) + basis + more, line.trained)
+        return ColumnWords(line.short_head, line.reading + basis + more, line.trained, line)
 
-    def charts(self) -> list[dict[str, Any]]:
+    def charts(self) -> list[GroupChart]:
         """The metrics by how far they agree with people, guards last: with all of them, then with each group of them. None where the
         figures are too few for any, or of an earlier rule."""
         if self.found.people < 2 or self.only_means:
@@ -564,19 +453,19 @@ class People:
         for name in ["", *(named if len(named) > 1 else [])]:
             lines = [self._line(column, name) for column in every if not name or name in column.groups]
             if any(line.shown for line in lines if not line.guard):
-                found.append({"group": name, "lines": lines, "band": self.found.band if not name else None})
+                found.append(GroupChart(name, lines, self.found.band if not name else None))
         return found
 
-    def claim(self, content: Mapping[str, Any]) -> Claim | None:
+    def claim(self, board: Board) -> Claim | None:
         """Who is first by the board's rule and who with people, where both are known."""
         if self.found.people < 2 or self.found.first is None:
             return None
-        leaders = [n for n in content["overall"]["order"] if content["overall"]["rank"][n] == 1]
+        leaders = [n for n in board.overall.order if board.overall.rank[n] == 1]
         if not leaders:
             return None
         leader = leaders[0]
-        entries, first = content["entries"], self.found.first
-        names = [(entries[n]["name"], entries[n]["id"]) for n in (leader, first)]
+        entries, first = board.entries, self.found.first
+        names = [(entries[n].name, entries[n].id) for n in (leader, first)]
         if self.only_means:
             return None
         if self.found.why:
@@ -586,7 +475,7 @@ class People:
             return Claim(f"{cause} {self.found.why}")
         if self.found.value[leader] is None:
             return None
-        others = [n for n, value in enumerate(self.found.value) if value is not None and entries[n]["counted"] and n != first]
+        others = [n for n, value in enumerate(self.found.value) if value is not None and entries[n].counted and n != first]
         over = [self.found.over[n] for n in others]
         level = sum(one is None or one.p_holm is None or one.p_holm > 0.05 for one in over)
         open_ = f"; people do not tell it from {level} of {len(over)} others." if level else "."
@@ -602,36 +491,52 @@ class People:
             return Claim(f"The metrics put {names[0][0]} first, people {names[1][0]}: {met}.", *names)
         return Claim("", *names, against.value)
 
-    def place(self, content: Mapping[str, Any], index: int) -> int | None:
-        """An entry's place with people among the counted entries of the board."""
-        return self._places(content)[index]
-
-    def _places(self, content: Mapping[str, Any]) -> list[int | None]:
-        return rank([v if e["counted"] else None for v, e in zip(self.found.value, content["entries"], strict=True)], True)
-
-    def column(self, content: Mapping[str, Any]) -> dict[str, Any] | None:
+    def column(self, board: Board) -> MetricColumn | None:
         """What people prefer as a column of the board; None where they judged none of its entries."""
         found = self.found
         value, low, high = ([on_scale(v) if self.opinions else v for v in ends] for ends in (found.value, found.low, found.high))
         ends = [v for v in (*value, *low, *high) if v is not None]
         if not ends or (found.people >= 2 and not self.only_means and found.why):
             return None  # below the smallest numbers there is no figure
-        n = len(content["entries"])
-        return {
-            "slug": COLUMN, "key": COLUMN, "title": "Opinion score" if self.opinions else "People", "fingerprint": "", "params": {},
-            "higher_is_better": True, "unit": "of 5" if self.opinions else "", "is_primary": False, "in_ranking": False, "weight": 0.0,
-            "scale": [min(ends), max(ends)], "decimals": 2, "value": value, "ci_low": low, "ci_high": high,
-            # Over how many answers the interval is: 0 says that this is not known, and is no reason to hide it.
-            "n": [0] * n, "rank": self._places(content), "rank_low": [None] * n, "rank_high": [None] * n, "group": [None] * n,
-            "order": order(value, True), "percent": not self.opinions,
-        }  # fmt: skip
+        n = len(board.entries)
+        return MetricColumn(
+            slug=COLUMN,
+            key=COLUMN,
+            title="Opinion score" if self.opinions else "People",
+            fingerprint="",
+            params={},
+            higher_is_better=True,
+            unit="of 5" if self.opinions else "",
+            is_primary=False,
+            in_ranking=False,
+            weight=0.0,
+            scale=(min(ends), max(ends)),
+            decimals=2,
+            value=value,
+            ci_low=low,
+            ci_high=high,
+            n=[0] * n,  # over how many answers the interval is: 0 says that this is not known, and is no reason to hide it
+            rank=rank([v if entry.counted else None for v, entry in zip(self.found.value, board.entries, strict=True)], True),
+            rank_low=[None] * n,
+            rank_high=[None] * n,
+            group=[None] * n,
+            order=order(value, True),
+            percent=not self.opinions,
+        )
 
 
-def of_content(content: Mapping[str, Any]) -> People | None:
-    """What the payload says of people; None where it says nothing."""
-    found = PeopleFound.read(content.get("people"))
-    titles = {metric["slug"]: metric["title"] for metric in content["metrics"]}
-    return People(found, titles, content.get("resampled", NOUN)) if found else None
+def of_board(board: Board) -> People | None:
+    """What the ranking says of people; None where it says nothing."""
+    titles = {metric.slug: metric.title for metric in board.metrics}
+    return People(board.people, titles, board.resampled) if board.people is not None else None
+
+
+def with_people(board: Board) -> Board:
+    """The ranking with what people prefer as its first column, where they judged any of its entries: beside the rank, in sight on
+    every screen, however many metrics follow."""
+    found = of_board(board)
+    column = found.column(board) if found else None
+    return board.model_copy(update={"metrics": [column, *board.metrics]}) if column else board
 
 
 def spread(value: float | None, low: float | None, high: float | None, rows: Sequence[Sequence[float | None]]) -> dict[str, float] | None:

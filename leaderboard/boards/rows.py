@@ -1,4 +1,4 @@
-"""From a snapshot's payload to the rows a page shows: sorted, filtered, cut into pages.
+"""From a ranking to the rows a page shows: sorted, filtered, cut into pages.
 
 Ranks, intervals and brackets are those of the full set; filters and page boundaries only choose
 which rows are seen.
@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 from leaderboard.boards import certainty, exports
 from leaderboard.boards.digits import shown
-from leaderboard.boards.human_agreement import ColumnAgreement, PeopleFound
+from leaderboard.boards.payload import Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, Ranks
 from leaderboard.stats.ranking import RULES
 from leaderboard.stats.uncertainty import LEAST
+from leaderboard.studies.summary import Record
 
 PER_PAGE = 100
 OVERALL = "rank"
@@ -61,7 +60,7 @@ class Cell:
     width: float = 0.0
     dot: float | None = None
     n: int = 0
-    against: tuple[dict[str, Any], ...] = ()  # entries that people prefer to this one, and this metric does not
+    against: tuple[Mark, ...] = ()  # entries that people prefer to this one, and this metric does not
     name: str = ""  # of the cell in its page, where there is something against it
 
 
@@ -69,8 +68,7 @@ class Cell:
 class Line:
     """One row of the table."""
 
-    entry: dict[str, Any]
-    received_at: datetime
+    entry: BoardEntry
     rank: int | None
     interval: str
     bracket: str
@@ -83,51 +81,50 @@ class Line:
 
 
 class BoardRows:
-    """A payload seen through a `Choice`; `team` is the viewer's, for `mine`."""
+    """A ranking seen through a `Choice`; `team` is the viewer's, for `mine`."""
 
-    def __init__(self, content: dict, choice: Choice, team: int | None = None, per_page: int = PER_PAGE) -> None:
-        self.content, self.team, self.per_page = content, team, per_page
-        self.marks: dict[str, dict[str, list[dict]]] = (content.get("people") or {}).get("marks", {})
-        self.metrics: list[dict] = content["metrics"]
-        self.by_slug = {metric["slug"]: metric for metric in self.metrics}
+    def __init__(self, board: Board, choice: Choice, team: int | None = None, per_page: int = PER_PAGE) -> None:
+        self.board, self.team, self.per_page = board, team, per_page
+        self.marks = board.people.marks if board.people is not None else {}
+        self.by_slug = {metric.slug: metric for metric in board.metrics}
         known = choice.sort in self.by_slug or choice.sort in (OVERALL, *TEXT_SORTS)
         self.choice = choice if known else Choice(OVERALL, choice.worst_first, choice.text, choice.baselines, choice.mine, choice.page)
 
     @cached_property
     def indices(self) -> list[int]:
         """All rows of the choice, in its order."""
-        entries, text = self.content["entries"], self.choice.text.casefold().strip()
+        entries, text = self.board.entries, self.choice.text.casefold().strip()
         keep = []
         for index in self._sorted():
             entry = entries[index]
-            if entry["baseline"] and not self.choice.baselines:
+            if entry.baseline and not self.choice.baselines:
                 continue
-            if self.choice.mine and entry["team_id"] != self.team:
+            if self.choice.mine and entry.team_id != self.team:
                 continue
-            if text and text not in entry["name"].casefold() and text not in entry["team"].casefold():
+            if text and text not in entry.name.casefold() and text not in entry.team.casefold():
                 continue
             keep.append(index)
         return keep
 
     def _sorted(self) -> list[int]:
-        entries, by = self.content["entries"], self.choice.sort
+        entries, by = self.board.entries, self.choice.sort
         if by in TEXT_SORTS:
-            names = {"name": lambda e: e["name"].casefold(), "team": lambda e: e["team"].casefold(), "date": lambda e: e["received_at"]}
+            keys = {"name": lambda e: e.name.casefold(), "team": lambda e: e.team.casefold(), "date": lambda e: e.received_at}
             # The newest comes first: what people look for by date.
             backwards = self.choice.worst_first != (by == "date")
-            return sorted(range(len(entries)), key=lambda i: (names[by](entries[i]), i), reverse=backwards)
+            return sorted(range(len(entries)), key=lambda i: (keys[by](entries[i]), i), reverse=backwards)
         column = self.standing
-        best_first: list[int] = column["order"]
+        best_first = column.order
         if not self.choice.worst_first:
             return best_first
         # Unranked rows stay last, whichever way round.
-        valued = [i for i in best_first if column["value"][i] is not None]
-        return valued[::-1] + [i for i in best_first if column["value"][i] is None]
+        valued = [i for i in best_first if column.value[i] is not None]
+        return valued[::-1] + [i for i in best_first if column.value[i] is None]
 
     @property
-    def standing(self) -> dict:
+    def standing(self) -> Ranks:
         """The column whose ranks the first column shows: the metric sorted by, else the overall rank."""
-        return self.by_slug.get(self.choice.sort, self.content["overall"])
+        return self.by_slug.get(self.choice.sort, self.board.overall)
 
     @property
     def n_pages(self) -> int:
@@ -150,33 +147,36 @@ class BoardRows:
         return found
 
     def _line(self, index: int, bracket: str) -> Line:
-        entry, standing, overall = self.content["entries"][index], self.standing, self.content["overall"]
-        low, high = standing["rank_low"][index], standing["rank_high"][index]
+        entry, standing, overall = self.board.entries[index], self.standing, self.board.overall
+        low, high = standing.rank_low[index], standing.rank_high[index]
         return Line(
-            entry=entry, received_at=datetime.fromisoformat(entry["received_at"]), rank=standing["rank"][index],
-            interval=span(low, high, open_end=high == self._last_of_cut), bracket=bracket,
-            untested=certainty.untested(self.content, standing, index),
-            explanation=overall["explanation"][index] if standing is overall else "",
-            value=_points(overall["value"][index]) if overall["rule"] in VALUE_TITLES else "",
-            cells=[self._cell(metric, index) for metric in self.metrics],
-            mine=self.team is not None and entry["team_id"] == self.team, waits=entry["state"] == WAITING,
-        )  # fmt: skip
+            entry=entry,
+            rank=standing.rank[index],
+            interval=span(low, high, open_end=high == self._last_of_cut),
+            bracket=bracket,
+            untested=certainty.untested(self.board, standing, index),
+            explanation=overall.explanation[index] if standing is overall else "",
+            value=_points(overall.value[index]) if overall.rule in VALUE_TITLES else "",
+            cells=[self._cell(metric, index) for metric in self.board.metrics],
+            mine=self.team is not None and entry.team_id == self.team,
+            waits=entry.state == WAITING,
+        )
 
     @cached_property
     def _last_of_cut(self) -> int:
         """The last rank, where entries below the first ones are not tested, so that one whose interval reaches it may stand anywhere
         below; else 0."""
-        is_cut = "first" in self.standing.get("untested", ())
-        return sum(rank is not None for rank in self.standing["rank"]) if is_cut else 0
+        is_cut = "first" in self.standing.untested
+        return sum(rank is not None for rank in self.standing.rank) if is_cut else 0
 
-    def _cell(self, metric: dict, index: int) -> Cell:
+    def _cell(self, metric: MetricColumn, index: int) -> Cell:
         """The cell, marked where the metric puts this entry before one that people prefer to it."""
-        found = cell(metric, index, self.content.get("resampled", certainty.NOUN))
-        entry = self.content["entries"][index]
-        if metric["slug"] in entry.get("waiting", ()):
+        found = cell(metric, index, self.board.resampled)
+        entry = self.board.entries[index]
+        if metric.slug in (entry.waiting or ()):
             return replace(found, text="waiting", title=WAITING)
-        against = self.marks.get(metric["slug"], {}).get(str(entry["id"]), [])
-        return replace(found, against=tuple(against), name=f"{entry['id']}-{metric['slug']}") if against else found
+        against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
+        return replace(found, against=tuple(against), name=f"{entry.id}-{metric.slug}") if against else found
 
     @cached_property
     def _brackets(self) -> list[str]:
@@ -184,7 +184,7 @@ class BoardRows:
         row that does not count and stands between two of a group lets the line through."""
         if self.choice.sort in TEXT_SORTS:
             return [""] * len(self.indices)
-        groups = [self.standing["group"][index] for index in self.indices]
+        groups = [self.standing.group[index] for index in self.indices]
         first: dict[int, int] = {}
         last: dict[int, int] = {}
         for place, group in enumerate(groups):
@@ -196,38 +196,28 @@ class BoardRows:
             if start < last[group]:
                 found[start : last[group] + 1] = ["g"] * (last[group] + 1 - start)
                 found[start], found[last[group]] = "g g1", "g g3"
-        loose = self.standing.get("loose", ())
+        loose = self.standing.loose
         return [f"{piece} loose" if piece and loose and loose[index] else piece for piece, index in zip(found, self.indices, strict=True)]
 
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
-        found = PeopleFound.read(self.content.get("people"))
+        found = self.board.people
         people = {line.slug: _agreement(found, line) for line in found.metrics if not line.guard} if found else {}
         columns = tuple(
-            exports.Column(
-                m["slug"],
-                m["title"],
-                m["higher_is_better"],
-                m["unit"],
-                m["decimals"],
-                people.get(m["slug"]),
-                m.get("bounds", (None, None)),
-            )
-            for m in self.metrics
+            exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds)
+            for m in self.board.metrics
         )
         return exports.Table(caption, columns, tuple(self._exported(index) for index in self.indices))
 
     def _exported(self, index: int) -> exports.Row:
-        entry, overall = self.content["entries"][index], self.content["overall"]
-        cells = tuple(exports.Cell(m["value"][index], *interval(m, index), m["rank"][index]) for m in self.metrics)
-        flags = [word for word in ("baseline", "verified", "late") if entry[word]]
-        return exports.Row(
-            overall["rank"][index], entry["name"], entry["team"], cells, overall["rank_low"][index],
-            overall["rank_high"][index], (*flags, *filter(None, [entry["state"]])),
-        )  # fmt: skip
+        entry, overall = self.board.entries[index], self.board.overall
+        cells = tuple(exports.Cell(m.value[index], *m.interval(index), m.rank[index]) for m in self.board.metrics)
+        flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
+        ranks = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
+        return exports.Row(ranks[0], entry.name, entry.team, cells, ranks[1], ranks[2], (*flags, *filter(None, [entry.state])))
 
 
-def _agreement(found: PeopleFound, line: ColumnAgreement) -> exports.People:
+def _agreement(found: HumanAgreement, line: ColumnAgreement) -> exports.People:
     """What people say of a column, to be written down."""
     figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high)}
     if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
@@ -236,57 +226,53 @@ def _agreement(found: PeopleFound, line: ColumnAgreement) -> exports.People:
     return exports.People(figures, line.tier, line.trained)
 
 
-def lead(content: dict) -> dict[str, Any]:
-    """Who is first overall, with the value in the primary metric; empty where nobody is ranked."""
-    overall = content["overall"]
-    first = next((i for i in overall["order"] if overall["rank"][i] == 1), None)
+class Lead(Record):
+    """Who is first overall, with the value in the primary metric, for lists of challenges."""
+
+    id: int
+    name: str
+    team: str
+    metric: str
+    value: str
+
+
+def lead(board: Board) -> Lead | None:
+    """None where nobody is ranked."""
+    first = next((index for index in board.overall.order if board.overall.rank[index] == 1), None)
     if first is None:
-        return {}
-    metric = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
-    entry = {name: content["entries"][first][name] for name in ("id", "name", "team")}
-    return entry | {"metric": metric["title"], "value": cell(metric, first).text}
+        return None
+    metric, entry = board.primary or board.metrics[0], board.entries[first]
+    return Lead(id=entry.id, name=entry.name, team=entry.team, metric=metric.title, value=cell(metric, first).text)
 
 
-def ranks(metric: dict) -> bool:
-    """Whether a column may rank: it needs no trial, or passed it."""
-    return metric.get("trial", {}).get("state", "passed") == "passed"
-
-
-def cell(metric: dict, index: int, noun: str = certainty.NOUN) -> Cell:
+def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
     """One entry's value in one metric, ready to be drawn; `noun` is what its interval is over."""
-    value, (low, high) = metric["value"][index], interval(metric, index)
+    value, (low, high) = metric.value[index], metric.interval(index)
     if value is None:
         return Cell("–", title="no value")
-    digits = shown(value, low, high, metric.get("bounds", (None, None)), metric["decimals"])
-    rank, n = metric["rank"][index], metric["n"][index]
-    words = [f"{value:.6g}{' ' + metric['unit'] if metric['unit'] else ''}"]
+    digits = shown(value, low, high, metric.bounds, metric.decimals)
+    rank, n = metric.rank[index], metric.n[index]
+    words = [f"{value:.6g}{' ' + metric.unit if metric.unit else ''}"]
     if low is not None and high is not None:
         words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
-    elif not ranks(metric):
+    elif not metric.may_rank:
         words.append("shown, not ranked")
-    elif n >= LEAST and metric.get("loose"):
+    elif n >= LEAST and metric.loose:
         words.append(certainty.alike(n, noun))
     if rank is not None:
-        spread = metric["rank_low"][index], metric["rank_high"][index]
-        words.append(f"rank {rank}" + (f" ({span(*spread)})" if spread[0] is not None else ""))
-    best = rank == 1 and any(other is not None and other > 1 for other in metric["rank"])  # where all are level none is the best
-    left, width = bar(metric["scale"], low, high)
-    if metric.get("percent"):  # how often people would pick it: whole hundredths, its interval drawn and in the title
+        ends = metric.rank_low[index], metric.rank_high[index]
+        words.append(f"rank {rank}" + (f" ({span(*ends)})" if ends[0] is not None else ""))
+    best = rank == 1 and any(other is not None and other > 1 for other in metric.rank)  # where all are level none is the best
+    left, width = bar(metric.scale, low, high)
+    if metric.percent:  # whole hundredths, its interval drawn and in the title
         words[0] = f"people would pick it in {100 * value:.1f} % of duels"
         if low is not None and high is not None:
             words[1] = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
-        return Cell(
-            f"{round(100 * value)} %", title="; ".join(words), best=best, left=left, width=width, dot=position(metric["scale"], value)
-        )
+        return Cell(f"{round(100 * value)} %", title="; ".join(words), best=best, left=left, width=width, dot=position(metric.scale, value))
     return Cell(
         text=digits.text, half=digits.half, up=digits.up, down=digits.down, title="; ".join(words), best=best,
-        left=left, width=width, dot=position(metric["scale"], value), n=n,
+        left=left, width=width, dot=position(metric.scale, value), n=n,
     )  # fmt: skip
-
-
-def interval(metric: dict, index: int) -> tuple[float | None, float | None]:
-    """The 95 % interval of a value. None over one item, of which rankings of before kept an interval of no width."""
-    return (None, None) if metric["n"][index] == 1 else (metric["ci_low"][index], metric["ci_high"][index])
 
 
 def span(low: int | None, high: int | None, open_end: bool = False) -> str:
@@ -309,13 +295,13 @@ def bar(scale: Sequence[float], low: float | None, high: float | None) -> tuple[
     return left, round(position(scale, high) - left, 1)
 
 
-def rule_words(content: dict) -> str:
+def rule_words(board: Board) -> str:
     """What the overall rank goes by, in words: `mean rank of 3` or `HSS`."""
-    overall = content["overall"]
-    titles = {m["slug"]: m["title"] for m in content["metrics"]}
-    if overall["rule"] == "primary":
-        return titles[overall["metrics"][0]] if overall["metrics"] else RULE_WORDS["primary"]
-    return f"{RULE_WORDS[overall['rule']]} of {len(overall['metrics'])}"
+    overall = board.overall
+    if overall.rule == "primary":
+        titles = {metric.slug: metric.title for metric in board.metrics}
+        return titles[overall.metrics[0]] if overall.metrics else RULE_WORDS["primary"]
+    return f"{RULE_WORDS[overall.rule]} of {len(overall.metrics)}"
 
 
 def _points(value: float | None) -> str:

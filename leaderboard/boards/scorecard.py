@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,9 @@ from evaluation.models import Evaluation, Score
 from evaluation.models.score import CLEAN_BAND
 from evaluation.result_tables import spec_of
 from leaderboard.boards import certainty, rows
+from leaderboard.boards.build import column_of
 from leaderboard.boards.digits import shown
+from leaderboard.boards.payload import Board, ColumnHead
 from leaderboard.stats import ranking
 from submissions.models import Submission
 
@@ -35,7 +36,7 @@ STATUS_WORDS = {
 class Result:
     """One metric of an entry, with its rank in the newest ranking, None where it is not ranked."""
 
-    metric: dict[str, Any]
+    metric: ColumnHead
     spec: MetricSpec
     score: Score
     cell: rows.Cell
@@ -45,7 +46,7 @@ class Result:
 
     @property
     def slug(self) -> str:
-        return self.metric["slug"]
+        return self.metric.slug
 
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
@@ -54,11 +55,10 @@ def current_evaluation(submission: Submission) -> Evaluation | None:
     return found.select_related("batch__reference", "batch__results", "batch__phase__challenge").first()
 
 
-def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
-    """Scores in the board's order; `content` is a ranking that may or may not hold the entry."""
+def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
+    """Scores in the board's order; `board` is a ranking that may or may not hold the entry."""
     scores = {score.slug: score for score in evaluation.scores.all()}
-    columns = {metric["slug"]: metric for metric in content["metrics"]} if content else {}
-    index = place_of(content, evaluation.submission_id)
+    index = board.index_of(evaluation.submission_id) if board else None
     noun = certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
     found = []
     for metric in evaluation.batch.metrics:
@@ -66,24 +66,24 @@ def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
         if score is None:
             continue
         spec, ends = spec_of(metric), score.interval() or (None, None)
-        column = columns.get(metric["slug"])
-        known = column is not None and column["fingerprint"] == metric["fingerprint"]
-        own = {
-            "scale": column["scale"] if known else own_scale(spec, (score.value, *ends)), "unit": spec.unit,
-            "decimals": metric["imported"]["decimals"] if "imported" in metric else None, "bounds": spec.bounds,
-            "value": [score.value], "ci_low": ends[:1], "ci_high": ends[1:], "n": [score.n], "loose": [False],
-            "rank": [None], "rank_low": [None], "rank_high": [None],
-        }  # fmt: skip
+        column = board.column(metric["slug"]) if board else None
+        if column is not None and column.fingerprint != metric["fingerprint"]:
+            column = None
+        own = column_of(
+            metric, scale=column.scale if column is not None else own_scale(spec, (score.value, *ends)), value=[score.value], n=[score.n],
+            ci_low=[ends[0]], ci_high=[ends[1]], rank=[None], rank_low=[None], rank_high=[None], group=[None], loose=[False], order=[0],
+        )  # fmt: skip
         digits = shown(score.value, *ends, spec.bounds)
-        ranked = known and index is not None
-        low, high = (column["rank_low"][index], column["rank_high"][index]) if ranked else (None, None)
+        rank, low, high = (None, None, None)
+        if column is not None and index is not None:
+            rank, low, high = column.rank[index], column.rank_low[index], column.rank_high[index]
         found.append(
             Result(
-                metric,
+                own,
                 spec,
                 score,
                 rows.cell(own, 0, noun),
-                column["rank"][index] if ranked else None,
+                rank,
                 rows.span(low, high),
                 f"{digits.end(ends[0])} to {digits.end(ends[1])}" if None not in ends else "",
             )
@@ -91,18 +91,12 @@ def results(evaluation: Evaluation, content: dict | None) -> list[Result]:
     return found
 
 
-def own_scale(spec: MetricSpec, known: Sequence[float | None]) -> list[float]:
-    """[low, high] of a line for a metric that no ranking has a scale for."""
+def own_scale(spec: MetricSpec, known: Sequence[float | None]) -> tuple[float, float]:
+    """(low, high) of a line for a metric that no ranking has a scale for."""
     ends = [v for v in known if v is not None]
     low = spec.bounds[0] if math.isfinite(spec.bounds[0]) else min(0.0, *ends, 0.0)
     high = spec.bounds[1] if spec.bounds[1] is not None else max(ends, default=1.0) * 1.2 or 1.0
-    return [low, high]
-
-
-def place_of(content: dict | None, submission_id: int) -> int | None:
-    """Where an entry stands in a payload's lists."""
-    entries = content["entries"] if content else []
-    return next((i for i, entry in enumerate(entries) if entry["id"] == submission_id), None)
+    return low, high
 
 
 # --- per item ------------------------------------------------------------------------------
@@ -131,7 +125,7 @@ class ItemTable:
         self.ids, self.groups = reference.item_ids, reference.groups
         self.results = [result for result in found if len(result.score.values) == len(self.ids)]
         slugs = [result.slug for result in self.results]
-        main = next((r.slug for r in self.results if r.metric["is_primary"]), slugs[0] if slugs else "item")
+        main = next((r.slug for r in self.results if r.metric.is_primary), slugs[0] if slugs else "item")
         self.sort = sort if sort in (*slugs, "item") else main
         self.best_first, self.sees_reference = best_first, sees_reference
 
@@ -165,10 +159,19 @@ def _item_cell(value: float, status: SampleStatus) -> ItemCell:
     return ItemCell(shown(float(value)).text, note)
 
 
-def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> list[dict[str, Any]]:
-    """Every metric's value of one item, with its parts (counts, distances, the uncapped value) for
-    those who may see the reference, because the parts tell its size. The `band` of clean views is for all who see the value, as it
-    is on the page of the column's trial."""
+@dataclass(frozen=True)
+class ItemDetail:
+    """A metric's value of one item, with its parts (counts, distances, the uncapped value) for those who may see the reference, because
+    the parts tell its size. The `band` of clean views is for all who see the value, as it is on the page of the column's trial."""
+
+    result: Result
+    value: str
+    note: str
+    parts: dict[str, float]
+    band: tuple[float, ...]
+
+
+def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> list[ItemDetail]:
     details = []
     for result in found:
         values = result.score.values_shown(sees_reference)
@@ -179,5 +182,5 @@ def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> l
         parts = {name: value for name, value in known.items() if not name.startswith(DRAWN)} if sees_reference else {}
         status = result.score.statuses[index]
         own = _item_cell(values[index], status)
-        details.append({"result": result, "value": own.text, "note": own.note, "parts": parts, "band": band})
+        details.append(ItemDetail(result, own.text, own.note, parts, band))
     return details

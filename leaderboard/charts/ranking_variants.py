@@ -24,22 +24,24 @@ _SYMBOLS = (
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def bumps(ways: Sequence[str], entries: Sequence[str], ranks: Sequence[Sequence[int | None]], n: int, colours: Palette = TOKENS) -> Figure:
+def bumps(
+    variants: Sequence[str], entries: Sequence[str], ranks: Sequence[Sequence[int | None]], n: int, colours: Palette = TOKENS
+) -> Figure:
     """A line for each entry over the ways to rank, best at the top: ``ranks[entry][way]``, the first way being the board's.
 
     Entries in the order of the board, at most the first 12 of ``n``. An entry that comes first anywhere is drawn in the
     accent; lines are told apart by their marks and dashes too, and each carries its name at its left end.
     """
-    columns = ("Entry", *ways)
+    columns = ("Entry", *variants)
     drawn = [(label, row) for label, row in zip(entries, ranks, strict=True) if row[0] is not None][:MOST_LINES]
-    if len(drawn) < 2 or len(ways) < 2:
+    if len(drawn) < 2 or len(variants) < 2:
         return nothing("There are not enough ranked entries and metrics for a second order.", columns, colours)
-    data = [_line(place, label, row, ways, colours) for place, (label, row) in enumerate(drawn)]
+    data = [_line(place, label, row, variants, colours) for place, (label, row) in enumerate(drawn)]
     deepest = max(rank for _, row in drawn for rank in row if rank is not None)
     layout = base_layout(colours, height=150 + 26 * max(deepest, len(drawn)))
     layout["margin"] = {"l": 8, "r": 16, "t": 16, "b": 8}
     layout["xaxis"] |= {
-        "tickvals": list(range(len(ways))), "ticktext": [short(way) for way in ways], "range": [-0.3, len(ways) - 0.7],
+        "tickvals": list(range(len(variants))), "ticktext": [short(variant) for variant in variants], "range": [-0.3, len(variants) - 0.7],
         "showgrid": True, "zeroline": False, "tickangle": -45,
     }  # fmt: skip
     layout["yaxis"] |= {
@@ -48,23 +50,23 @@ def bumps(ways: Sequence[str], entries: Sequence[str], ranks: Sequence[Sequence[
     }  # fmt: skip
     ever = sum(1 in row for _, row in drawn)
     summary = (
-        f"Ranks of {_first(len(drawn), n)} under {len(ways)} ways to rank; {ever} {'is' if ever == 1 else 'are'} first in at least one."
+        f"Ranks of {_first(len(drawn), n)} under {len(variants)} ways to rank; {ever} {'is' if ever == 1 else 'are'} first in at least one."
     )
     rows = tuple((label, *("–" if rank is None else str(rank) for rank in row)) for label, row in drawn)
     return Figure(tuple(data), layout, summary, columns, rows)
 
 
-def _line(place: int, label: str, row: Sequence[int | None], ways: Sequence[str], colours: Palette) -> dict:
+def _line(place: int, label: str, row: Sequence[int | None], variants: Sequence[str], colours: Palette) -> dict:
     colour = colours.accent if 1 in row else colours.soft
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": plain(label),
-        "x": list(range(len(ways))),
+        "x": list(range(len(variants))),
         "y": list(row),
         "line": {"color": colour, "width": 2 if 1 in row else 1.2, "dash": _DASHES[place % len(_DASHES)]},
         "marker": {"symbol": _SYMBOLS[place % len(_SYMBOLS)], "size": 9, "color": colour, "line": {"color": colours.panel, "width": 1}},
-        "text": [plain(way) for way in ways],
+        "text": [plain(variant) for variant in variants],
         "hovertemplate": f"{plain(label)}<br>%{{text}}: rank %{{y}}<extra></extra>",
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
 from leaderboard.stats.votes import LEAST
+from leaderboard.studies.summary import Curve
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
 POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels
@@ -57,12 +58,12 @@ def agreement_map(
     return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MOST_ROWS]))
 
 
-def adequacy(curve: dict[str, Any], colours: Palette = TOKENS, noun: str = NOUN) -> Figure:
+def adequacy(curve: Curve, colours: Palette = TOKENS, noun: str = NOUN) -> Figure:
     """Tau to the ranking by all over the size of the part: the mean as a line, the middle 95 % of the parts as a band. ``noun`` is what
     samples are called."""
-    what = {"raters": "people", "comparisons": "judgements", "samples": plural(noun)}[curve["resource"]]
+    what = {"raters": "people", "comparisons": "judgements", "samples": plural(noun)}[curve.resource]
     columns = (what.capitalize(), "Mean τ", "95 % of parts from", "to")
-    known = [row for row in zip(curve["sizes"], curve["mean"], curve["low"], curve["high"], strict=True) if row[1] is not None]
+    known = [row for row in zip(curve.sizes, curve.mean, curve.low, curve.high, strict=True) if row[1] is not None]
     if len(known) < 2:
         return nothing(f"There are too few {what} to take parts of.", columns, colours)
     sizes, mean, low, high = (list(column) for column in zip(*known, strict=True))
@@ -84,8 +85,8 @@ def adequacy(curve: dict[str, Any], colours: Palette = TOKENS, noun: str = NOUN)
         },
     )  # fmt: skip
     # All of them order the entries as all of them do: that says nothing about less. Nor do fewer people or samples than any figure needs.
-    least = 1 if curve["resource"] == "comparisons" else LEAST
-    steady = None if curve["enough"] is None else max(least, curve["enough"])
+    least = 1 if curve.resource == "comparisons" else LEAST
+    steady = None if curve.enough is None else max(least, curve.enough)
     if steady is not None and steady < sizes[-1]:
         summary = f"{what.capitalize()}: the order stays with parts of {steady:,} of {sizes[-1]:,} and more."
     else:

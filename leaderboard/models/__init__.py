@@ -5,7 +5,7 @@ from leaderboard.models.entry import StudyEntry, StudySample
 from leaderboard.models.judge import JudgeAnswer, JudgeRun
 from leaderboard.models.question import Opinion, Question, StudyVote
 from leaderboard.models.rater import Rater, StudyInvitation, Tally
-from leaderboard.models.snapshot import Snapshot, decode
+from leaderboard.models.snapshot import Snapshot, read_board
 from leaderboard.models.study import Study
 
 __all__ = [
@@ -22,5 +22,5 @@ __all__ = [
     "StudySample",
     "StudyVote",
     "Tally",
-    "decode",
+    "read_board",
 ]

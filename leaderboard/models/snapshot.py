@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from leaderboard.boards import build, rows
+from leaderboard.boards.payload import Board
+from leaderboard.boards.rows import Lead
 from submissions.models import Phase
 from submissions.visibility import hidden_ids
 
@@ -23,7 +25,7 @@ class Snapshot(models.Model):
 
     Two audiences: the public's holds what the board may show to those who may see it, the
     organizers' holds hidden and late entries too. `payload` is compressed JSON (see
-    `leaderboard.boards`); it never changes, so decoded copies are shared within a process.
+    `leaderboard.boards.payload`); it never changes, so the boards read from it are shared within a process.
     `revision` only says up to which change of the phase the ranking is known to hold.
     """
 
@@ -43,7 +45,7 @@ class Snapshot(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     opened_at = models.DateTimeField(null=True, help_text="When somebody first opened it by its address; it stays for good then.")
 
-    withheld: frozenset[int] = frozenset()  # entries not to be shown; set where an old ranking is read
+    hidden_ids: frozenset[int] = frozenset()  # entries not to be shown; set where an old ranking is read
     hides_people = False  # whether its study is not to be shown any more; set there too
 
     class Meta:
@@ -59,26 +61,30 @@ class Snapshot(models.Model):
         return self.digest[:8]
 
     @property
-    def content(self) -> dict:
-        """The decoded payload, less what is `withheld`; treat it as read-only."""
-        decoded = decode(self.pk, self.digest)
-        if self.hides_people:
-            decoded = decoded | {"people": None}
-        return build.withheld(decoded, self.withheld) if self.withheld else decoded
+    def board(self) -> Board:
+        """The ranking, less what is not to be shown any more; treat it as read-only."""
+        if not self.hidden_ids and not self.hides_people:
+            return read_board(self.pk, self.digest)
+        return read_redacted(self.pk, self.digest, self.hidden_ids, self.hides_people)
+
+    @property
+    def leader(self) -> Lead | None:
+        """Who is first; None where nobody is, or where that may not be shown any more."""
+        return Lead.model_validate(self.lead) if self.lead and self.lead["id"] not in self.hidden_ids else None
 
     @property
     def withdrawn(self) -> int:
         """How many of the judgements that its figures of people rest on were withdrawn since."""
-        told = self.content.get("people")
-        study = self.phase.studies.filter(pk=told["study"]["id"]).first() if told else None
-        return study.withdrawn(since=datetime.fromisoformat(told["at"])) if study else 0
+        people = self.board.people
+        study = self.phase.studies.filter(pk=people.study.id).first() if people else None
+        return study.withdrawn(since=people.at) if people and study else 0
 
     @classmethod
     def current(cls, phase: Phase, audience: str) -> Self | None:
         """The newest ranking for that audience, without its payload; None before the first."""
         found = cls._light().filter(phase=phase, audience=audience).order_by("-revision", "-id").first()
         if found is not None and found.revision < phase.board_revision:
-            found.withhold(phase)  # something was decided since, and the next ranking is not made yet
+            found.redact(phase)  # something was decided since, and the next ranking is not made yet
         return found
 
     @classmethod
@@ -86,14 +92,14 @@ class Snapshot(models.Model):
         """The snapshot at that address (the whole digest, or its first eight characters or more).
 
         It never changes, but entries that have been hidden, disqualified or frozen out since are
-        withheld from the public's.
+        redacted in the public's.
         """
         if len(digest) < 8:
             return None
         # Both audiences hold the same bytes only by chance; the public's is the one to show then.
         found = cls._light().filter(phase=phase, digest__startswith=digest).order_by("-audience", "id").first()
         if found is not None:
-            found.withhold(phase)
+            found.redact(phase)
         return found
 
     @classmethod
@@ -105,12 +111,12 @@ class Snapshot(models.Model):
         found.opened_at = timezone.now()
         return found if cls.objects.filter(pk=found.pk).update(opened_at=found.opened_at) else None
 
-    def withhold(self, phase: Phase) -> None:
+    def redact(self, phase: Phase) -> None:
         """Leave out of the public's ranking what may not be shown any more."""
         if self.audience == self.Audience.PUBLIC:
-            self.withheld = hidden_ids(phase)
-            told = decode(self.pk, self.digest).get("people")
-            self.hides_people = bool(told) and not phase.studies.filter(pk=told["study"]["id"], is_public=True).exists()
+            self.hidden_ids = hidden_ids(phase)
+            people = read_board(self.pk, self.digest).people
+            self.hides_people = people is not None and not phase.studies.filter(pk=people.study.id, is_public=True).exists()
 
     @classmethod
     def make(cls, phase: Phase, audience: str, now: datetime | None = None) -> Self | None:
@@ -118,12 +124,12 @@ class Snapshot(models.Model):
         snapshot becomes the current one again. None while the phase cannot be scored."""
         while True:
             phase.refresh_from_db()
-            payload = build.build(phase, audience, now)
-            if payload is None:
+            board = build.build(phase, audience, now)
+            if board is None:
                 return None
             batch = EvaluationBatch.current(phase)
-            if batch is not None and batch.pk == payload["batch"]:
-                return cls._keep(phase, audience, batch, payload)
+            if batch is not None and batch.pk == board.batch:
+                return cls._keep(phase, batch, board)
             # The batch was switched while we read; what we read mixes the two.
 
     @classmethod
@@ -131,27 +137,33 @@ class Snapshot(models.Model):
         """Rank the phase for both audiences, with one computation where they see the same."""
         public = cls.make(phase, cls.Audience.PUBLIC, now)
         if public is not None and build.hides_nothing(phase, now):
-            cls._keep(phase, cls.Audience.ORGANIZERS, public.batch, public.content | {"audience": build.ORGANIZERS})
+            cls._keep(phase, public.batch, public.board.model_copy(update={"audience": build.ORGANIZERS}))
         else:
             cls.make(phase, cls.Audience.ORGANIZERS, now)
 
     @classmethod
-    def _keep(cls, phase: Phase, audience: str, batch: EvaluationBatch, payload: dict) -> Self:
-        data = json.dumps(payload, separators=(",", ":"), allow_nan=False).encode()
+    def _keep(cls, phase: Phase, batch: EvaluationBatch, board: Board) -> Self:
+        data, lead = board.to_json(), rows.lead(board)
         digest = hashlib.sha256(f"{phase.pk}\n".encode() + data).hexdigest()
         snapshot, made = cls.objects.get_or_create(
-            phase=phase, audience=audience, digest=digest,
+            phase=phase,
+            audience=board.audience,
+            digest=digest,
             defaults={
-                "batch": batch, "revision": phase.board_revision, "n_entries": payload["n_entries"],
-                "n_teams": payload["n_teams"], "lead": rows.lead(payload), "payload": zlib.compress(data),
+                "batch": batch,
+                "revision": phase.board_revision,
+                "n_entries": board.n_entries,
+                "n_teams": board.n_teams,
+                "lead": lead.model_dump() if lead else {},
+                "payload": zlib.compress(data),
             },
-        )  # fmt: skip
+        )
         if not made:
             cls.objects.filter(pk=snapshot.pk, revision__lt=phase.board_revision).update(revision=phase.board_revision)
             try:
                 snapshot.refresh_from_db(fields=["revision"])
             except cls.DoesNotExist:  # an old one, which was pruned a moment ago
-                return cls._keep(phase, audience, batch, payload)
+                return cls._keep(phase, batch, board)
         return snapshot
 
     @classmethod
@@ -160,7 +172,15 @@ class Snapshot(models.Model):
 
 
 @lru_cache(maxsize=32)
-def decode(pk: int, digest: str) -> dict:
-    """The payload of a snapshot, fetched on a miss only: it is by far the largest column. The
+def read_board(pk: int, digest: str) -> Board:
+    """What a snapshot's payload holds, fetched on a miss only: it is by far the largest column. The
     digest is in the key because a database that was rolled back gives the same number again."""
-    return json.loads(zlib.decompress(bytes(Snapshot.objects.values_list("payload", flat=True).get(pk=pk))))
+    payload = Snapshot.objects.values_list("payload", flat=True).get(pk=pk)
+    return Board.read(json.loads(zlib.decompress(bytes(payload))))
+
+
+@lru_cache(maxsize=32)
+def read_redacted(pk: int, digest: str, hidden_ids: frozenset[int], hides_people: bool) -> Board:
+    """The same, less these entries, and less what people say of it."""
+    board = read_board(pk, digest).redacted(hidden_ids)
+    return board.model_copy(update={"people": None}) if hides_people else board

@@ -36,7 +36,7 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Way:
+class RankingVariant:
     """One way to put the entries in order: ``ranks`` are of the complete and counted entries, None for the others.
 
     ``kind`` is board, rule, metric or without. ``flipped`` counts the pairs that stand the other way round than on the
@@ -57,7 +57,7 @@ class Flip:
 
     above: int
     below: int
-    ways: tuple[int, ...]
+    variants: tuple[int, ...]
 
 
 def complete(columns: Sequence[Column], counted: Sequence[bool]) -> NDArray[np.bool_]:
@@ -137,7 +137,9 @@ def centre(tau: Floats, group: Sequence[int]) -> int:
 # --- other ways to rank
 
 
-def ways(rule: str, columns: Sequence[Column], ranking: Sequence[str], used: NDArray[np.bool_], titles: Sequence[str]) -> list[Way]:
+def variants(
+    rule: str, columns: Sequence[Column], ranking: Sequence[str], used: NDArray[np.bool_], titles: Sequence[str]
+) -> list[RankingVariant]:
     """The board's own order first, then every other: by the other rules, by each metric alone, and without each metric.
 
     ``ranking`` names the columns that take part in the board's rule; ``titles`` are the columns' names. Where the rule is
@@ -167,7 +169,7 @@ def _ranks(rule: str, columns: Sequence[Column], used: NDArray[np.bool_]) -> tup
     return tuple(place.rank for place in overall(rule, columns, used.tolist()))
 
 
-def _compared(found: Sequence[tuple[str, str, tuple[int | None, ...]]]) -> list[Way]:
+def _compared(found: Sequence[tuple[str, str, tuple[int | None, ...]]]) -> list[RankingVariant]:
     board = found[0][2]
     known = np.array([rank is not None for rank in board], bool)
     table = np.array([[rank or 0 for rank in ranks] for _, _, ranks in found], float).reshape(len(found), len(board))[:, known]
@@ -175,7 +177,7 @@ def _compared(found: Sequence[tuple[str, str, tuple[int | None, ...]]]) -> list[
     for (kind, title, ranks), row in zip(found, table, strict=True):
         moved = int((row != table[0]).sum())
         tau = kendall(np.stack([table[0], row]))[0, 1]
-        compared.append(Way(kind, title, ranks, int(_turned(table[0], row).sum()), moved, float(tau)))
+        compared.append(RankingVariant(kind, title, ranks, int(_turned(table[0], row).sum()), moved, float(tau)))
     return compared
 
 
@@ -184,13 +186,13 @@ def _turned(board: Floats, other: Floats) -> NDArray[np.bool_]:
     return (board[:, None] < board[None, :]) & (other[:, None] > other[None, :])
 
 
-def flips(found: Sequence[Way], most: int) -> tuple[list[Flip], int]:
+def flips(found: Sequence[RankingVariant], most: int) -> tuple[list[Flip], int]:
     """The pairs that any way turns round, the highest on the board first, at most ``most`` of them; and how many there are."""
     board = np.array([np.nan if rank is None else rank for rank in found[0].ranks], float)
     turned = np.zeros((len(board), len(board)), np.int32)
     each = []
-    for way in found[1:]:
-        each.append(_turned(board, np.array([np.nan if rank is None else rank for rank in way.ranks], float)))
+    for variant in found[1:]:
+        each.append(_turned(board, np.array([np.nan if rank is None else rank for rank in variant.ranks], float)))
         turned += each[-1]
     above, below = np.nonzero(turned)
     order = np.lexsort((below, above, board[below], board[above]))[:most]

@@ -24,7 +24,7 @@ from leaderboard.studies.judge.scores import judges_of
 from leaderboard.studies.live import artifacts
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import covariates_of, sizes_of
-from leaderboard.studies.summary import GUARD_TITLES, Summary
+from leaderboard.studies.summary import GUARD_TITLES, Metric, Summary
 from leaderboard.studies.training_overlap import trained_on
 
 if TYPE_CHECKING:
@@ -81,19 +81,29 @@ def compute(row: StudyAnalysis) -> None:
 
     with attempt(row):
         batch = row.study.batch  # once: a board that switches meanwhile must not give these values other names
-        content = _content(row, batch, go_on)
-        # Which label is which entry, so that whoever reads the content need not ask.
+        summary = Summary.model_validate(_figures(row, batch, go_on))
+        # Which label is which entry, so that whoever reads the summary need not ask.
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
-        content |= {"entries": dict(linked), "damaged": sorted(row.study.damaged & set(content["methods"]))}
-        columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
-        for line in content["metrics"]:  # which metric each column is, so that a metric's own page finds what studies say of it
-            column = columns.get(line["key"], {})
-            line |= {"metric": column.get("key", ""), "fingerprint": column.get("fingerprint", "")}
-            line |= {"title": column.get("title", GUARD_TITLES.get(line["key"], line["key"]))}
-        row.finish(Summary.model_validate(content).model_dump(mode="json"))
+        update = {
+            "entries": dict(linked),
+            "damaged": sorted(row.study.damaged & set(summary.methods)),
+            "metrics": _named(summary.metrics, batch),
+        }
+        row.finish(summary.model_copy(update=update).model_dump(mode="json"))
 
 
-def _content(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
+def _named(lines: Sequence[Metric], batch: EvaluationBatch | None) -> list[Metric]:
+    """Which metric each column is, so that a metric's own page finds what studies say of it."""
+    columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
+    found = []
+    for line in lines:
+        column = columns.get(line.key, {"key": "", "fingerprint": "", "title": GUARD_TITLES.get(line.key, line.key)})
+        update = {"metric": column["key"], "fingerprint": column["fingerprint"], "title": column["title"]}
+        found.append(line.model_copy(update=update))
+    return found
+
+
+def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
     """What follows from a study's judgements on the row's criterion, beside the values of `batch`."""
     from leaderboard.stats import alternative, opinion_study, summaries
     from leaderboard.stats.study import analyse

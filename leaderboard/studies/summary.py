@@ -423,6 +423,11 @@ class Reliability(Record):
     bias: float | None = None
     inconsistency: float | None = None
 
+    @property
+    def equal(self) -> int:
+        """How many answers call both sides equal."""
+        return round((self.ties or 0.0) * self.votes)
+
 
 class RatersFound(Record):
     raters: list[Reliability]

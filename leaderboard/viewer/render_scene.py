@@ -15,7 +15,7 @@ from evaluation.images import names, paint
 from evaluation.metrics.render.puzzlesim import picture
 from evaluation.models import Evaluation, PictureRun
 from evaluation.networks import weights
-from leaderboard.boards.scorecard import ItemTable, Result, item_details
+from leaderboard.boards.scorecard import ItemDetail, ItemTable, Result, item_details
 
 # What the colours stand for: each end of the scale, and all colours between for a gradient.
 SCALES = {
@@ -83,7 +83,7 @@ class View:
 
     item: str
     name: str
-    values: list[dict[str, Any]]
+    values: list[ItemDetail]
     is_made: bool
     render: Picture | None
     layers: list[Picture]  # what can stand beside the render, the first of them at first
@@ -109,7 +109,7 @@ class Scene:
         self.places = [place for place, group in enumerate(reference.groups) if group == scene]
         sortable = [r for r in found if self._has_values(r)]
         slugs = [r.slug for r in sortable]
-        main = next((r.slug for r in sortable if r.metric["is_primary"]), slugs[0] if slugs else "item")
+        main = next((r.slug for r in sortable if r.metric.is_primary), slugs[0] if slugs else "item")
         self.sort = sort if sort in (*slugs, "item") else main
         self.sortable, self.results = sortable, list(found)
         table = ItemTable(evaluation, found, self.sort, sees_reference=sees_reference)
@@ -129,7 +129,7 @@ class Scene:
 
     @property
     def sorted_by(self) -> str:
-        return next((r.metric["title"] for r in self.results if r.slug == self.sort), "name")
+        return next((r.metric.title for r in self.results if r.slug == self.sort), "name")
 
     def request(self) -> PictureRun:
         """The pictures of the scene: asked for where nobody has, the worst views first."""
@@ -157,7 +157,7 @@ class Scene:
 
     def _picture(self, item: str, name: str, size: Sequence[int]) -> Picture:
         kind, dot, slug = name.partition(".")
-        title = next((r.metric["title"] for r in self.results if r.slug == slug), slug)
+        title = next((r.metric.title for r in self.results if r.slug == slug), slug)
         words = {"map": f"{title} map", "cells": f"{title}: odd places", "low": f"{title}: poor objects"}
         return Picture(
             name=name, kind=kind, title=words[kind] if dot else TITLES[name],
@@ -167,8 +167,8 @@ class Scene:
             width=size[0], height=size[1],
         )  # fmt: skip
 
-    def _values(self, place: int) -> list[dict[str, Any]]:
-        return [one for one in item_details(self.results, place, self.sees_reference) if one["result"].spec.level == "item"]
+    def _values(self, place: int) -> list[ItemDetail]:
+        return [one for one in item_details(self.results, place, self.sees_reference) if one.result.spec.level == "item"]
 
     # --- objects
 
@@ -177,8 +177,8 @@ class Scene:
         """The column of objectness whose objects are drawn: the primary one, else the first; None where there is none to be seen."""
         if not self.sees_reference:
             return None
-        found = [r for r in self.results if r.metric["key"] in names.OBJECTNESS]
-        return next((r for r in found if r.metric["is_primary"]), found[0] if found else None)
+        found = [r for r in self.results if r.metric.key in names.OBJECTNESS]
+        return next((r for r in found if r.metric.is_primary), found[0] if found else None)
 
     @cached_property
     def objects_value(self) -> float | None:
@@ -191,7 +191,7 @@ class Scene:
     def objects_statement(self) -> str:
         """What is to be known of the detector before its objects are believed."""
         it = self.objects
-        return weights.statement(it.spec, it.metric["params"]) if it is not None else ""
+        return weights.statement(it.spec, it.metric.params) if it is not None else ""
 
     @property
     def classes(self) -> Sequence[Any]:

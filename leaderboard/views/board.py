@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -16,6 +18,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import certainty, exports, human_agreement, metric_evidence
+from leaderboard.boards.payload import MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, snapshot_of
 from leaderboard.models import Snapshot
@@ -29,6 +32,45 @@ EXPORTS = {
     "tex": (exports.to_latex, "application/x-tex"),
     "md": (exports.to_markdown, "text/markdown"),
 }
+
+
+@dataclass(frozen=True)
+class Head:
+    """The address that sorts by a column, or turns the order round if it is sorted by it; `aria` says which way it is sorted."""
+
+    sort_url: str
+    aria: str
+
+    @classmethod
+    def of(cls, request: HttpRequest, rows: BoardRows, slug: str, higher_is_better: bool = False) -> Self:
+        query = request.GET.copy()
+        query.pop("page", None)
+        here = rows.choice.sort == slug
+        query["sort"] = slug
+        if here and not rows.choice.worst_first:
+            query["order"] = "reversed"
+        else:
+            query.pop("order", None)
+        aria = ("descending" if higher_is_better != rows.choice.worst_first else "ascending") if here else ""
+        return cls(f"?{query.urlencode()}", aria)
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """A metric of the table with all that its head says; `statement` is of the weights behind it."""
+
+    metric: MetricColumn
+    head: Head
+    count: metric_evidence.Count | None
+    evidence_url: str
+    people: human_agreement.ColumnWords | None
+    statement: str
+
+    @property
+    def clean_range(self) -> tuple[float, float] | None:
+        """Of any scene's clean views, where the column judges by these and passed its trial; rankings of before have none."""
+        bands = self.metric.clean
+        return (min(band[2] for band in bands), max(band[3] for band in bands)) if bands else None
 
 
 def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -67,7 +109,7 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     if not place.sees_board:
         raise Http404
     found = snapshot_of(place.phase, place.viewer, digest)
-    rows = BoardRows(with_people(found.content), choice_of(request), place.viewer.team_id)
+    rows = BoardRows(human_agreement.with_people(found.board), choice_of(request), place.viewer.team_id)
     write, content_type = EXPORTS[kind]
     response = HttpResponse(write(rows.table(caption(place, found))), content_type=f"{content_type}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{found.short}.{kind}"
@@ -88,30 +130,33 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     """What the table shows; nothing of it before the first snapshot."""
     if snapshot is None:
         return {"snapshot": None, "rows": None}
-    content = snapshot.content
-    found = human_agreement.of_content(content)
-    shown = with_people(content)
+    board = snapshot.board
+    found = human_agreement.of_board(board)
+    shown = human_agreement.with_people(board)
     rows = BoardRows(shown, choice_of(request), place.viewer.team_id)
-    counts = metric_evidence.counts(metric["fingerprint"] for metric in content["metrics"] if metric["key"])
+    counts = metric_evidence.counts(metric.fingerprint for metric in board.metrics if metric.key)
     return {
-        "people": found, "people_charts": found.charts() if found else [], "claim": found.claim(content) if found else None,
+        "people": found, "people_charts": found.charts() if found else [], "claim": found.claim(board) if found else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, found.study.slug]) if found else "",
-        "people_head": _head(request, rows, shown["metrics"][0]) if shown is not content else None,
-        "snapshot": snapshot, "content": content, "rows": rows, "rule": rule_words(content),
-        "foot": certainty.foot(content, rows.standing), "made_before": certainty.before(content),
-        "leads": certainty.leads(content, rows.standing),
-        "entry_words": ENTRY_WORDS[content["phase"]["entries"]],
-        "value_title": VALUE_TITLES.get(content["overall"]["rule"], ""),
+        "people_column": shown.metrics[0] if shown is not board else None,
+        "snapshot": snapshot, "ranking": board, "rows": rows, "rule": rule_words(board),
+        "foot": certainty.foot(board, rows.standing), "made_before": certainty.before(board),
+        "leads": certainty.leads(board, rows.standing),
+        "entry_words": ENTRY_WORDS[board.phase.entries], "value_title": VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [
-            _head(request, rows, metric)
-            | {"count": counts.get(metric["fingerprint"]), "evidence_url": evidence_url(place, metric) if metric["key"] else ""}
-            | {"people": found.head(metric["slug"]) if found else None, "statement": _statement(metric)}
-            # Of any scene's clean views, where a column judges by these and passed its trial; rankings of before have none.
-            | {"clean_range": (min(band[2] for band in bands), max(band[3] for band in bands)) if (bands := metric.get("clean")) else None}
-            for metric in content["metrics"]
+            BoardColumn(
+                metric,
+                Head.of(request, rows, metric.slug, metric.higher_is_better),
+                counts.get(metric.fingerprint),
+                evidence_url(place, metric) if metric.key else "",
+                found.head(metric.slug) if found else None,
+                _statement(metric),
+            )
+            for metric in board.metrics
         ],
-        "rank_head": _head(request, rows, {"slug": "rank"}),
-        "name_head": _head(request, rows, {"slug": "name"}), "date_head": _head(request, rows, {"slug": "date"}),
+        "people_head": Head.of(request, rows, human_agreement.COLUMN, True),
+        "rank_head": Head.of(request, rows, "rank"), "name_head": Head.of(request, rows, "name"),
+        "date_head": Head.of(request, rows, "date", True),
         "pages": page_numbers(rows.page, rows.n_pages), "exports": list(EXPORTS),
         "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
     }  # fmt: skip
@@ -126,39 +171,16 @@ def values_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
     return {"outdated": sentences(outdated), "again": again.progress() if again else None}
 
 
-def with_people(content: dict) -> dict:
-    """The payload with what people prefer as its first column, where they judged any of its entries: beside the rank, in
-    sight on every screen, however many metrics follow."""
-    found = human_agreement.of_content(content)
-    column = found.column(content) if found else None
-    return content | {"metrics": [column, *content["metrics"]]} if column else content
-
-
-def _head(request: HttpRequest, rows: BoardRows, column: dict) -> dict:
-    """A column's head: the address that sorts by it, or turns the order round if it is sorted by it."""
-    query = request.GET.copy()
-    query.pop("page", None)
-    here = rows.choice.sort == column["slug"]
-    query["sort"] = column["slug"]
-    if here and not rows.choice.worst_first:
-        query["order"] = "reversed"
-    else:
-        query.pop("order", None)
-    higher = column.get("higher_is_better", column["slug"] == "date")
-    aria = ("descending" if higher != rows.choice.worst_first else "ascending") if here else ""
-    return column | {"sort_url": f"?{query.urlencode()}", "aria": aria}
-
-
-def _statement(column: dict) -> str:
+def _statement(column: MetricColumn) -> str:
     """What is to be known of the weights behind a column before its values are read."""
-    spec = registry.REGISTRY.get(column["key"])
-    return weights.statement(spec, column["params"]) if spec else ""
+    spec = registry.REGISTRY.get(column.key)
+    return weights.statement(spec, column.params) if spec else ""
 
 
-def evidence_url(place: PhasePlace, column: dict) -> str:
+def evidence_url(place: PhasePlace, column: MetricColumn) -> str:
     """The metric's page at its table of properties, for the parameters that this column has."""
-    query = {"phase": f"{place.challenge.slug}/{place.phase.slug}", "column": column["slug"], "fingerprint": column["fingerprint"][:16]}
-    return f"{reverse('metric', args=[column['key']])}?{urlencode(query, safe='/')}#properties"
+    query = {"phase": f"{place.challenge.slug}/{place.phase.slug}", "column": column.slug, "fingerprint": column.fingerprint[:16]}
+    return f"{reverse('metric', args=[column.key])}?{urlencode(query, safe='/')}#properties"
 
 
 def page_numbers(page: int, n_pages: int) -> list[int | None]:
@@ -231,11 +253,11 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
     made_up = " (made-up data)" if place.challenge.made_up else ""
     made = snapshot.created_at
-    imported = snapshot.content.get("imported")
-    phase = f"{place.phase.title} (figures imported from {imported['source']})" if imported else place.phase.title
+    board = snapshot.board
+    phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
     return exports.Caption(
         f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}",
-        _study_words(human_agreement.of_content(snapshot.content), snapshot.withdrawn),
+        _study_words(human_agreement.of_board(board), snapshot.withdrawn),
     )  # fmt: skip
 
 

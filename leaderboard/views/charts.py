@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from evaluation.models import EvaluationBatch, Score
+from leaderboard.boards.payload import Board, BoardEntry, MetricColumn
 from leaderboard.charts import boards
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
@@ -28,79 +29,74 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         return not_shown_yet(request, place, "charts")
     snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
     context = place.context("charts") | {"snapshot": snapshot, "figures": ""}
-    if snapshot is not None and snapshot.content["entries"] and snapshot.content["metrics"]:
-        content = snapshot.content
-        metrics = {metric["slug"]: metric for metric in content["metrics"]}
-        primary = next((m for m in content["metrics"] if m["is_primary"]), content["metrics"][0])
-        metric = metrics.get(request.GET.get("metric", ""), primary)
+    ranking = snapshot.board if snapshot is not None else None
+    if snapshot is not None and ranking is not None and ranking.entries and ranking.metrics:
+        metric = ranking.column(request.GET.get("metric", "")) or ranking.primary or ranking.metrics[0]
         viewer, phase = place.viewer, place.phase
         key = (
-            "charts", snapshot.pk, snapshot.digest, snapshot.withheld, metric["slug"],
+            "charts", snapshot.pk, snapshot.digest, snapshot.hidden_ids, metric.slug,
             # The chart over time is of entries beside the ranking too: it holds until the phase changes, or its freeze begins.
             phase.board_revision, phase.frozen_since(place.now), viewer.organizes, viewer.team_id,
             phase.withhold_items, viewer.may("phase.see_reference", phase),
         )  # fmt: skip
-        part = PARTS.of(key, lambda: render_to_string("leaderboard/parts/charts.html", {"figures": _figures(place, content, metric)}))
-        context |= {"metrics": content["metrics"], "metric": metric, "figures": part}
+        part = PARTS.of(key, lambda: render_to_string("leaderboard/parts/charts.html", {"figures": _figures(place, ranking, metric)}))
+        context |= {"metrics": ranking.metrics, "metric": metric, "figures": part}
     return render(request, "leaderboard/charts.html", context)
 
 
-def _figures(place: PhasePlace, content: dict, metric: dict) -> list[dict]:
-    said = boards.Metric(metric["title"], metric["higher_is_better"], metric["unit"])
+def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict]:
+    said = boards.Metric(metric.title, metric.higher_is_better, metric.unit)
     figures = []
     if not place.phase.is_imported and (not place.phase.withhold_items or place.viewer.organizes):
         sees_reference = place.viewer.may("phase.see_reference", place.phase)
-        series, items = _series(content, metric, sees_reference)
+        series, items = _series(board, metric, sees_reference)
         figures.append(("Scores per item", "distributions", boards.distributions(said, series, items)))
     if not place.phase.is_imported:
-        points, baselines = _history(place, content, metric)
+        points, baselines = _history(place, board, metric)
         figures.append(("The best score over time", "progress", boards.progress(said, points, baselines)))
     ranks = "Ranks" if place.phase.is_imported else "Ranks and their intervals"
-    figures.append((ranks, "ranks", boards.rank_intervals(metric["title"], _ranks(content, metric))))
+    figures.append((ranks, "ranks", boards.rank_intervals(metric.title, _ranks(board, metric))))
     return [{"title": title, "name": name, "figure": figure.to_dict()} for title, name, figure in figures]
 
 
-def _label(entry: dict) -> str:
-    return f"{entry['name']} ({entry['team']})"
+def _label(entry: BoardEntry) -> str:
+    return f"{entry.name} ({entry.team})"
 
 
-def _series(content: dict, metric: dict, sees_reference: bool) -> tuple[list[boards.Series], list[str]]:
+def _series(board: Board, metric: MetricColumn, sees_reference: bool) -> tuple[list[boards.Series], list[str]]:
     """The vectors of the best entries, as many as a chart can hold."""
-    entries = content["entries"]
-    best = [i for i in metric["order"] if metric["value"][i] is not None][: boards.MOST_ENTRIES]
-    batch = EvaluationBatch.objects.select_related("reference").get(pk=content["batch"])
+    entries = board.entries
+    best = [i for i in metric.order if metric.value[i] is not None][: boards.MOST_ENTRIES]
+    batch = EvaluationBatch.objects.select_related("reference").get(pk=board.batch)
     items = batch.item_ids
     scores = Score.objects.filter(
-        evaluation__batch=batch, slug=metric["slug"], evaluation__submission__in=[entries[i]["id"] for i in best]
+        evaluation__batch=batch, slug=metric.slug, evaluation__submission__in=[entries[i].id for i in best]
     ).select_related("evaluation")
     vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores}
     series = []
     for index in best:
-        values = vectors.get(entries[index]["id"])
+        values = vectors.get(entries[index].id)
         if values is not None and len(values) == len(items):
             series.append(boards.Series(_label(entries[index]), [None if math.isnan(v) else v for v in values.tolist()]))
     return series, items
 
 
-def _history(place: PhasePlace, content: dict, metric: dict) -> tuple[list[boards.Point], list[tuple[str, float]]]:
+def _history(place: PhasePlace, board: Board, metric: MetricColumn) -> tuple[list[boards.Point], list[tuple[str, float]]]:
     """Every entry that may be seen, whether or not it is the one that counts, and the baselines."""
     # A team's own entries of after the freeze are not the board's.
     shown = ELIGIBLE if place.viewer.organizes else public_to(place.viewer, place.phase)
     entries = Submission.objects.filter(shown, phase=place.phase, is_baseline=False)
-    rows = Score.objects.filter(evaluation__batch=content["batch"], slug=metric["slug"], evaluation__submission__in=entries)
+    rows = Score.objects.filter(evaluation__batch=board.batch, slug=metric.slug, evaluation__submission__in=entries)
     names = ("evaluation__submission__received_at", "evaluation__submission__created_at", "value")
     names += ("evaluation__submission__method_name", "evaluation__submission__team__name")
     recent = rows.order_by("-evaluation__submission__received_at").values_list(*names)[:MOST_RECORDED]
     points = [boards.Point(received or created, value, f"{method} ({team})") for received, created, value, method, team in recent]
     baselines = [
-        (entry["name"], value)
-        for entry, value in zip(content["entries"], metric["value"], strict=True)
-        if entry["baseline"] and value is not None
+        (entry.name, value) for entry, value in zip(board.entries, metric.value, strict=True) if entry.baseline and value is not None
     ]
     return points, baselines
 
 
-def _ranks(content: dict, metric: dict) -> list[boards.RankRow]:
-    entries = content["entries"]
-    labels = [entry["name"] if content.get("imported") else _label(entry) for entry in entries]
-    return [boards.RankRow(labels[i], metric["rank"][i], metric["rank_low"][i], metric["rank_high"][i]) for i in metric["order"]]
+def _ranks(board: Board, metric: MetricColumn) -> list[boards.RankRow]:
+    labels = [entry.name if board.imported else _label(entry) for entry in board.entries]
+    return [boards.RankRow(labels[i], metric.rank[i], metric.rank_low[i], metric.rank_high[i]) for i in metric.order]

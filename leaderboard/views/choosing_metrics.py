@@ -12,13 +12,14 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from leaderboard.boards import ranking_variants
+from leaderboard.boards.payload import BoardEntry, MetricColumn
 from leaderboard.boards.ranking_variants import Agreement
 from leaderboard.boards.rows import rule_words
 from leaderboard.charts import ranking_variants as variant_charts
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS
-from leaderboard.stats.ranking_variants import FEW, TOGETHER, Way, centre
+from leaderboard.stats.ranking_variants import FEW, TOGETHER, RankingVariant, centre
 from submissions.lookup import PhasePlace, phase_place
 
 MOST_ROWS = 50  # entries in the table, the first of the board
@@ -42,6 +43,104 @@ class Place:
         return f"{ranks} {'better' if self.change > 0 else 'worse'} than on the board" if self.change else ""
 
 
+@dataclass(frozen=True)
+class MetricGroup:
+    """Metrics that agree, with their letter, the one that stands for them best, and their mean tau."""
+
+    letter: str
+    titles: list[str]
+    centre: str
+    mean: float | None
+
+
+@dataclass(frozen=True)
+class MatrixCell:
+    """The agreement of two metrics: of one with itself (`own`), `within` a group, or where another group `starts`."""
+
+    coefficient: float
+    own: bool
+    within: bool
+    starts: bool
+
+    @property
+    def value(self) -> float | None:
+        return None if math.isnan(self.coefficient) else self.coefficient
+
+    @property
+    def strength(self) -> int:
+        return round(abs(self.value or 0.0) * 100)
+
+    @property
+    def negative(self) -> bool:
+        return self.coefficient < 0
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    metric: MetricColumn
+    group: str
+    starts: bool
+    cells: list[MatrixCell]
+
+
+@dataclass(frozen=True)
+class VariantRow:
+    """Another way to rank with what it changes: who comes `first`, and whether the board says the same."""
+
+    variant: RankingVariant
+    title: str
+    every_first: list[str]
+    same_first: bool
+
+    @property
+    def is_board(self) -> bool:
+        return self.variant.kind == "board"
+
+    @property
+    def first(self) -> list[str]:
+        return self.every_first[:3]
+
+    @property
+    def more(self) -> int:
+        return max(0, len(self.every_first) - 3)
+
+    @property
+    def tau(self) -> float | None:
+        return None if math.isnan(self.variant.tau) else self.variant.tau
+
+
+@dataclass(frozen=True)
+class RanksRow:
+    """An entry's rank on the board, its lowest and highest under all variants, and its place under each of the others."""
+
+    entry: BoardEntry
+    rank: int
+    low: int
+    high: int
+    places: list[Place]
+
+
+@dataclass(frozen=True)
+class FirstPlaces:
+    """How often an entry comes first."""
+
+    entry: BoardEntry
+    count: int
+
+
+@dataclass(frozen=True)
+class FlipRow:
+    """Two entries, as the board puts them, and the variants that turn them round."""
+
+    above: BoardEntry
+    below: BoardEntry
+    variants: list[str]
+
+    @property
+    def count(self) -> int:
+        return len(self.variants)
+
+
 def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The page; `?by=rho` shows the other coefficient."""
     place = phase_place(request.user, challenge, phase)
@@ -54,7 +153,7 @@ def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         found = ranking_variants.of_snapshot(snapshot)
         by, view = request.GET.get("by", "tau"), "public" if request.GET.get("view") == "public" else ""
         by = by if by in COEFFICIENTS else "tau"
-        key = ("choosing", place.challenge.slug, place.phase.slug, snapshot.pk, snapshot.digest, snapshot.withheld, by, view)
+        key = ("choosing", place.challenge.slug, place.phase.slug, snapshot.pk, snapshot.digest, snapshot.hidden_ids, by, view)
         part, has_figure = PARTS.of(key, lambda: _part(place, snapshot, found, by, view)) if found.n else ("", False)
         context |= {"found": found, "part": part, "has_figure": has_figure}
     return render(request, "leaderboard/agreement.html", context)
@@ -63,12 +162,12 @@ def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 def _part(place: PhasePlace, snapshot: Snapshot, found: Agreement, by: str, view: str) -> tuple[str, bool]:
     """All that follows from the ranking, as HTML, and whether there is a chart in it."""
     context = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": found, "view": view}
-    context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.content)}
+    context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.board)}
     context |= {"few": found.n < FEW, "together": TOGETHER}
     if found.n > 1:
         context |= {"groups": _groups(found), "rows": _matrix_rows(found, by)}
-    if found.ways and found.n > 1:
-        context |= {"ways": _ways(found), "table": _table(found), "flips": _flips(found), "figure": _figure(found)}
+    if found.variants and found.n > 1:
+        context |= {"variants": _variants(found), "table": _table(found), "flips": _flips(found), "figure": _figure(found)}
         context |= {"first": _first_places(found), "most_rows": MOST_ROWS}
     return render_to_string("leaderboard/parts/choosing.html", context), bool(context.get("figure", {}).get("data"))
 
@@ -80,94 +179,86 @@ def letter(number: int) -> str:
 
 def _labels(found: Agreement) -> dict[int, str]:
     """The compared entries' names, with the team where two have the same one."""
-    names = Counter(found.entries[index]["name"] for index in found.order)
+    names = Counter(found.entries[index].name for index in found.order)
     entries = {index: found.entries[index] for index in found.order}
-    return {index: entry["name"] if names[entry["name"]] == 1 else f"{entry['name']} ({entry['team']})" for index, entry in entries.items()}
+    return {index: entry.name if names[entry.name] == 1 else f"{entry.name} ({entry.team})" for index, entry in entries.items()}
 
 
-def _groups(found: Agreement) -> list[dict[str, Any]]:
-    """Each group of metrics with its letter, and the metric that stands for it best."""
+def _groups(found: Agreement) -> list[MetricGroup]:
     groups = []
     for number, members in enumerate(found.matrix.groups):
-        titles = [found.metrics[index]["title"] for index in members]
         means = [found.matrix.tau[a, b] for a in members for b in members if a < b]
-        groups.append({
-            "letter": letter(number), "titles": titles, "centre": found.metrics[centre(found.matrix.tau, members)]["title"],
-            "mean": sum(means) / len(means) if means else None,
-        })  # fmt: skip
+        groups.append(
+            MetricGroup(
+                letter(number),
+                [found.metrics[index].title for index in members],
+                found.metrics[centre(found.matrix.tau, members)].title,
+                sum(means) / len(means) if means else None,
+            )
+        )
     return groups
 
 
-def _matrix_rows(found: Agreement, by: str) -> list[dict[str, Any]]:
-    """The matrix in the order of the groups: for each metric its cells, and where a group begins."""
+def _matrix_rows(found: Agreement, by: str) -> list[MatrixRow]:
+    """The matrix in the order of the groups."""
     values = found.matrix.tau if by == "tau" else found.matrix.rho
     order = [(number, index) for number, members in enumerate(found.matrix.groups) for index in members]
+    begins = [place > 0 and order[place - 1][0] != number for place, (number, _) in enumerate(order)]
     rows = []
-    for place, (number, index) in enumerate(order):
-        starts = place > 0 and order[place - 1][0] != number
-        cells = []
-        for across, (other, column) in enumerate(order):
-            value = float(values[index, column])
-            cells.append({
-                "value": None if math.isnan(value) else value, "strength": 0 if math.isnan(value) else round(abs(value) * 100),
-                "negative": value < 0, "own": index == column, "within": other == number,
-                "starts": across > 0 and order[across - 1][0] != other,
-            })  # fmt: skip
-        rows.append({"metric": found.metrics[index], "group": letter(number), "starts": starts, "cells": cells})
+    for (number, index), starts in zip(order, begins, strict=True):
+        cells = [
+            MatrixCell(float(values[index, column]), index == column, other == number, begin)
+            for (other, column), begin in zip(order, begins, strict=True)
+        ]
+        rows.append(MatrixRow(found.metrics[index], letter(number), starts, cells))
     return rows
 
 
-def _ways(found: Agreement) -> list[dict[str, Any]]:
-    """Every other way with what it changes."""
+def _variants(found: Agreement) -> list[VariantRow]:
     rows, names = [], _labels(found)
-    for way in found.ways:
-        first = [names[index] for index in found.order if way.ranks[index] == 1]
-        same = way.kind == "board" or all((way.ranks[i] == 1) == (found.ways[0].ranks[i] == 1) for i in found.order)
-        rows.append({
-            "title": _title(way), "is_board": way.kind == "board", "first": first[:3],
-            "more": max(0, len(first) - 3), "same_first": same, "moved": way.moved, "flipped": way.flipped,
-            "tau": None if math.isnan(way.tau) else way.tau,
-        })  # fmt: skip
+    for variant in found.variants:
+        first = [names[index] for index in found.order if variant.ranks[index] == 1]
+        same = variant.kind == "board" or all((variant.ranks[i] == 1) == (found.variants[0].ranks[i] == 1) for i in found.order)
+        rows.append(VariantRow(variant, _title(variant), first, same))
     return rows
 
 
-def _title(way: Way) -> str:
-    return f"without {way.title}" if way.kind == "without" else f"{way.title} alone" if way.kind == "metric" else way.title
+def _title(variant: RankingVariant) -> str:
+    return (
+        f"without {variant.title}" if variant.kind == "without" else f"{variant.title} alone" if variant.kind == "metric" else variant.title
+    )
 
 
-def _table(found: Agreement) -> list[dict[str, Any]]:
-    """The first entries of the board with their ranks under every way."""
+def _table(found: Agreement) -> list[RanksRow]:
+    """The first entries of the board with their ranks under every variant."""
     rows = []
     for index in found.order[:MOST_ROWS]:
-        ranks = [way.ranks[index] for way in found.ways]
+        ranks = [variant.ranks[index] for variant in found.variants]
         known = [rank for rank in ranks if rank is not None]
         board = ranks[0] or 0
         places = [Place(rank, 0 if rank is None else board - rank) for rank in ranks[1:]]
-        rows.append({"entry": found.entries[index], "rank": board, "low": min(known), "high": max(known), "places": places})
+        rows.append(RanksRow(found.entries[index], board, min(known), max(known), places))
     return rows
 
 
-def _first_places(found: Agreement) -> list[dict[str, Any]]:
-    """Who comes first under how many ways, most often first."""
-    counts = [(sum(way.ranks[index] == 1 for way in found.ways), index) for index in found.order]
+def _first_places(found: Agreement) -> list[FirstPlaces]:
+    """Who comes first under how many variants, most often first."""
+    counts = [(sum(variant.ranks[index] == 1 for variant in found.variants), index) for index in found.order]
     often = sorted(((count, index) for count, index in counts if count), key=lambda pair: -pair[0])
-    return [{"entry": found.entries[index], "count": count} for count, index in often[:5]]
+    return [FirstPlaces(found.entries[index], count) for count, index in often[:5]]
 
 
-def _flips(found: Agreement) -> list[dict[str, Any]]:
+def _flips(found: Agreement) -> list[FlipRow]:
     return [
-        {
-            "above": found.entries[flip.above],
-            "below": found.entries[flip.below],
-            "ways": [_title(found.ways[n]) for n in flip.ways],
-            "count": len(flip.ways),
-        }
+        FlipRow(found.entries[flip.above], found.entries[flip.below], [_title(found.variants[n]) for n in flip.variants])
         for flip in found.flips
     ]
 
 
 def _figure(found: Agreement) -> dict[str, Any]:
     drawn = found.order[: variant_charts.MOST_LINES]
-    ranks = [[way.ranks[index] for way in found.ways] for index in drawn]
+    ranks = [[variant.ranks[index] for variant in found.variants] for index in drawn]
     names = _labels(found)
-    return variant_charts.bumps([_title(way) for way in found.ways], [names[index] for index in drawn], ranks, found.n).to_dict()
+    return variant_charts.bumps(
+        [_title(variant) for variant in found.variants], [names[index] for index in drawn], ranks, found.n
+    ).to_dict()

@@ -11,9 +11,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
-from leaderboard.boards import build, certainty
+from leaderboard.boards import certainty
 from leaderboard.boards.digits import NONE, Shown, shown
-from leaderboard.boards.scorecard import Result, current_evaluation, place_of, results
+from leaderboard.boards.payload import Board
+from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
 from leaderboard.lookup import audience_of, not_shown_yet
@@ -21,7 +22,7 @@ from leaderboard.models import Snapshot
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.studies.words import duel_words
 from leaderboard.viewer import render_scene
-from leaderboard.views.studies import barred_from, seen, withheld_labels
+from leaderboard.views.studies import hidden_from, hidden_labels, seen
 from submissions.lookup import EntryPlace, PhasePlace, entry_place, phase_place, row_number
 from submissions.models import Status, Submission
 from submissions.visibility import own
@@ -99,9 +100,9 @@ def _choices(place: PhasePlace) -> list[dict]:
     found = []
     if place.sees_board:
         snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
-        content = snapshot.content if snapshot else {"overall": {"order": []}, "entries": []}
-        best = [content["entries"][i] for i in content["overall"]["order"][:MOST_CHOICES]]
-        found = [{name: entry[name] for name in ("id", "name", "team", "number")} for entry in best]
+        board = snapshot.board if snapshot else None
+        best = [board.entries[index] for index in board.overall.order[:MOST_CHOICES]] if board else []
+        found = [{"id": entry.id, "name": entry.name, "team": entry.team, "number": entry.number} for entry in best]
     if place.viewer.team_id is not None:
         there = {one["id"] for one in found}
         rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED).exclude(pk__in=there)
@@ -116,7 +117,7 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
         raise Http404
     sees_items = a.may("see_items") and b.may("see_items")
     snapshot = Snapshot.current(a.submission.phase, audience_of(a.viewer)) if a.phase_place.sees_board else None
-    found = _comparisons(first, second, sees_items, snapshot.content if snapshot else None)
+    found = _comparisons(first, second, sees_items, snapshot.board if snapshot else None)
     context: dict = {
         "comparisons": found,
         "sees_items": sees_items,
@@ -128,7 +129,7 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
     if not found or not sees_items:
         return context
     chosen = next((c for c in found if c.a.slug == request.GET.get("metric")), None)
-    chosen = chosen or next((c for c in found if c.a.metric["is_primary"]), found[0])
+    chosen = chosen or next((c for c in found if c.a.metric.is_primary), found[0])
     figure, names, left, right = _per_item(first, chosen, a, b, a.viewer.may("phase.see_reference", a.submission.phase))
     order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
     item = request.GET.get("item")
@@ -148,12 +149,12 @@ def _judged(place: PhasePlace, a: EntryPlace, b: EntryPlace) -> list[dict]:
     """What people say of the two, study by study, the newest first: of those that the viewer may see, and that have both."""
     if not place.sees_board:
         return []
-    found, barred = [], barred_from(place.phase, place.viewer.organizes)
+    found, hidden_ids = [], hidden_from(place.phase, place.viewer.organizes)
     for study in seen(place):
         analysis = study.main_analysis
         if analysis is None or analysis.summary is None:
             continue
-        summary = analysis.summary.without(withheld_labels(study, barred))
+        summary = analysis.summary.without(hidden_labels(study, hidden_ids))
         label_of = {pk: label for label, pk in summary.entries.items()}
         if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
             said = duel_words(summary, label_of[a.submission.pk], label_of[b.submission.pk], study.noun)
@@ -175,10 +176,10 @@ def _pictures(a: EntryPlace, b: EntryPlace, first: Evaluation, second: Evaluatio
     return {"sides": render_scene.beside_each_other(sides), "is_making": bool(waiting), "making": waiting, **render_scene.SCALES}
 
 
-def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, content: dict | None) -> list[Comparison]:
+def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, board: Board | None) -> list[Comparison]:
     theirs = {result.slug: result for result in results(second, None)}
-    columns = {(metric["slug"], metric["fingerprint"]): metric for metric in content["metrics"]} if content else {}
-    places = [place_of(content, evaluation.submission_id) for evaluation in (first, second)]
+    columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
+    places = [board.index_of(evaluation.submission_id) if board else None for evaluation in (first, second)]
     found, unit = [], certainty.Unit.of(first.batch.groups, first.batch.phase.challenge)
     for result in results(first, None):
         other = theirs.get(result.slug)
@@ -186,7 +187,7 @@ def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, conten
             continue
         test = _test(first, result, other) if sees_items else None
         column = columns.get((result.slug, result.score.fingerprint))
-        p = build.pair_p(column, *places) if column and sees_items and None not in places else None
+        p = column.pair_p(*places) if column and sees_items and None not in places else None
         found.append(Comparison(result, other, test, p, unit))
     return found
 
@@ -211,7 +212,7 @@ def _kept_test(left: bytes, right: bytes, higher_is_better: bool) -> Paired:
 def _per_item(evaluation: Evaluation, chosen: Comparison, a: EntryPlace, b: EntryPlace, sees_reference: bool):
     names = evaluation.batch.reference.item_ids
     left, right = ([None if math.isnan(v) else v for v in r.score.values_shown(sees_reference).tolist()] for r in (chosen.a, chosen.b))
-    metric = boards.Metric(chosen.a.metric["title"], chosen.a.spec.higher_is_better, chosen.a.spec.unit)
+    metric = boards.Metric(chosen.a.metric.title, chosen.a.spec.higher_is_better, chosen.a.spec.unit)
     noun = a.submission.phase.challenge.item_noun
     one, two = f"A {a.submission.method_name}", f"B {b.submission.method_name}"
     figure = boards.differences(metric, boards.Series(one, left), boards.Series(two, right), names, chosen.paired, noun=noun)

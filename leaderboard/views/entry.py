@@ -11,9 +11,10 @@ from django.shortcuts import render
 from evaluation.models import Evaluation
 from evaluation.work.progress import standing
 from leaderboard.boards import build, certainty
-from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, place_of, results
+from leaderboard.boards.payload import Board
+from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.lookup import audience_of, page_number
-from leaderboard.models import Snapshot, decode
+from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.uncertainty import LEAST
 from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
@@ -82,13 +83,13 @@ def progress_context(place: EntryPlace) -> dict:
 
 def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluation) -> dict:
     snapshot = Snapshot.current(place.submission.phase, audience_of(place.viewer)) if place.phase_place.sees_board else None
-    content = snapshot.content if snapshot else None
-    found, without = results(evaluation, content), evaluation.waiting()
-    index = place_of(content, place.submission.pk)
+    board = snapshot.board if snapshot else None
+    found, without = results(evaluation, board), evaluation.waiting()
+    index = board.index_of(place.submission.pk) if board else None
     context = {
         "results": found, "waiting": without, "evaluation": evaluation, "has_micro": any(result.score.extra for result in found),
-        "overall": _overall(content, index), "certainty": _certainty(evaluation, found, snapshot, index),
-        "n_ranked": len(content["entries"]) if content else 0,
+        "overall": _overall(board, index), "certainty": _certainty(evaluation, found, snapshot, index),
+        "n_ranked": len(board.entries) if board else 0,
     }  # fmt: skip
     if without:
         titles = ", ".join(metric["title"] for metric in without)
@@ -102,37 +103,37 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
     return context
 
 
-def _overall(content: dict | None, index: int | None) -> dict | None:
-    if content is None or index is None:
+def _overall(board: Board | None, index: int | None) -> dict | None:
+    if board is None or index is None:
         return None
-    overall = content["overall"]
     names = ("rank", "rank_low", "rank_high", "explanation")
-    return {name: overall[name][index] for name in names} | {"counted": content["entries"][index]["counted"]}
+    return {name: getattr(board.overall, name)[index] for name in names} | {"counted": board.entries[index].counted}
 
 
 def _certainty(evaluation: Evaluation, found: list[Result], snapshot: Snapshot | None, index: int | None) -> list[str]:
     """What is to be known of the entry's intervals and of where it may stand, in sentences."""
     if evaluation.batch.is_imported:
         return []
-    equal = [(result.metric["title"], result.score.n) for result in found if result.score.n >= LEAST and not result.ends]
+    equal = [(result.metric.title, result.score.n) for result in found if result.score.n >= LEAST and not result.ends]
     said = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
     if snapshot is None or index is None:
         return said
-    content = snapshot.content
-    column = next((metric for metric in content["metrics"] if metric["is_primary"]), content["metrics"][0])
-    alone = _alone(snapshot.pk, snapshot.digest, column["slug"], index)
-    if alone and alone != (column["rank_low"][index], column["rank_high"][index]):
-        said.append(f"{column['title']}: {certainty.alone(alone, column['rank_low'][index], column['rank_high'][index])}")
-    untested = certainty.untested(content, content["overall"], index)
-    by_rule_of_before = certainty.SENTENCES["ranks_before"] if certainty.before(content) else ""
+    board = snapshot.board
+    column = board.primary or board.metrics[0]
+    alone = _alone(snapshot.pk, snapshot.digest, column.slug, index)
+    ends = column.rank_low[index], column.rank_high[index]
+    if alone and alone != ends:
+        said.append(f"{column.title}: {certainty.alone(alone, *ends)}")
+    untested = certainty.untested(board, board.overall, index)
+    by_rule_of_before = certainty.SENTENCES["ranks_before"] if certainty.before(board) else ""
     return [*said, *filter(None, [untested, by_rule_of_before])]
 
 
 @lru_cache(maxsize=1024)
 def _alone(snapshot: int, digest: str, slug: str, index: int) -> tuple[int, int] | None:
     """Kept, as neither a ranking nor the scores that it was made of change."""
-    content = decode(snapshot, digest)
-    return build.alone(content, next(metric for metric in content["metrics"] if metric["slug"] == slug), index)
+    board = read_board(snapshot, digest)
+    return build.alone(board, next(metric for metric in board.metrics if metric.slug == slug), index)
 
 
 def _items_context(request: HttpRequest, table: ItemTable) -> dict:

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from leaderboard.boards.rows import Lead
 from leaderboard.lookup import page_number, search_text
 from leaderboard.models import Snapshot
 from leaderboard.views.board import page_numbers
@@ -29,7 +30,7 @@ class Card:
     phase: Phase | None
     when: str  # running, upcoming or past
     others: list[Phase]
-    lead: dict  # see rows.lead
+    lead: Lead | None
     n_teams: int
     n_entries: int
 
@@ -93,12 +94,11 @@ def main_phase(phases: list[Phase], now: datetime, ranked: set[int]) -> tuple[Ph
 
 
 def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapshot | None) -> Card:
-    lead: dict = {}
+    lead = None
     if snapshot is not None:
         if phase is not None and snapshot.revision < phase.board_revision:
-            snapshot.withhold(phase)
-        if snapshot.lead and snapshot.lead["id"] not in snapshot.withheld:
-            lead = snapshot.lead
+            snapshot.redact(phase)
+        lead = snapshot.leader
     others = [it for it in challenge.phases.all() if phase is None or it.pk != phase.pk]
     n_teams, n_entries = (snapshot.n_teams, snapshot.n_entries) if snapshot else (0, 0)
     return Card(challenge, phase, when, others, lead, n_teams, n_entries)

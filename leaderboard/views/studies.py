@@ -26,7 +26,7 @@ from leaderboard.stats.votes import FEW
 from leaderboard.studies import words
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
-from leaderboard.studies.summary import Agreement, Ends, Entry, Metric, Summary
+from leaderboard.studies.summary import Agreement, Contradiction, Ends, Entry, Figure, Metric, Summary
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
 from submissions.visibility import hidden_ids, through, visible_to
@@ -42,16 +42,79 @@ class Echo:
         return value
 
 
+@dataclass(frozen=True)
+class StudyBrief:
+    """What the list of studies says of one: `between` is how often two people agree, `first` what was found first of all."""
+
+    judgements: int
+    raters: int | None
+    between: Figure | None
+    first: words.Sentence | None
+
+
+@dataclass(frozen=True)
+class ScaleRow:
+    """An entry as people like it: its `place` among the others, the id of its page, and whether its `value` may be shown."""
+
+    line: Entry
+    place: int | None
+    entry: int | None
+    known: bool
+    value: Ends
+    bar: dict[str, float] | None
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """How far a metric agrees with people, in words (`line`), in figures, and with each group of people."""
+
+    line: Line
+    metric: Metric
+    by_group: list[Line]
+    trained_more: str
+
+    @property
+    def correlations(self) -> list[Figure]:
+        return [self.metric.rho, self.metric.tau, self.metric.r]
+
+    @property
+    def shares(self) -> list[Figure]:
+        return [self.metric.auc_better_worse, self.metric.auc_different_similar, self.metric.acc_eq]
+
+
+@dataclass(frozen=True)
+class TurnedRow:
+    """A verdict of people that a metric turns round, and where the two entries stand side by side."""
+
+    one: Contradiction
+    metric: str
+    link: str
+
+
+@dataclass(frozen=True)
+class CriteriaRow:
+    method: str
+    cells: list[Ends]
+
+
+@dataclass(frozen=True)
+class CriteriaTable:
+    """Mean opinions of every criterion side by side."""
+
+    names: list[str]
+    rows: list[CriteriaRow]
+
+
 def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The studies of a phase."""
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
-    rows, barred = [], barred_from(place.phase, place.viewer.organizes)
+    rows, hidden_ids = [], hidden_from(place.phase, place.viewer.organizes)
     for study in seen(place):
         analysis = study.main_analysis
         summary = analysis.summary if analysis else None
-        rows.append({"study": study, "found": _brief(summary.without(withheld_labels(study, barred))) if summary else None})
+        rows.append({"study": study, "found": _brief(summary.without(hidden_labels(study, hidden_ids))) if summary else None})
     open_to_all = Study.objects.filter(phase=place.phase, access=Study.Access.OPEN, state=Study.State.OPEN)
     asking = [study for study in open_to_all if not study.closed_sentence()]
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
@@ -74,8 +137,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         "study": found, "noun": noun, "units": plural(noun), "least": voting.LEAST, "analysis": row,
         "criterion": asked, "criteria": titled(found, rows) if len(rows) > 1 else [],
     }  # fmt: skip
-    withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
-    summaries = {name: one.summary.without(withheld) for name, one in rows.items() if one.summary is not None}
+    hidden = hidden_labels(found, hidden_from(found.phase, place.viewer.organizes))
+    summaries = {name: one.summary.without(hidden) for name, one in rows.items() if one.summary is not None}
     summary = summaries.get(asked)
     if row is not None and summary is not None:
         context |= _shown(found, summary, metric_titles(found.phase), _pages(place, found), request.GET.get("metric", ""))
@@ -83,14 +146,14 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["withdrawn"] = found.withdrawn()
     rows_of_entries = found.entries.exclude(artifact="").order_by("label")
-    context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in withheld]
+    context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden]
     batch = found.batch
     context["outdated"] = sentences(batch.outdated()) if batch else []
     context["keeps_values"] = batch is not None and batch.state != EvaluationBatch.State.CURRENT
-    context["judges"] = of_study(found, summary, withheld)
-    gates = [one["agreement"].gate for one in context["judges"] if one["agreement"] is not None]
-    context["tolerated"] = next((gate.tolerated for gate in gates if gate is not None), None)
-    context["judges_beside"] = any(one["agreement"] is not None and not one["display_only"] for one in context["judges"])
+    context["judges"] = of_study(found, summary, hidden)
+    beside = [(one, one.agreement) for one in context["judges"] if one.agreement is not None]
+    context["tolerated"] = next((judge.gate.tolerated for _, judge in beside if judge.gate is not None), None)
+    context["judges_beside"] = any(not one.display_only for one, _ in beside)
     return render(request, "leaderboard/study.html", context)
 
 
@@ -101,8 +164,8 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         raise Http404
     found = study_of(place.phase, place.viewer.organizes, slug=slug)
     done = {row.criterion: row.summary for row in found.analyses.all() if row.summary is not None}
-    withheld = withheld_labels(found, barred_from(found.phase, place.viewer.organizes))
-    shown = {name: done[name].without(withheld).numbered(place.viewer.organizes) for name in found.in_order(done)}
+    hidden = hidden_labels(found, hidden_from(found.phase, place.viewer.organizes))
+    shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in found.in_order(done)}
     criteria = {name: one.model_dump(mode="json") for name, one in shown.items()}
     about = {"study": found.slug, "title": found.title, "question": found.question, "source": found.source, "made_up": found.made_up}
     about["withdrawn"] = found.withdrawn()
@@ -142,14 +205,14 @@ def seen(place: PhasePlace) -> list[Study]:
     return list(place.phase.studies.shown_to(place.viewer.organizes).prefetch_related("analyses", "entries"))
 
 
-def barred_from(phase: Phase, organizes: bool) -> frozenset[int]:
+def hidden_from(phase: Phase, organizes: bool) -> frozenset[int]:
     """Entries that are told to organizers alone, for somebody who is one or is not."""
     return frozenset() if organizes else hidden_ids(phase)
 
 
-def withheld_labels(study: Study, barred: Collection[int]) -> set[str]:
+def hidden_labels(study: Study, hidden_ids: Collection[int]) -> set[str]:
     """What the study calls these entries."""
-    return {entry.label for entry in study.entries.all() if entry.submission_id in barred} if barred else set()
+    return {entry.label for entry in study.entries.all() if entry.submission_id in hidden_ids} if hidden_ids else set()
 
 
 def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict[str, int | None], metric: str) -> dict[str, Any]:
@@ -161,37 +224,34 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
     shown = summary.ranked if summary.ordered else sorted(summary.ranked, key=lambda line: line.method)
     places = rank([summary.value_of(line)[0] for line in shown], True)
     rates = [summary.value_of(line) for line in summary.ranked]
+    ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
     scales = [
-        {
-            "line": line, "place": place, "entry": entries.get(line.method), "known": summary.shows(line), "value": _value(summary, line),
-            "bar": spread(*_value(summary, line), [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]),
-        }
+        ScaleRow(
+            line, place, entries.get(line.method), summary.shows(line), _value(summary, line), spread(*_value(summary, line), ends_of_scale)
+        )
         for line, place in zip(shown, places, strict=True)
-    ]  # fmt: skip
+    ]
     others = [line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}]
 
     def by_group(line: Line, figure: Agreement) -> Line:
         return Line(line.title, figure, None, key=line.key, noun=noun)
 
     rows = [
-        {
-            "line": line, "metric": found, "by_group": [by_group(line, found.groups[group]) for group in groups if group in found.groups],
-            "trained_more": trained_more(found.trained, summary.opinions).strip(), "correlations": [found.rho, found.tau, found.r],
-            "shares": [found.auc_better_worse, found.auc_different_similar, found.acc_eq],
-        }
+        MetricRow(
+            line,
+            found,
+            [by_group(line, found.groups[group]) for group in groups if group in found.groups],
+            trained_more(found.trained, summary.opinions).strip(),
+        )
         for line, found in zip(lines, summary.metrics, strict=True)
-    ]  # fmt: skip
+    ]
     turned = [
-        {"one": one, "metric": line.title, "link": _side_by_side(study, entries, one.first, one.second)}
+        TurnedRow(one, line.title, _side_by_side(study, entries, one.first, one.second))
         for line, found in zip(lines, summary.metrics, strict=True)
         for one in found.contradictions
     ]
-    curves = [study_charts.adequacy(curve.model_dump(), noun=noun).to_dict() for curve in summary.adequacy]
-    raters = [
-        line.model_dump() | {"number": n, "equal": round((line.ties or 0.0) * line.votes)}
-        for n, line in enumerate(summary.reliability.raters, 1)
-    ]
-    turned.sort(key=lambda row: row["one"].p_holm)
+    curves = [study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy]
+    turned.sort(key=lambda row: row.one.p_holm or 0.0)
     entries_of_teams = {*summary.methods} - {*summary.damaged, *summary.left_out}
     first_metric = next((line.title for line in lines if not line.guard), "")
     chosen = next(
@@ -205,14 +265,14 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
         "found": summary, "lacking": lacking,
         "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
         "others": others, "rough": words.rough_words(summary, noun), "samples": plural(noun, len(summary.samples)),
-        "has_ends": any(rate[1] is not None for rate in rates), "any_known": any(row["known"] for row in scales),
+        "has_ends": any(rate[1] is not None for rate in rates), "any_known": any(row.known for row in scales),
         "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
         "covariates": words.covariate_words(summary), "sides": words.side_words(summary),
         "two_people": words.two_people_words(summary),
         "fragile": words.fragile_words(summary, noun), "forecast": words.forecast_words(summary, first_metric, noun),
-        "raters": raters,
+        "raters": summary.reliability.raters,
         "map": _map(summary, titles), "curves": curves,
         "chosen": chosen, "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
         "min_correlation": SCREENED,
@@ -242,13 +302,13 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
 
 
-def _by_criterion(summary: Summary, others: Mapping[str, Summary], titles: list[tuple[str, str]]) -> dict[str, Any] | None:
+def _by_criterion(summary: Summary, others: Mapping[str, Summary], titles: list[tuple[str, str]]) -> CriteriaTable | None:
     """Mean opinions of every criterion side by side, in the order of the one shown; None where there is one criterion."""
     if len(others) < 2 or not summary.opinions:
         return None
     means = {name: {line.method: _value(found, line) for line in found.scales} for name, found in others.items()}
-    rows = [{"method": line.method, "cells": [found.get(line.method, (None,) * 3) for found in means.values()]} for line in summary.scales]
-    return {"names": [title for _, title in titles], "rows": rows}
+    rows = [CriteriaRow(line.method, [found.get(line.method, (None,) * 3) for found in means.values()]) for line in summary.scales]
+    return CriteriaTable([title for _, title in titles], rows)
 
 
 def _pages(place: PhasePlace, study: Study) -> dict[str, int | None]:
@@ -299,8 +359,6 @@ def _map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
     return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some)).to_dict()
 
 
-def _brief(summary: Summary) -> dict[str, Any]:
-    """What the list of studies says of one."""
+def _brief(summary: Summary) -> StudyBrief:
     between = None if summary.band is None else summary.band.two_people
-    said = words.sentences(summary, [])
-    return {"judgements": summary.counted, "raters": summary.n_people, "between": between, "first": said[0] if said else None}
+    return StudyBrief(summary.counted, summary.n_people, between, next(iter(words.sentences(summary, [])), None))

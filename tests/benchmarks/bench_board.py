@@ -37,7 +37,7 @@ from django.utils import timezone  # noqa: E402
 
 from evaluation.metrics.registry import REGISTRY  # noqa: E402
 from evaluation.models import Evaluation, EvaluationBatch, Score  # noqa: E402
-from leaderboard.models import Snapshot, decode  # noqa: E402
+from leaderboard.models import Snapshot, read_board  # noqa: E402
 from submissions.models import Phase, Status, Submission, Team, User  # noqa: E402
 from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory, gables, give_reference, join  # noqa: E402
 
@@ -87,7 +87,7 @@ def fill(entries: int) -> tuple[Phase, User]:
 
 def read(client: Client, address: str, rounds: int = 20) -> tuple[int, float, float]:
     """(queries of the first read, its milliseconds, median milliseconds of the later ones)."""
-    decode.cache_clear()
+    read_board.cache_clear()
     with CaptureQueriesContext(connection) as asked:
         start = time.perf_counter()
         response = client.get(address)

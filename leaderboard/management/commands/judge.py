@@ -14,7 +14,7 @@ from leaderboard.studies.judge import planning, setup
 from leaderboard.studies.judge.materials import Materials
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import work_on
-from leaderboard.studies.judge.shown import scores_of
+from leaderboard.studies.judge.scores import scores_of
 
 BUDGET = 2000
 SHOWN = 3  # of each kind of question, in a dry run
@@ -108,9 +108,9 @@ class Command(BaseCommand):
             f"{run.n_failed:,} failed; {run.requests:,} requests{cost}. {run.failure}".rstrip()
         )
         for criterion, scores in scores_of(run).items():
-            for row in scores["rows"]:
-                elo = "no score" if row["elo"] is None else f"{row['elo']:.1f}"
-                self.stdout.write(f"{criterion:28} {row['method'][:40]:40} {elo:>8}")
+            for row in scores.rows:
+                elo = "no score" if row.elo is None else f"{row.elo:.1f}"
+                self.stdout.write(f"{criterion:28} {row.method[:40]:40} {elo:>8}")
         if run.state != JudgeRun.State.DONE:
             raise CommandError(f"Not all is answered; `--resume {run.pk}` goes on, with a larger --budget if that was used up.")
 

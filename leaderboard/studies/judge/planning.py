@@ -14,6 +14,7 @@ from leaderboard.studies.judge.client import Endpoint
 from leaderboard.studies.judge.instructions import WIREFRAME_PLAN, Row
 from leaderboard.studies.judge.materials import Materials
 from leaderboard.studies.judge.schedule import Schedule, planned, swept
+from leaderboard.studies.judge.scores import scores_of
 from submissions.models import User
 
 TILE, TILE_TOKENS, IMAGE_TOKENS = 512, 170, 85  # how a common endpoint counts an image: tiles of its copy with a short side of 768
@@ -57,7 +58,7 @@ def plan(study: Study, wish: Wish, materials: Materials | None = None) -> tuple[
     if newcomer is not None and newcomer not in have:
         raise ValueError(f"“{newcomer}” cannot be shown: it is left out, withdrawn, or nothing of it is stored.")
     if newcomer is not None and wish.base is not None:
-        known = {row["method"] for one in (wish.base.result or {}).get("criteria", {}).values() for row in one["rows"]}
+        known = {row.method for one in scores_of(wish.base).values() for row in one.rows}
         have = {label: samples for label, samples in have.items() if label in known or label == newcomer}
     if all(row.comparisons for row in rows):
         return rows, planned(have, rows, wish.budget, wish.seed, newcomer)

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, Self
 
 from leaderboard.models import JudgeRun, Study
 from leaderboard.stats import judges
 from leaderboard.stats.judges import Judge, Judged
 from leaderboard.studies.judge.instructions import KEYS
+from leaderboard.studies.summary import HIDDEN_NAME, Record
+
+
+class MethodScore(Record):
+    """A method's Elo by a judge, with its interval; `placed` among scores that stayed as they were, `regularised` where it never lost or
+    never won."""
+
+    method: str
+    elo: float | None
+    low: float | None
+    high: float | None
+    wins: int
+    ties: int
+    losses: int
+    regularised: bool = False
+    placed: bool = False
+
+
+class CriterionScores(Record):
+    """The scores of a run on one criterion, best first."""
+
+    anchor: str
+    rows: list[MethodScore]
+
+    def without(self, labels: Collection[str]) -> Self:
+        """Nothing of the methods called so."""
+        rows = [row for row in self.rows if row.method not in labels]
+        return self.model_copy(update={"rows": rows, "anchor": HIDDEN_NAME if self.anchor in labels else self.anchor})
+
+
+def scores_of(run: JudgeRun) -> dict[str, CriterionScores]:
+    """The run's scores by criterion, in the study's order of criteria."""
+    kept = (run.result or {}).get("criteria", {})
+    return {key: CriterionScores.model_validate(kept[key]) for key in run.study.in_order(kept)}
 
 
 def judged(runs: Iterable[JudgeRun]) -> dict[str, list[Judged]]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 
 from leaderboard.boards.human_agreement import Line, lines_of
 from leaderboard.charts import judges
-from leaderboard.models import JudgeRun, Study
+from leaderboard.models import JudgeRun, Study, StudyEntry
 from leaderboard.studies.judge.instructions import CRITERIA, KEYS, OVERALL
-from leaderboard.studies.judge.scores import facts
-from leaderboard.studies.summary import HIDDEN_NAME, Judge, Summary
+from leaderboard.studies.judge.scores import CriterionScores, MethodScore, facts, scores_of
+from leaderboard.studies.summary import DuelTogether, Ends, Judge, Summary, Together
 
 TITLES = {one.key: one.title for one in CRITERIA}
 OVERALL_KEY = KEYS[OVERALL]
@@ -25,11 +26,66 @@ def costs(cost: float | None, n_uncosted: int = 0) -> str:
     return f"{cost:.2f} {settings.JUDGE_CURRENCY}{' and more' if n_uncosted else ''}"
 
 
-def of_study(study: Study, summary: Summary | None, withheld: Collection[str] = ()) -> list[dict[str, Any]]:
-    """Each judge of a study: its scores as a radar chart and a table, what they took, and how far it agrees with people.
+@dataclass(frozen=True)
+class TogetherRow:
+    """A metric's agreement by people alone (`line`) and by people with the judge."""
 
-    `summary` is the study's analysis on the criterion that is shown, where there is one; of the entries `withheld` nothing is said.
-    """
+    line: Line
+    it: Together
+
+
+@dataclass(frozen=True)
+class DuelRow:
+    """How often people pick one entry of two, alone and with the judge."""
+
+    it: DuelTogether
+    alone: Ends
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A method's scores, criterion by criterion."""
+
+    method: str
+    cells: list[MethodScore | None]
+
+
+@dataclass(frozen=True)
+class JudgeOnPage:
+    """A judge of a study: its scores as a radar chart and a table, what they took, and how far it agrees with people: `line` on the scale
+    of metrics. One that is for display only has neither chart nor line."""
+
+    run: JudgeRun
+    agreement: Judge | None
+    line: Line | None
+    together: list[TogetherRow]
+    duels: list[DuelRow]
+    took: dict[str, Any]
+    criteria: list[str]
+    table: list[ScoreRow]
+    radar: dict[str, Any] | None
+    anchor: str
+
+    @property
+    def name(self) -> str:
+        return self.run.rater.name
+
+    @property
+    def display_only(self) -> bool:
+        return self.run.is_for_display_only
+
+    @property
+    def newcomer(self) -> StudyEntry | None:
+        return self.run.newcomer
+
+    @property
+    def cost(self) -> str:
+        return costs(self.took["cost"])
+
+
+def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()) -> list[JudgeOnPage]:
+    """The judges of a study. `summary` is its analysis on the criterion that is shown, where there is one; of the entries called as in
+    `hidden` nothing is said."""
     found = []
     beside = {line.key: line for line in summary.judges} if summary is not None else {}
     runs: dict[int, list[JudgeRun]] = {}
@@ -38,20 +94,22 @@ def of_study(study: Study, summary: Summary | None, withheld: Collection[str] = 
         runs.setdefault(run.rater_id, []).append(run)
     for own in runs.values():
         newest = own[-1]
-        criteria = {key: _without(one, withheld) for key, one in scores_of(newest).items()}
-        took = facts(own)
-        titles = [TITLES[key] for key in criteria]
-        radar = None if newest.is_for_display_only else judges.radar(titles, _scores(criteria)).to_dict()
+        criteria = {key: one.without(hidden) for key, one in scores_of(newest).items()}
+        titles, judge = [TITLES[key] for key in criteria], beside.get(newest.rater.name)
         found.append(
-            {
-                "name": newest.rater.name, "run": newest, "display_only": newest.is_for_display_only, "radar": radar,
-                "agreement": beside.get(newest.rater.name), "line": _line(beside.get(newest.rater.name), summary),
-                "together": _together(beside.get(newest.rater.name), summary), "took": took, "cost": costs(took["cost"]),
-                "duels": _duels(beside.get(newest.rater.name), summary),
-                "table": _table(criteria), "criteria": titles, "newcomer": newest.newcomer,
-                "anchor": next((one["anchor"] for one in criteria.values()), ""),
-            }
-        )  # fmt: skip
+            JudgeOnPage(
+                run=newest,
+                agreement=judge,
+                line=_line(judge, summary),
+                together=_together(judge, summary),
+                duels=_duels(judge, summary),
+                took=facts(own),
+                criteria=titles,
+                table=_table(criteria),
+                radar=None if newest.is_for_display_only else judges.radar(titles, _scores(criteria)).to_dict(),
+                anchor=next((one.anchor for one in criteria.values()), ""),
+            )
+        )
     return found
 
 
@@ -62,44 +120,38 @@ def _line(judge: Judge | None, summary: Summary | None) -> Line | None:
     return Line(judge.key, judge.decided, summary.band, key=judge.key)
 
 
-def _together(judge: Judge | None, summary: Summary | None) -> list[dict[str, Any]]:
-    """Each metric's agreement by people alone and by people with the judge."""
+def _together(judge: Judge | None, summary: Summary | None) -> list[TogetherRow]:
     if judge is None or summary is None:
         return []
     lines = {line.key: line for line in lines_of(summary)}
-    return [{"line": lines[one.key], "it": one} for one in judge.with_people if one.key in lines]
+    return [TogetherRow(lines[one.key], one) for one in judge.with_people if one.key in lines]
 
 
-def _duels(judge: Judge | None, summary: Summary | None) -> list[dict[str, Any]]:
-    """How often people pick one entry of two, alone and with the judge, where both have intervals."""
+def _duels(judge: Judge | None, summary: Summary | None) -> list[DuelRow]:
+    """Those where both have intervals."""
     if judge is None or summary is None:
         return []
     alone = {(duel.first, duel.second): duel.value for duel in summary.duels}
-    turned = {(second, first): tuple(None if v is None else 1 - v for v in (v0, v2, v1)) for (first, second), (v0, v1, v2) in alone.items()}
+    turned = {(second, first): _turned(value) for (first, second), value in alone.items()}
     known = alone | turned
-    rows = [{"it": one, "alone": known.get((one.first, one.second), (None, None, None))} for one in judge.duels_with_people]
-    return [row for row in rows if row["it"].low is not None and row["alone"][1] is not None]
+    rows = [DuelRow(one, known.get((one.first, one.second), (None, None, None))) for one in judge.duels_with_people]
+    return [row for row in rows if row.it.low is not None and row.alone[1] is not None]
 
 
-def _without(scores: dict[str, Any], withheld: Collection[str]) -> dict[str, Any]:
-    rows = [row for row in scores["rows"] if row["method"] not in withheld]
-    return scores | {"rows": rows, "anchor": HIDDEN_NAME if scores["anchor"] in withheld else scores["anchor"]}
+def _turned(ends: Ends) -> Ends:
+    """A share with its interval, of the other side."""
+    value, high, low = (None if end is None else 1 - end for end in ends)
+    return value, low, high
 
 
-def scores_of(run: JudgeRun) -> dict[str, Any]:
-    """The run's scores by criterion, in the study's order of criteria."""
-    found = (run.result or {}).get("criteria", {})
-    return {key: found[key] for key in run.study.in_order(found)}
-
-
-def _scores(criteria: dict[str, Any]) -> dict[str, list[float | None]]:
+def _scores(criteria: dict[str, CriterionScores]) -> dict[str, list[float | None]]:
     """The Elo of each method on each criterion, the best overall, or on the last criterion where that was not asked, first."""
-    rows = {key: {row["method"]: row["elo"] for row in one["rows"]} for key, one in criteria.items()}
+    rows = {key: {row.method: row.elo for row in one.rows} for key, one in criteria.items()}
     lead = [OVERALL_KEY, *reversed(rows)] if OVERALL_KEY in rows else [*reversed(rows)]
     names = list(dict.fromkeys(name for key in lead for name in rows[key]))
     return {name: [rows[key].get(name) for key in rows] for name in names}
 
 
-def _table(criteria: dict[str, Any]) -> list[dict[str, Any]]:
-    by_key = {key: {row["method"]: row for row in one["rows"]} for key, one in criteria.items()}
-    return [{"method": name, "cells": [by_key[key].get(name) for key in by_key]} for name in _scores(criteria)]
+def _table(criteria: dict[str, CriterionScores]) -> list[ScoreRow]:
+    by_key = {key: {row.method: row for row in one.rows} for key, one in criteria.items()}
+    return [ScoreRow(name, [rows.get(name) for rows in by_key.values()]) for name in _scores(criteria)]

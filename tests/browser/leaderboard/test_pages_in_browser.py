@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
-from leaderboard.models import Snapshot, decode
+from leaderboard.models import Snapshot, read_board
 from submissions.models import Phase, Status, Submission
 from tests.service.leaderboard.test_views_board import address, scores
 from tests.support.factories import PhaseFactory, gables, give_reference, perturbed
@@ -26,7 +26,7 @@ PHONE = {"width": 390, "height": 844}
 def two(phase, people):
     """Two scored entries with their files, and a public reference."""
     Phase.objects.filter(pk=phase.pk).update(reference_access="public", ranking="mean_rank")
-    decode.cache_clear()
+    read_board.cache_clear()
     first = entry(phase, people.team, scores(0.9), method_name="ridge-net")
     second = entry(phase, people.other_team, scores(0.6), method_name="valley-net with a long name")
     with_files(first, perturbed(gables(), 0.05))

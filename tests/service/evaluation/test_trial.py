@@ -15,6 +15,7 @@ from evaluation.networks.gate.trial import verdict
 from evaluation.work import trials
 from evaluation.work.sandbox import sandbox
 from leaderboard.boards import build
+from leaderboard.boards.payload import ColumnTrial
 from leaderboard.models import Snapshot
 from submissions.formats.render.views import CleanViews, View, render
 from submissions.models import Phase, Submission
@@ -77,7 +78,7 @@ def with_bands(phase: Phase, means: list[tuple[str, float | None]]) -> Submissio
 
 
 def column(phase: Phase, slug: str) -> dict:
-    return next(metric for metric in build.build(phase, build.PUBLIC)["metrics"] if metric["slug"] == slug)
+    return next(metric for metric in build.build(phase, build.PUBLIC).metrics if metric.slug == slug)
 
 
 class TestRequests:
@@ -103,26 +104,26 @@ class TestBoards:
     def test_before_its_trial_a_column_has_values_and_neither_rank_nor_interval(self):
         phase = phase_of(PSNR, DISTANCE)
         found = column(phase, "distance")
-        assert found["trial"]["state"] == "waiting" and not found["in_ranking"] and None not in found["value"]
-        assert set(found["rank"]) == set(found["ci_low"]) == set(found["group"]) == {None}
-        assert "trial" not in column(phase, "psnr") and None not in column(phase, "psnr")["rank"]
+        assert found.trial.state == "waiting" and not found.in_ranking and None not in found.value
+        assert set(found.rank) == set(found.ci_low) == set(found.group) == {None}
+        assert column(phase, "psnr").trial is None and None not in column(phase, "psnr").rank
 
     def test_a_column_that_passed_ranks_and_says_by_which_counts(self):
         phase = phase_of(PSNR, DISTANCE)
         Trial.request_missing()
         judge(Trial.objects.get())
         found = column(phase, "distance")
-        assert found["rank"] == [1, 2, 3] and found["in_ranking"]
-        assert found["trial"]["sentence"].startswith("Passed its trial on the references of 3 of 3 scenes: ")
+        assert found.rank == [1, 2, 3] and found.in_ranking
+        assert found.trial.sentence.startswith("Passed its trial on the references of 3 of 3 scenes: ")
 
     def test_a_column_ranks_by_the_scenes_that_passed_and_its_values_are_of_these(self):
         phase = phase_of(PSNR, DISTANCE)
         Trial.request_missing()
         judge(Trial.objects.get(), failing=("hall",))
         found = column(phase, "distance")
-        assert found["trial"]["scenes"] == ("attic", "garden") and found["n"] == [2, 2, 2]
-        assert found["value"] == pytest.approx([20.15, 21.15, 22.15])  # the mean over items 0 to 3 of 20 + 0.1 k, and so on
-        assert found["trial"]["sentence"].endswith("It ranks by these scenes only; not by hall.")
+        assert found.trial.scenes == ["attic", "garden"] and found.n == [2, 2, 2]
+        assert found.value == pytest.approx([20.15, 21.15, 22.15])  # the mean over items 0 to 3 of 20 + 0.1 k, and so on
+        assert found.trial.sentence.endswith("It ranks by these scenes only; not by hall.")
 
     def test_the_board_says_what_clean_views_score_in_each_scene_that_passed_and_no_other_column_does(self, client):
         phase = phase_of(PSNR, PIECES, DISTANCE)
@@ -132,7 +133,7 @@ class TestBoards:
         assert "clean" not in column(phase, "pieces"), "before its trial"
         judge(Trial.objects.get(key="puzzlesim_pieces"), failing=("hall",))
         judge(Trial.objects.get(key="piece_distance"))
-        assert column(phase, "pieces")["clean"] == [("attic", 0.5, 0.4, 0.6), ("garden", 0.4, 0.3, 0.5)]
+        assert column(phase, "pieces").clean == [("attic", 0.5, 0.4, 0.6), ("garden", 0.4, 0.3, 0.5)]
         assert "clean" not in column(phase, "distance")
         Snapshot.make(phase, "public")
         page = client.get(reverse("board", args=[phase.challenge.slug, phase.slug])).content.decode()
@@ -144,22 +145,20 @@ class TestBoards:
         Trial.request_missing()
         judge(Trial.objects.get(), failing=("attic", "hall"))
         found = column(phase, "distance")
-        assert set(found["rank"]) == {None} and found["trial"]["state"] == "refused"
-        assert found["trial"]["sentence"].startswith("Shown, not ranked. On attic's own references it did not put ")
+        assert set(found.rank) == {None} and found.trial.state == "refused"
+        assert found.trial.sentence.startswith("Shown, not ranked. On attic's own references it did not put ")
 
     def test_a_primary_metric_that_may_not_rank_leaves_the_board_without_an_order_and_says_why(self):
         phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False}, ranking="primary")
-        overall = build.build(phase, build.PUBLIC)["overall"]
-        assert set(overall["rank"]) == {None} and overall["problem"].startswith(
-            "Piece distance, which decides the order here, is shown and"
-        )
+        overall = build.build(phase, build.PUBLIC).overall
+        assert set(overall.rank) == {None} and overall.problem.startswith("Piece distance, which decides the order here, is shown and")
 
     def test_a_mean_rank_is_made_without_it(self):
         phase = phase_of(PSNR, DISTANCE, ranking="mean_rank")
-        assert build.build(phase, build.PUBLIC)["overall"]["metrics"] == ["psnr"]
+        assert build.build(phase, build.PUBLIC).overall.metrics == ["psnr"]
         Trial.request_missing()
         judge(Trial.objects.get())
-        assert build.build(phase, build.PUBLIC)["overall"]["metrics"] == ["psnr", "distance"]
+        assert build.build(phase, build.PUBLIC).overall.metrics == ["psnr", "distance"]
 
     def test_weights_whose_card_says_that_they_must_not_rank_are_not_even_tried(self):
         phase = PhaseFactory(challenge=ChallengeFactory(family="mesh"))
@@ -167,8 +166,8 @@ class TestBoards:
                                                                        {"slug": "locase", "key": "locase"}))  # fmt: skip
         entry(phase, TeamFactory(challenge=phase.challenge), {"chamfer": [0.1, 0.2], "locase": [4.0, 4.5]})
         found = column(phase, "locase")
-        assert found["value"] == [4.25] and found["rank"] == [None] and Trial.request_missing() == 0
-        assert found["trial"]["sentence"] == "Shown, not ranked: its weights miss requirements that their model card lists."
+        assert found.value == [4.25] and found.rank == [None] and Trial.request_missing() == 0
+        assert found.trial.sentence == "Shown, not ranked: its weights miss requirements that their model card lists."
 
 
 class TestOtherCleanViews:
@@ -199,15 +198,15 @@ class TestOtherCleanViews:
 
     def test_the_board_has_values_of_one_of_them_alone(self, batches):
         old, new = batches
-        before = column(old.phase, "pieces")["value"]
+        before = column(old.phase, "pieces").value
         scored = Evaluation.objects.filter(batch=new).order_by("submission_id")
         for place, evaluation in enumerate(scored):
-            assert column(old.phase, "pieces")["value"] == before, "until the last entry is scored anew"
+            assert column(old.phase, "pieces").value == before, "until the last entry is scored anew"
             evaluation.batch = new
             Score.write(evaluation, {"pieces": samples(new, "pieces", [0.1 * place, 0.1 * place])})
             Evaluation.objects.filter(pk=evaluation.pk).update(state="done")
         assert len(scored) == 3 and new.switch_if_complete()
-        assert column(old.phase, "pieces")["value"] == pytest.approx([0.0, 0.1, 0.2])
+        assert column(old.phase, "pieces").value == pytest.approx([0.0, 0.1, 0.2])
         assert set(Score.objects.filter(evaluation__batch=old).values_list("value", flat=True)) == set(before)
 
     def test_what_passed_on_the_old_ones_is_tried_anew_on_the_others(self, batches):
@@ -252,8 +251,8 @@ class TestWorkers:
             continue
         trial = Trial.objects.get()
         assert trial.state == Trial.State.DONE and trial.judged_at and trial.attempts == 0
-        found = column(phase, "pieces")["trial"]
-        assert found["state"] == "refused" and found["sentence"].endswith("it has fewer than 4 clean views.")
+        found = column(phase, "pieces").trial
+        assert found.state == "refused" and found.sentence.endswith("it has fewer than 4 clean views.")
         page = client.get(reverse("trial", args=[trial.pk])).content.decode()
         assert "It has fewer than 4 clean views." in page and "not ranked" in page
 
@@ -310,9 +309,9 @@ class TestRetired:
         assert Evaluation.objects.get(submission=newer).waiting() == []
         found = column(phase, "map")
         said = "Shown, not ranked: in-house weights retired."
-        assert found["trial"] == {"state": "retired", "sentence": said, "trial": None, "scenes": None}
-        assert found["value"] == [0.5, None] and set(found["rank"]) == {None}
-        assert column(phase, "psnr")["rank"] == [2, 1] and Trial.request_missing() == 0
+        assert found.trial == ColumnTrial(state="retired", sentence=said)
+        assert found.value == [0.5, None] and set(found.rank) == {None}
+        assert column(phase, "psnr").rank == [2, 1] and Trial.request_missing() == 0
 
     def test_a_batch_that_is_started_anew_leaves_it_out(self, phase):
         batch = EvaluationBatch.start(phase, reason="without the retired")

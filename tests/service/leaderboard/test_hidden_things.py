@@ -39,7 +39,7 @@ def test_an_entry_hidden_later_cannot_be_read_from_an_old_ranking(client, phase,
     for path in snapshot_addresses(phase, old.digest):
         text = client.get(path).content.decode()
         assert "leaky" not in text and "withheld by the organizers" in text and "other-method" in text, path
-    assert Snapshot.objects.get(pk=old.pk).content["entries"][0]["name"] == "leaky-name", "the row itself never changes"
+    assert Snapshot.objects.get(pk=old.pk).board.entries[0].name == "leaky-name", "the row itself never changes"
 
 
 def test_what_is_withheld_keeps_its_place_and_loses_its_figures(phase, people, scored):
@@ -47,10 +47,10 @@ def test_what_is_withheld_keeps_its_place_and_loses_its_figures(phase, people, s
     scored(0.3, method_name="second", team=people.other_team)
     old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
     entry.hide(people.organizer, "a reason")
-    content = Snapshot.get(phase, old.digest).content
-    assert content["overall"]["rank"] == old.content["overall"]["rank"] == [1, 2]
-    for metric in content["metrics"]:
-        assert metric["value"][0] is None and metric["ci_low"][0] is None and metric["value"][1] is not None
+    content = Snapshot.get(phase, old.digest).board
+    assert content.overall.rank == old.board.overall.rank == [1, 2]
+    for metric in content.metrics:
+        assert metric.value[0] is None and metric.ci_low[0] is None and metric.value[1] is not None
 
 
 def test_a_freeze_that_was_dated_back_holds_for_old_rankings(client, phase, people, scored):

@@ -10,6 +10,7 @@ from django.urls import reverse
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.work.worker import drain, score
+from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import WAITING
 from leaderboard.management.commands.doctor import Command as Doctor
 from leaderboard.models import Snapshot
@@ -39,10 +40,10 @@ def raised(monkeypatch):
 def board(client, phase):
     """`board()`: the ranking as it is built now, and the page that shows it."""
 
-    def build() -> tuple[dict, str]:
+    def build() -> tuple[Board, str]:
         Snapshot.make_all(phase)
         response = client.get(reverse("board", args=[phase.challenge.slug, phase.slug]))
-        return Snapshot.current(phase, "public").content, response.content.decode()
+        return Snapshot.current(phase, "public").board, response.content.decode()
 
     return build
 
@@ -69,24 +70,24 @@ class TestTheBoard:
         raised()
         second = scored(0.1, method_name="second")
         content, page = board()
-        rows = {row["id"]: (index, row) for index, row in enumerate(content["entries"])}
+        rows = {row.id: (index, row) for index, row in enumerate(content.entries)}
         at, row = rows[second.pk]
-        columns = {column["slug"]: column for column in content["metrics"]}
-        assert (row["state"], row["counted"], content["overall"]["rank"][at]) == (WAITING, False, None)
-        assert columns[KEY]["value"][at] is None and columns["corner_f1"]["value"][at] is not None
-        assert columns["corner_f1"]["rank"][at] is None
+        columns = {column.slug: column for column in content.metrics}
+        assert (row.state, row.counted, content.overall.rank[at]) == (WAITING, False, None)
+        assert columns[KEY].value[at] is None and columns["corner_f1"].value[at] is not None
+        assert columns["corner_f1"].rank[at] is None
         at, row = rows[first.pk]
-        assert row["counted"] and content["overall"]["rank"][at] == 1 and columns[KEY]["value"][at] is not None
-        assert (content["n_teams"], content["n_entries"]) == (1, 2) and ">waiting<" in page
+        assert row.counted and content.overall.rank[at] == 1 and columns[KEY].value[at] is not None
+        assert (content.n_teams, content.n_entries) == (1, 2) and ">waiting<" in page
 
     def test_ranks_a_newer_entry_that_waits_in_a_column_beside_the_ranking(self, phase, scored, board, raised):
         """The default rule goes by the primary metric, which is another."""
         raised()
         scored(0.1)
         content, page = board()
-        (row,) = content["entries"]
-        assert (row["state"], row["counted"], row["waiting"]) == ("", True, [KEY])
-        assert content["overall"]["rank"] == [1] and ">waiting<" in page
+        (row,) = content.entries
+        assert (row.state, row.counted, row.waiting) == ("", True, [KEY])
+        assert content.overall.rank == [1] and ">waiting<" in page
 
     def test_switches_as_a_whole_when_all_is_scored_anew(self, phase, scored, board, raised):
         first = scored(0.3)
@@ -95,12 +96,12 @@ class TestTheBoard:
         batch = EvaluationBatch.start(phase)
         score(Part.objects.waiting("cpu").filter(evaluation__batch=batch).claim("a"))
         content, page = board()
-        assert sentence in page and "0 of 2 done" in page and content["batch"] != batch.pk
+        assert sentence in page and "0 of 2 done" in page and content.batch != batch.pk
         drain()
         content, page = board()
-        assert content["batch"] == batch.pk and sentence not in page
-        assert {row["id"] for row in content["entries"] if row["counted"]} & {first.pk, second.pk}
-        assert not any(row["state"] for row in content["entries"])
+        assert content.batch == batch.pk and sentence not in page
+        assert {row.id for row in content.entries if row.counted} & {first.pk, second.pk}
+        assert not any(row.state for row in content.entries)
 
     def test_an_old_snapshot_and_the_api_say_it_too(self, phase, scored, board, raised, client):
         scored(0.1)
@@ -114,8 +115,8 @@ class TestTheBoard:
     def test_the_evidence_of_a_column_is_that_of_its_own_values(self, phase, scored, board, raised, client):
         scored(0.1)
         content, _ = board()
-        column = next(one for one in content["metrics"] if one["slug"] == KEY)
-        address = f"/metrics/{KEY}/?phase={phase.challenge.slug}/{phase.slug}&column={KEY}&fingerprint={column['fingerprint'][:16]}"
+        column = next(one for one in content.metrics if one.slug == KEY)
+        address = f"/metrics/{KEY}/?phase={phase.challenge.slug}/{phase.slug}&column={KEY}&fingerprint={column.fingerprint[:16]}"
         sentence = raised()
         page = client.get(address).content.decode()
         assert sentence in page
@@ -254,8 +255,8 @@ class TestAStudy:
         assert EvaluationBatch.current(phase).state == "current" and not EvaluationBatch.current(phase).outdated()
         assert analyse_due() == 0 and self.fingerprint_of(study) == before
         content, _ = board()
-        assert KEY not in {line["slug"] for line in content["people"]["metrics"]}, "what was found of other values is not said of these"
-        assert "corner_f1" in {line["slug"] for line in content["people"]["metrics"]}
+        assert KEY not in {line.slug for line in content.people.metrics}, "what was found of other values is not said of these"
+        assert "corner_f1" in {line.slug for line in content.people.metrics}
         page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])).content.decode()
         assert "could be scored anew" in page and sentence in page
 
@@ -274,4 +275,4 @@ def test_an_entry_that_was_left_out_does_not_wait(phase, scored, board):
     entry = scored(0.1)
     Evaluation.objects.filter(submission=entry).update(state="excluded")
     content, page = board()
-    assert [row["state"] for row in content["entries"]] == [""] and ">waiting<" not in page
+    assert [row.state for row in content.entries] == [""] and ">waiting<" not in page

@@ -118,16 +118,16 @@ class TestLittleToCompare:
         assert f"{said} too little order to compare" in page
 
     def test_a_board_without_an_overall_rank_still_shows_agreement(self, client, board):
-        content = Snapshot.current(board, "public").content
-        without = content | {"overall": content["overall"] | {"problem": "weights must be finite", "metrics": []}}
-        found = ranking_variants.of(without)
-        assert found.problem == "weights must be finite" and not found.ways and found.matrix.tau[0, 1] == pytest.approx(1 / 3)
+        ranking = Snapshot.current(board, "public").board
+        overall = ranking.overall.model_copy(update={"problem": "weights must be finite", "metrics": []})
+        found = ranking_variants.of(ranking.model_copy(update={"overall": overall}))
+        assert found.problem == "weights must be finite" and not found.variants and found.matrix.tau[0, 1] == pytest.approx(1 / 3)
 
     def test_a_metric_without_any_value_is_left_out(self, board):
-        content = Snapshot.current(board, "public").content
-        metrics = [m if m["slug"] != "hss" else m | {"value": [None] * len(m["value"])} for m in content["metrics"]]
-        found = ranking_variants.of(content | {"metrics": metrics})
-        assert [metric["slug"] for metric in found.metrics] == ["corner_f1", "edge_f1"]
+        ranking = Snapshot.current(board, "public").board
+        metrics = [m if m.slug != "hss" else m.model_copy(update={"value": [None] * len(m.value)}) for m in ranking.metrics]
+        found = ranking_variants.of(ranking.model_copy(update={"metrics": metrics}))
+        assert [metric.slug for metric in found.metrics] == ["corner_f1", "edge_f1"]
         assert found.n == 4 and found.problem == "a metric of the board's rule has no values yet"
 
 
@@ -171,7 +171,7 @@ class TestApi:
             "kind": "board", "title": "The board", "moved": 0, "flipped": 0, "tau": 1.0,
             "ranks": [{"id": ids["ridge-net"], "rank": 1}, {"id": ids["eaves-net"], "rank": 2}, {"id": ids["valley-net"], "rank": 3}],
         }  # fmt: skip
-        assert len(others) == 8 and sum(way["kind"] == "without" for way in others) == 3
+        assert len(others) == 8 and sum(variant["kind"] == "without" for variant in others) == 3
 
     def test_a_hidden_board_is_not_told(self, client, board, people):
         Phase.objects.filter(pk=board.pk).update(board="hidden", board_at=timezone.now() + timedelta(days=3))

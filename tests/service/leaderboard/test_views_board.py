@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
-from leaderboard.models import Snapshot, decode
+from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards
 from submissions.models import Challenge, Phase, Status, Submission
 from tests.support.evaluation.retired import add_column
@@ -224,7 +224,7 @@ class TestQueries:
         )  # fmt: skip
         Evaluation.make(running, EvaluationBatch.current(ranked))
         for viewer in (Client(), signed_in(people.stranger), signed_in(people.owner), signed_in(people.organizer), signed_in(people.staff)):
-            decode.cache_clear()
+            read_board.cache_clear()
             with django_assert_max_num_queries(10):
                 assert viewer.get(address(ranked)).status_code == 200
 

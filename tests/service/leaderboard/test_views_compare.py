@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.metrics.registry import REGISTRY
-from leaderboard.models import Study, decode
+from leaderboard.models import Study, read_board
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
@@ -207,9 +207,9 @@ class TestPages:
 
     def test_the_front_page_opens_no_ranking(self, client, two):
         """A board of thousands takes a while to decode, and the front page may show dozens."""
-        decode.cache_clear()
+        read_board.cache_clear()
         assert "ridge-net" in text(client.get("/")) and "ridge-net" in text(client.get("/challenges/"))
-        assert decode.cache_info().misses == 0
+        assert read_board.cache_info().misses == 0
 
     def test_an_empty_service_says_what_will_be_there(self, client, db):
         assert "No challenge is open to you yet" in text(client.get("/"))

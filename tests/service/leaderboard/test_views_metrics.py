@@ -187,7 +187,7 @@ class TestBoardHead:
         assert "properties: being measured" in text(client.get(board(ranked)))
 
     def test_with_background_columns_it_still_takes_ten_queries_at_most(self, ranked, people, django_assert_max_num_queries, monkeypatch):
-        from leaderboard.models import decode
+        from leaderboard.models import read_board
 
         monkeypatch.setattr(shipped, "tables", lambda fingerprint: [])
         Phase.objects.filter(pk=ranked.pk).update(limit_per_day=9, limit_total=9, limit_at_once=9)
@@ -195,7 +195,7 @@ class TestBoardHead:
         for user in (people.owner, people.organizer, people.staff, people.stranger):
             viewer = Client()
             viewer.force_login(user)
-            decode.cache_clear()
+            read_board.cache_clear()
             with django_assert_max_num_queries(10):
                 assert viewer.get(address).status_code == 200
 

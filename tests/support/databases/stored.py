@@ -186,7 +186,7 @@ def _board(phase: Any) -> dict[str, Any]:
             exports = {kind: anybody.get(f"{address}snapshots/{snapshot.digest}.{kind}").content.decode() for kind in ("csv", "json")}
             kept[snapshot.digest] |= {"csv": list(csv.DictReader(exports["csv"].splitlines())), "json": json.loads(exports["json"])}
             shown += [snapshot.digest] if snapshot.digest in page else []
-    again = {audience: json.loads(json.dumps(build.build(phase, audience))) for audience in ("public", "organizers")}
+    again = {audience: json.loads(build.build(phase, audience).to_json()) for audience in ("public", "organizers")}
     return {"shown": shown, "kept": kept, "again": again}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -14,6 +13,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import summarise
 from evaluation.metrics.runner import SampleScores
 from evaluation.models import Evaluation, EvaluationBatch, Score
+from leaderboard.boards.payload import Board
 from submissions.formats.arrays import Mesh, Wireframe
 from submissions.kinds import FAMILIES
 from submissions.models import Phase, Status, Submission, Team
@@ -59,5 +59,5 @@ def with_files(submission: Submission, items: Mapping[str, Wireframe | Mesh]) ->
     return submission
 
 
-def as_json(content: dict) -> str:
-    return json.dumps(content, sort_keys=True)
+def as_json(board: Board) -> str:
+    return board.to_json().decode()

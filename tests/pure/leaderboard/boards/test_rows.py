@@ -6,95 +6,71 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.boards import exports
+from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import BoardRows, Choice, bar, cell, position, rule_words, span
-from leaderboard.stats import ranking
+from tests.support.leaderboard.boards import board_of, column_of
 
 
-def column(slug: str, values: list[float | None], higher: bool = True, groups=None) -> dict:
-    ranks = ranking.rank(values, higher)
-    nothing = [None] * len(values)
-    return {
-        "slug": slug, "key": slug, "title": slug.upper(), "higher_is_better": higher, "unit": "", "decimals": None, "scale": [0.0, 1.0],
-        "value": values, "ci_low": nothing, "ci_high": nothing, "n": [4] * len(values), "rank": ranks, "rank_low": ranks,
-        "rank_high": ranks, "group": groups or nothing, "order": ranking.order(values, higher), "is_primary": slug == "a",
-        "fingerprint": "", "params": {}, "in_ranking": True, "weight": 1.0,
-    }  # fmt: skip
-
-
-def payload(a: list[float | None], b: list[float | None] | None = None, groups=None, **entries) -> dict:
-    """A board ranked by metric a; `entries` gives whole columns of entry fields, such as baseline=[...]."""
-    first = column("a", a, groups=groups)
-    rows = []
-    for i in range(len(a)):
-        given_ = {name: values[i] for name, values in entries.items()}
-        row = {"id": i + 1, "number": i + 1, "name": f"method {i}", "team": f"team {i}", "team_id": i, "counted": True, "baseline": False}
-        row |= {"received_at": f"2026-03-{i % 28 + 1:02d}T12:00:00+00:00", "verified": False, "state": "", "late": False, "reason": ""}
-        rows.append(row | {"paper": "", "code": ""} | given_)
-    overall = {k: first[k] for k in ("value", "rank", "rank_low", "rank_high", "group", "order", "higher_is_better")}
-    overall |= {"rule": "primary", "metrics": ["a"], "explanation": [""] * len(a), "problem": ""}
-    return {"entries": rows, "metrics": [first, column("b", b or a, higher=False)], "overall": overall}
-
-
-def shown(content: dict, per_page: int = 100, **choice) -> list[str]:
-    return [line.entry["name"] for line in BoardRows(content, Choice(**choice), team=1, per_page=per_page).lines]
+def shown(board: Board, per_page: int = 100, **choice) -> list[str]:
+    return [line.entry.name for line in BoardRows(board, Choice(**choice), team=1, per_page=per_page).lines]
 
 
 class TestSorting:
     def test_each_metric_sorts_best_first_by_its_own_direction_and_back(self):
-        content = payload([0.2, 0.9, None, 0.5], [3.0, 1.0, 2.0, None])
-        assert shown(content, sort="a") == ["method 1", "method 3", "method 0", "method 2"]
-        assert shown(content, sort="a", worst_first=True) == ["method 0", "method 3", "method 1", "method 2"]
-        assert shown(content, sort="b") == ["method 1", "method 2", "method 0", "method 3"]
-        assert shown(content, sort="b", worst_first=True) == ["method 0", "method 2", "method 1", "method 3"]
+        board = board_of([0.2, 0.9, None, 0.5], [3.0, 1.0, 2.0, None])
+        assert shown(board, sort="a") == ["method 1", "method 3", "method 0", "method 2"]
+        assert shown(board, sort="a", worst_first=True) == ["method 0", "method 3", "method 1", "method 2"]
+        assert shown(board, sort="b") == ["method 1", "method 2", "method 0", "method 3"]
+        assert shown(board, sort="b", worst_first=True) == ["method 0", "method 2", "method 1", "method 3"]
 
     def test_names_and_dates_sort_too_and_an_unknown_column_is_the_rank(self):
-        content = payload([0.2, 0.9, 0.5], name=["b", "a", "C"])
-        assert shown(content, sort="name") == ["a", "b", "C"]
-        assert shown(content, sort="date") == ["C", "a", "b"]
-        assert shown(content, sort="date", worst_first=True) == ["b", "a", "C"]
-        assert shown(content, sort="no such") == shown(content) == ["a", "C", "b"]
+        board = board_of([0.2, 0.9, 0.5], name=["b", "a", "C"])
+        assert shown(board, sort="name") == ["a", "b", "C"]
+        assert shown(board, sort="date") == ["C", "a", "b"]
+        assert shown(board, sort="date", worst_first=True) == ["b", "a", "C"]
+        assert shown(board, sort="no such") == shown(board) == ["a", "C", "b"]
 
     @given(st.lists(st.one_of(st.none(), st.sampled_from([0.1, 0.2, 0.3])), max_size=30), st.integers(1, 7), st.booleans())
     def test_pages_hold_every_row_once_with_the_same_ranks_whatever_the_boundaries(self, values, per_page, worst_first):
-        content = payload(values)
-        whole = BoardRows(content, Choice(worst_first=worst_first), per_page=1000)
+        board = board_of(values)
+        whole = BoardRows(board, Choice(worst_first=worst_first), per_page=1000)
 
         def page(n: int) -> BoardRows:
-            return BoardRows(content, Choice(worst_first=worst_first, page=n), per_page=per_page)
+            return BoardRows(board, Choice(worst_first=worst_first, page=n), per_page=per_page)
 
         lines = [line for n in range(page(1).n_pages) for line in page(n + 1).lines]
-        assert [(line.entry["id"], line.rank, line.bracket) for line in lines] == [(o.entry["id"], o.rank, o.bracket) for o in whole.lines]
+        assert [(line.entry.id, line.rank, line.bracket) for line in lines] == [(o.entry.id, o.rank, o.bracket) for o in whole.lines]
 
     def test_a_page_beyond_the_last_is_the_last(self):
-        assert shown(payload([0.1] * 5), per_page=2, page=99) == ["method 4"]
+        assert shown(board_of([0.1] * 5), per_page=2, page=99) == ["method 4"]
 
     @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=1, max_size=20), st.integers(0, 20))
     def test_one_more_row_without_a_value_never_reorders_the_others_either_way(self, values, at):
         at = min(at, len(values))
         more = [*values[:at], None, *values[at:]]
         for worst_first in (False, True):
-            before = BoardRows(payload(values), Choice(sort="a", worst_first=worst_first))
-            after = BoardRows(payload(more), Choice(sort="a", worst_first=worst_first))
+            before = BoardRows(board_of(values), Choice(sort="a", worst_first=worst_first))
+            after = BoardRows(board_of(more), Choice(sort="a", worst_first=worst_first))
             moved = [i if i < at else i - 1 for i in after.indices if i != at]
             assert moved == before.indices
 
 
 class TestFilters:
     def test_text_finds_teams_and_entries_in_any_case_and_ranks_stay_those_of_the_full_set(self):
-        content = payload([0.9, 0.5, 0.1], name=["Gable", "hull", "x"], team=["A", "B", "Gablers"])
-        rows = BoardRows(content, Choice(text=" gABLE "))
-        assert [(line.entry["name"], line.rank) for line in rows.lines] == [("Gable", 1), ("x", 3)]
+        board = board_of([0.9, 0.5, 0.1], name=["Gable", "hull", "x"], team=["A", "B", "Gablers"])
+        rows = BoardRows(board, Choice(text=" gABLE "))
+        assert [(line.entry.name, line.rank) for line in rows.lines] == [("Gable", 1), ("x", 3)]
 
     def test_baselines_can_be_left_out_and_own_entries_picked(self):
-        content = payload([0.9, 0.5, 0.1], baseline=[True, False, False])
-        assert shown(content, baselines=False) == ["method 1", "method 2"]
-        assert shown(content, mine=True) == ["method 1"]
+        board = board_of([0.9, 0.5, 0.1], baseline=[True, False, False])
+        assert shown(board, baselines=False) == ["method 1", "method 2"]
+        assert shown(board, mine=True) == ["method 1"]
 
 
 class TestBrackets:
     def brackets(self, groups, **choice):
         values = [1.0 - i / 100 for i in range(len(groups))]
-        return [line.bracket for line in BoardRows(payload(values, groups=groups), Choice(**choice)).lines]
+        return [line.bracket for line in BoardRows(board_of(values, groups=groups), Choice(**choice)).lines]
 
     def test_a_group_of_two_or_more_is_joined_and_one_alone_is_not(self):
         assert self.brackets([1, 1, 1, 2, 3, 3]) == ["g g1", "g", "g g3", "", "g g1", "g g3"]
@@ -103,9 +79,8 @@ class TestBrackets:
         assert self.brackets([1, None, 1, None, 2]) == ["g g1", "g", "g g3", "", ""]
 
     def test_a_loose_entry_is_dashed(self):
-        content = payload([0.9, 0.8, 0.7, 0.6], groups=[1, 2, 2, 2])
-        content["overall"] |= {"loose": [False, False, True, False]}
-        assert [line.bracket for line in BoardRows(content, Choice()).lines] == ["", "g g1", "g loose", "g g3"]
+        board = board_of([0.9, 0.8, 0.7, 0.6], groups=[1, 2, 2, 2], overall={"loose": [False, False, True, False]})
+        assert [line.bracket for line in BoardRows(board, Choice()).lines] == ["", "g g1", "g loose", "g g3"]
 
     def test_upside_down_the_ends_change_places(self):
         assert self.brackets([1, 1, 2], worst_first=True) == ["", "g g1", "g g3"]
@@ -114,40 +89,40 @@ class TestBrackets:
         assert self.brackets([1, 1], sort="name") == ["", ""]
 
     def test_a_page_boundary_within_a_group_leaves_the_line_open(self):
-        content = payload([0.9, 0.8, 0.7, 0.6], groups=[1, 1, 1, 1])
-        first, second = (BoardRows(content, Choice(page=n), per_page=2) for n in (1, 2))
+        board = board_of([0.9, 0.8, 0.7, 0.6], groups=[1, 1, 1, 1])
+        first, second = (BoardRows(board, Choice(page=n), per_page=2) for n in (1, 2))
         assert [line.bracket for line in first.lines] == ["g g1", "g"]
         assert [line.bracket for line in second.lines] == ["g", "g g3"]
 
 
 class TestCells:
     def test_a_value_stands_with_half_its_interval_and_the_bar_on_the_common_scale(self):
-        metric = column("a", [0.612]) | {"ci_low": [0.584], "ci_high": [0.640], "scale": [0.4, 0.8]}
+        metric = column_of("a", [0.612], ci_low=[0.584], ci_high=[0.640], scale=[0.4, 0.8])
         it = cell(metric, 0)
         assert (it.text, it.half, it.dot) == ("0.612", "±.028", 53.0)
         assert (it.left, it.width) == (46.0, 14.0)
         assert "rank 1" in it.title and "0.584 to 0.64" in it.title
 
     def test_the_best_of_a_column_is_marked_where_another_is_worse(self):
-        assert [cell(column("a", [0.9, 0.9, 0.4, None]), n).best for n in range(4)] == [True, True, False, False]
-        assert not any(cell(column("a", [0.9] * 3), n).best for n in range(3)) and not cell(column("a", [0.9]), 0).best
+        assert [cell(column_of("a", [0.9, 0.9, 0.4, None]), n).best for n in range(4)] == [True, True, False, False]
+        assert not any(cell(column_of("a", [0.9] * 3), n).best for n in range(3)) and not cell(column_of("a", [0.9]), 0).best
 
     def test_one_item_alone_claims_no_certainty(self):
-        it = cell(column("a", [0.5]) | {"ci_low": [0.5], "ci_high": [0.5], "n": [1]}, 0)
+        it = cell(column_of("a", [0.5], ci_low=[0.5], ci_high=[0.5], n=[1]), 0)
         assert it.half == "" and it.width == 0 and "interval" not in it.title
 
     def test_no_value_is_a_dash_and_has_no_bar(self):
-        it = cell(column("a", [None]), 0)
+        it = cell(column_of("a", [None]), 0)
         assert (it.text, it.half, it.dot, it.best) == ("–", "", None, False)
 
     def test_values_of_a_column_stand_under_each_other_at_the_decimal_point(self):
-        content = payload([0.5, 12.25, -3.0, None])
-        assert [(line.cells[0].text, line.cells[0].pad) for line in BoardRows(content, Choice()).lines] == [
+        board = board_of([0.5, 12.25, -3.0, None])
+        assert [(line.cells[0].text, line.cells[0].pad) for line in BoardRows(board, Choice()).lines] == [
             ("12.25", 0), ("0.5000", 1), ("−3.000", 0), ("–", 2),
         ]  # fmt: skip
 
     def test_an_uneven_interval_has_two_sides(self):
-        metric = column("a", [0.8425]) | {"ci_low": [0.539186], "ci_high": [0.942007], "bounds": [0.0, 1.0]}
+        metric = column_of("a", [0.8425], ci_low=[0.539186], ci_high=[0.942007], bounds=[0.0, 1.0])
         it = cell(metric, 0)
         assert (it.text, it.half, it.up, it.down) == ("0.84", "", "+.10", "−.30")
         assert (it.left, round(it.left + it.width, 1)) == (53.9, 94.2), "the bar shows the same ends"
@@ -161,15 +136,13 @@ class TestCells:
 
 
 def test_the_rule_in_words():
-    content = payload([0.1])
-    assert rule_words(content) == "A"
-    content["overall"] |= {"rule": "mean_rank", "metrics": ["a", "b"]}
-    assert rule_words(content) == "mean rank of 2"
+    assert rule_words(board_of([0.1])) == "A"
+    assert rule_words(board_of([0.1], overall={"rule": "mean_rank", "metrics": ["a", "b"]})) == "mean rank of 2"
 
 
 def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_flags():
-    content = payload([0.123456789, 0.9, None], baseline=[True, False, False], verified=[False, True, False], state=["", "", "hidden"])
-    table = BoardRows(content, Choice(), per_page=1).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
+    board = board_of([0.123456789, 0.9, None], baseline=[True, False, False], verified=[False, True, False], state=["", "", "hidden"])
+    table = BoardRows(board, Choice(), per_page=1).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
     assert [row.entry for row in table.rows] == ["method 1", "method 0", "method 2"]
     assert [row.flags for row in table.rows] == [("verified",), ("baseline",), ("hidden",)]
     assert table.rows[1].cells[0].value == 0.123456789

@@ -5,17 +5,11 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.charts.studies import MOST_NAMES, Point, adequacy, agreement_map, scatter
+from leaderboard.studies.summary import Curve
 
 
-def curve(enough: int | None) -> dict:
-    return {
-        "resource": "raters",
-        "sizes": [1, 2, 4],
-        "mean": [0.5, 0.8, 1.0],
-        "low": [0.1, 0.6, 1.0],
-        "high": [0.9, 1.0, 1.0],
-        "enough": enough,
-    }
+def curve(resource: str, enough: int | None) -> Curve:
+    return Curve(resource=resource, sizes=[1, 2, 4], mean=[0.5, 0.8, 1.0], low=[0.1, 0.6, 1.0], high=[0.9, 1.0, 1.0], enough=enough)
 
 
 @pytest.mark.parametrize(
@@ -28,13 +22,13 @@ def curve(enough: int | None) -> dict:
     ],
 )
 def test_that_all_of_them_agree_with_all_of_them_says_nothing_of_less(resource, enough, words):
-    found = adequacy(curve(enough) | {"resource": resource}, noun="house")
+    found = adequacy(curve(resource, enough), noun="house")
     assert found.summary == words
     assert found.rows[-1][0] == "4" and found.rows[-1][2:] == ("–", "–")  # one part of all: an interval of no width
 
 
 def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on():
-    many = {"resource": "raters", "sizes": [1, 5, 9], "mean": [1.0] * 3, "low": [1.0] * 3, "high": [1.0] * 3, "enough": 1}
+    many = Curve(resource="raters", sizes=[1, 5, 9], mean=[1.0] * 3, low=[1.0] * 3, high=[1.0] * 3, enough=1)
     assert adequacy(many).summary == "People: the order stays with parts of 5 of 9 and more."
 
 

@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import spearmanr
 
 from leaderboard.stats.ranking import Column, overall
-from leaderboard.stats.ranking_variants import centre, clusters, complete, flips, kendall, matrix, pearson, ways
+from leaderboard.stats.ranking_variants import centre, clusters, complete, flips, kendall, matrix, pearson, variants
 from tests.support.examples import examples
 
 quick = examples(60)
@@ -95,12 +95,15 @@ THREE = {"a": [3, 2, 1], "b": [3, 1, 2], "c": [1, 2, 3]}
 
 def test_other_rules_single_metrics_and_leaving_one_out():
     columns = columns_of(**THREE)
-    found = {(way.kind, way.title): way for way in ways("mean_rank", columns, ["a", "b", "c"], all_of(columns), ["A", "B", "C"])}
+    found = {
+        (variant.kind, variant.title): variant
+        for variant in variants("mean_rank", columns, ["a", "b", "c"], all_of(columns), ["A", "B", "C"])
+    }
     assert list(found) == [
         ("board", "The board"), ("rule", "Median rank"), ("rule", "Borda count"),
         ("metric", "A"), ("metric", "B"), ("metric", "C"), ("without", "A"), ("without", "B"), ("without", "C"),
     ]  # fmt: skip
-    ranks = {key: way.ranks for key, way in found.items()}
+    ranks = {key: variant.ranks for key, variant in found.items()}
     assert ranks["board", "The board"] == (1, 3, 2) == ranks["rule", "Borda count"]
     assert ranks["rule", "Median rank"] == (1, 2, 2)
     assert ranks["metric", "C"] == (3, 2, 1)
@@ -114,35 +117,37 @@ def test_other_rules_single_metrics_and_leaving_one_out():
 
 def test_where_one_metric_ranks_the_others_are_held_against_it():
     columns = columns_of(**THREE)
-    found = ways("primary", columns, ["a"], all_of(columns), ["A", "B", "C"])
-    assert [(way.kind, way.title) for way in found][:4] == [
+    found = variants("primary", columns, ["a"], all_of(columns), ["A", "B", "C"])
+    assert [(variant.kind, variant.title) for variant in found][:4] == [
         ("board", "The board"), ("rule", "Mean rank"), ("rule", "Median rank"), ("rule", "Borda count"),
     ]  # fmt: skip
-    assert ("metric", "A") not in [(way.kind, way.title) for way in found]
+    assert ("metric", "A") not in [(variant.kind, variant.title) for variant in found]
     assert found[0].ranks == (1, 2, 3) and found[1].ranks == (1, 3, 2)
 
 
 def test_weights_are_a_way_of_their_own_only_where_they_differ():
     even = columns_of(**THREE)
     uneven = [Column(c.slug, c.values, True, weight, c.primary) for c, weight in zip(even, (5, 1, 0), strict=True)]
-    titles = [way.title for way in ways("mean_rank", uneven, ["a", "b", "c"], all_of(even), ["A", "B", "C"])]
+    titles = [variant.title for variant in variants("mean_rank", uneven, ["a", "b", "c"], all_of(even), ["A", "B", "C"])]
     assert "Weighted mean rank" in titles
-    assert "Weighted mean rank" not in [way.title for way in ways("mean_rank", even, ["a", "b", "c"], all_of(even), ["A", "B", "C"])]
+    assert "Weighted mean rank" not in [
+        variant.title for variant in variants("mean_rank", even, ["a", "b", "c"], all_of(even), ["A", "B", "C"])
+    ]
 
 
 def test_a_board_of_one_metric_has_no_other_way_and_one_of_two_leaves_none_out():
     one = columns_of(a=[1, 2, 3])
-    assert [way.kind for way in ways("mean_rank", one, ["a"], all_of(one), ["A"])] == ["board", "metric"]
+    assert [variant.kind for variant in variants("mean_rank", one, ["a"], all_of(one), ["A"])] == ["board", "metric"]
     two = columns_of(a=[1, 2, 3], b=[3, 2, 1])
-    assert "without" not in [way.kind for way in ways("mean_rank", two, ["a", "b"], all_of(two), ["A", "B"])]
+    assert "without" not in [variant.kind for variant in variants("mean_rank", two, ["a", "b"], all_of(two), ["A", "B"])]
 
 
 def test_pairs_that_turn_round_name_their_ways_highest_first():
     columns = columns_of(**THREE)
-    found = ways("mean_rank", columns, ["a", "b", "c"], all_of(columns), ["A", "B", "C"])
+    found = variants("mean_rank", columns, ["a", "b", "c"], all_of(columns), ["A", "B", "C"])
     pairs, n = flips(found, 10)
     # The board: 0, 2, 1. Entry 2 stands above 0 by C alone and without A; entry 1 above 2 by A alone; above 0 by C alone.
-    assert [(pair.above, pair.below, [found[way].title for way in pair.ways]) for pair in pairs] == [
+    assert [(pair.above, pair.below, [found[variant].title for variant in pair.variants]) for pair in pairs] == [
         (0, 2, ["C", "A"]), (0, 1, ["C"]), (2, 1, ["A"]),
     ]  # fmt: skip
     assert n == 3 and flips(found, 1)[0] == pairs[:1] and flips(found, 1)[1] == 3
@@ -151,9 +156,9 @@ def test_pairs_that_turn_round_name_their_ways_highest_first():
 def test_entries_that_are_not_compared_have_no_rank_and_turn_nothing():
     columns = columns_of(a=[9, 3, 2, None], b=[9, 2, 3, 1])
     used = np.array([False, True, True, False])
-    found = ways("mean_rank", columns, ["a", "b"], used, ["A", "B"])
-    assert all(way.ranks[0] is None and way.ranks[3] is None for way in found)
-    assert [way.ranks[1:3] for way in found if way.kind == "metric"] == [(1, 2), (2, 1)]
+    found = variants("mean_rank", columns, ["a", "b"], used, ["A", "B"])
+    assert all(variant.ranks[0] is None and variant.ranks[3] is None for variant in found)
+    assert [variant.ranks[1:3] for variant in found if variant.kind == "metric"] == [(1, 2), (2, 1)]
     assert flips(found, 10) == ([], 0)  # the board ties the two
 
 
@@ -207,9 +212,9 @@ def test_groups_are_scipys_average_linkage(seed, k, together):
 def test_the_boards_own_order_is_that_of_the_board_and_turns_nothing(rows):
     columns = [Column(str(index), row, index % 2 == 0) for index, row in enumerate(rows)]
     slugs = [column.slug for column in columns]
-    found = ways("mean_rank", columns, slugs, all_of(columns), slugs)
+    found = variants("mean_rank", columns, slugs, all_of(columns), slugs)
     assert list(found[0].ranks) == [place.rank for place in overall("mean_rank", columns)]
     assert (found[0].moved, found[0].flipped) == (0, 0)
     pairs, n = flips(found, 10**6)
     assert n == len(pairs) <= 21
-    assert sum(len(pair.ways) for pair in pairs) == sum(way.flipped for way in found)
+    assert sum(len(pair.variants) for pair in pairs) == sum(variant.flipped for variant in found)

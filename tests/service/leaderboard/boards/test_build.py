@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from evaluation.models import EvaluationBatch
 from leaderboard import tasks
+from leaderboard.api import boards as api
 from leaderboard.boards import build
-from leaderboard.models import Snapshot, decode
+from leaderboard.boards.payload import Board, BoardEntry, ColumnHead, MetricColumn, PublicEntry, StudyFacts, StudyName
+from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards, due_phases
 from submissions.models import Phase, Submission
 from tests.support.factories import TeamFactory, give_reference
+from tests.support.leaderboard.boards import column_of
 from tests.support.leaderboard.scores import as_json, entry, spread
 
 pytestmark = pytest.mark.django_db
@@ -34,20 +37,20 @@ def set_phase(phase: Phase, **values) -> Phase:
     return phase
 
 
-def names(content: dict, column: dict | None = None) -> list[str]:
+def names(content: Board, column: MetricColumn | None = None) -> list[str]:
     """Entries in the order of a column (by default the overall one)."""
-    return [content["entries"][i]["name"] for i in (column or content["overall"])["order"]]
+    return [content.entries[i].name for i in (column or content.overall).order]
 
 
-def ranks(content: dict) -> dict[str, int | None]:
-    return {entry["name"]: rank for entry, rank in zip(content["entries"], content["overall"]["rank"], strict=True)}
+def ranks(content: Board) -> dict[str, int | None]:
+    return {entry.name: rank for entry, rank in zip(content.entries, content.overall.rank, strict=True)}
 
 
-def public(phase: Phase, now=None) -> dict:
+def public(phase: Phase, now=None) -> Board:
     return build.build(phase, "public", now)
 
 
-def organizers(phase: Phase, now=None) -> dict:
+def organizers(phase: Phase, now=None) -> Board:
     return build.build(phase, "organizers", now)
 
 
@@ -89,7 +92,7 @@ class TestWhichEntriesCount:
 
     def test_numbers_of_teams_and_entries_are_of_all_that_may_be_seen(self, three):
         content = public(set_phase(three, entries="best"))
-        assert (content["n_teams"], content["n_entries"], len(content["entries"])) == (2, 4, 2)
+        assert (content.n_teams, content.n_entries, len(content.entries)) == (2, 4, 2)
 
     def test_withdrawn_and_unfinished_entries_are_on_no_board(self, three):
         set_phase(three, entries="all")
@@ -106,7 +109,7 @@ class TestBaselinesHiddenAndLate:
         content = public(set_phase(phase, ranking="mean_rank"))
         assert names(content) == ["first", "hull", "second"]
         assert ranks(content) == {"first": 1, "hull": None, "second": 2}
-        assert content["metrics"][0]["rank"] == [1, None, 2]
+        assert content.metrics[0].rank == [1, None, 2]
 
     @pytest.mark.parametrize(("act", "state"), [("hide", "hidden"), ("disqualify", "disqualified")])
     def test_a_hidden_row_is_for_organizers_only_and_gives_its_rank_to_the_next(self, phase, people, act, state):
@@ -117,8 +120,8 @@ class TestBaselinesHiddenAndLate:
         assert "trained on the test set" not in as_json(public(phase))
         seen = organizers(phase)
         assert ranks(seen) == {"bad": None, "good": 1}
-        row = next(e for e in seen["entries"] if e["name"] == "bad")
-        assert (row["state"], row["reason"]) == (state, "trained on the test set")
+        row = next(e for e in seen.entries if e.name == "bad")
+        assert (row.state, row.reason) == (state, "trained on the test set")
 
     def test_the_next_best_entry_of_the_team_counts_when_its_best_is_disqualified(self, phase, people):
         best = entry(phase, people.team, scores(0.9), method_name="best")
@@ -134,14 +137,14 @@ class TestBaselinesHiddenAndLate:
         assert names(public(phase, freeze - timedelta(seconds=1))) == ["late", "on the second"], "not frozen yet"
         assert names(public(phase, freeze)) == ["on the second"]
         assert names(organizers(phase, freeze)) == ["late", "on the second"]
-        assert [e["late"] for e in organizers(phase, freeze)["entries"]] == [False, True]
+        assert [e.late for e in organizers(phase, freeze).entries] == [False, True]
 
     def test_an_entry_without_a_score_is_last_and_unranked(self, phase, people):
         entry(phase, people.team, {"corner_f1": spread(0.9), "edge_f1": spread(0.9)}, method_name="no hss")
         entry(phase, people.other_team, scores(0.2), method_name="complete")
         content = public(set_phase(phase, ranking="mean_rank"))
         assert names(content) == ["complete", "no hss"] and ranks(content) == {"complete": 1, "no hss": None}
-        assert "unranked: no value for hss" in content["overall"]["explanation"]
+        assert "unranked: no value for hss" in content.overall.explanation
 
 
 class TestRanks:
@@ -156,25 +159,21 @@ class TestRanks:
     )
     def test_a_row_with_missing_values_never_changes_the_order_or_the_ranks_of_the_others(self, means, missing):
         """On the figures alone, so that many cases can be tried."""
-        metrics, counted = [], [True] * len(means)
-
-        def column(slug, values):
-            return {"slug": slug, "in_ranking": True, "weight": 1.0, "higher_is_better": True, "value": values}
-
+        counted = [True] * len(means)
         for rule in ("mean_rank", "median_rank", "borda", "weighted"):
-            metrics = [column(slug, list(means)) for slug in SLUGS]
+            metrics = [column_of(slug, list(means)) for slug in SLUGS]
             before = build._overall(rule, SLUGS[0], metrics, dict.fromkeys(SLUGS, np.full((len(counted), 4), np.nan)), counted)
-            more = [column(slug, [*means, None if slug in missing else 0.99]) for slug in SLUGS]
+            more = [column_of(slug, [*means, None if slug in missing else 0.99]) for slug in SLUGS]
             after = build._overall(rule, SLUGS[0], more, dict.fromkeys(SLUGS, np.full((len(counted) + 1, 4), np.nan)), [*counted, True])
-            assert after["rank"] == [*before["rank"], None]
-            assert after["order"] == [*before["order"], len(means)]
+            assert after.rank == [*before.rank, None]
+            assert after.order == [*before.order, len(means)]
 
     def test_rules_that_cannot_be_used_are_said_and_rank_nobody(self, phase, people):
         entry(phase, people.team, scores(0.5))
         batch = EvaluationBatch.current(phase)
         EvaluationBatch.objects.filter(pk=batch.pk).update(metrics=[{**m, "weight": 0.0} for m in batch.metrics])
         content = public(set_phase(phase, ranking="weighted"))
-        assert "weights" in content["overall"]["problem"] and content["overall"]["rank"] == [None]
+        assert "weights" in content.overall.problem and content.overall.rank == [None]
 
     def test_a_phase_without_a_batch_has_no_board(self, challenge):
         from tests.support.factories import PhaseFactory
@@ -189,7 +188,7 @@ class TestScale:
         assert 0 <= low < 0.5 and 0.69 < high < 2
 
     def test_equal_values_and_no_values_still_have_a_scale(self):
-        assert build.scale([None], [None], [None], (0.0, 1.0)) == [0.0, 1.0]
+        assert build.scale([None], [None], [None], (0.0, 1.0)) == (0.0, 1.0)
         low, high = build.scale([0.5, 0.5], [None] * 2, [None] * 2, (0.0, 1.0))
         assert low < 0.5 < high
 
@@ -209,12 +208,12 @@ class TestSnapshot:
     def test_a_kept_snapshot_does_not_change_with_what_it_was_made_from(self, phase, people):
         one = entry(phase, people.team, scores(0.9), method_name="before")
         kept = Snapshot.make(phase, "public")
-        said = as_json(kept.content)
+        said = as_json(kept.board)
         Submission.objects.filter(pk=one.pk).update(method_name="after")
         Snapshot.make(phase, "public")
-        decode.cache_clear()
+        read_board.cache_clear()
         again = Snapshot.get(phase, kept.digest)
-        assert as_json(again.content) == said and again.content["entries"][0]["name"] == "before"
+        assert as_json(again.board) == said and again.board.entries[0].name == "before"
 
     def test_it_is_found_by_its_digest_or_the_beginning_of_it(self, phase, people):
         entry(phase, people.team, scores(0.9))
@@ -225,10 +224,10 @@ class TestSnapshot:
     def test_reading_the_payload_twice_asks_the_database_once(self, phase, people, django_assert_num_queries):
         entry(phase, people.team, scores(0.9))
         Snapshot.make(phase, "public")
-        decode.cache_clear()
+        read_board.cache_clear()
         with django_assert_num_queries(3):
-            Snapshot.current(phase, "public").content["entries"]
-            Snapshot.current(phase, "public").content["entries"]
+            assert Snapshot.current(phase, "public").board.entries
+            assert Snapshot.current(phase, "public").board.entries
 
     @pytest.mark.parametrize("hidden", [False, True])
     def test_both_audiences_get_what_each_would_get_alone(self, phase, people, hidden):
@@ -239,7 +238,7 @@ class TestSnapshot:
         Snapshot.make_all(phase)
         for audience in ("public", "organizers"):
             kept = Snapshot.current(phase, audience)
-            assert as_json(kept.content) == as_json(build.build(phase, audience))
+            assert as_json(kept.board) == as_json(build.build(phase, audience))
             assert Snapshot.make(phase, audience).pk == kept.pk
 
     def test_a_batch_switched_while_reading_is_read_again(self, phase, people, monkeypatch):
@@ -258,7 +257,7 @@ class TestSnapshot:
 
         monkeypatch.setattr(build, "build", build_and_switch)
         kept = Snapshot.make(phase, "public")
-        assert kept.content["batch"] == EvaluationBatch.current(phase).pk
+        assert kept.board.batch == EvaluationBatch.current(phase).pk
 
 
 class TestBuilding:
@@ -300,3 +299,10 @@ class TestBuilding:
 
     def test_the_task_is_known_by_its_name(self):
         assert tasks.boards.name == "leaderboard.boards"
+
+
+def test_the_api_tells_of_entries_columns_and_studies_what_their_records_hold():
+    for part, record in ((api.Row, PublicEntry), (api.Column, ColumnHead), (api.StudyOut, StudyFacts), (api.StudyOut, StudyName)):
+        theirs, ours = part.model_json_schema()["properties"], record.model_json_schema()["properties"]
+        assert {name: theirs[name] for name in ours.keys() - {"weight"}} == {name: ours[name] for name in ours.keys() - {"weight"}}
+    assert BoardEntry.model_fields.keys() - api.Row.model_fields.keys() == {"team_id", "reason", "waiting"}

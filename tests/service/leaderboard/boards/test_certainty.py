@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import gzip
 import hashlib
 import itertools
@@ -19,14 +18,15 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards import build, certainty
-from leaderboard.models import Snapshot, decode
+from leaderboard.boards.payload import Pairs
+from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.uncertainty import paired
 from submissions.models import Phase
 from tests.pure.leaderboard.stats.test_uncertainty import SECOND, WORKED
 from tests.service.leaderboard.test_views_board import address, text
 from tests.support.databases import stored
 from tests.support.factories import PhaseFactory, TeamFactory, gables, give_reference
-from tests.support.leaderboard.scores import as_json, entry, spread
+from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
 TWO = ({"slug": "f1", "key": "corner_f1", "is_primary": True}, {"slug": "offset", "key": "corner_offset"})
@@ -45,7 +45,7 @@ def worked(challenge) -> Phase:
 
 
 def board(phase: Phase) -> dict:
-    return Snapshot.current(phase, "public").content
+    return Snapshot.current(phase, "public").board
 
 
 def api(client, phase: Phase, what: str = "rows") -> dict:
@@ -66,23 +66,23 @@ def sentences(page: str) -> list[str]:
 class TestWorkedExample:
     def test_the_payload_holds_its_figures(self, worked):
         content = board(worked)
-        first = content["metrics"][0]
-        assert content["uncertainty"] == 2
-        assert [round(v, 6) for v in first["ci_low"]] == [0.539186, 0.508460, 0.323568, 0.193970]
-        assert [round(v, 6) for v in first["ci_high"]] == [0.942007, 0.888057, 0.879404, 0.544497]
-        assert (first["group"], first["loose"]) == ([1, 2, 2, 3], [False, False, True, False])
-        assert (first["rank_low"], first["rank_high"]) == ([1, 2, 1, 4], [2, 3, 3, 4])
-        assert first["pairs"] == {"tested": [0, 1, 2, 3], "p": [[0.0078125, 0.0625, 0.0078125], [0.203125, 0.0078125], [0.0078125], []]}
-        assert first["leads"] == [[0, 1.0]]
-        assert {key: content["overall"][key] for key in ("group", "loose", "rank_low", "rank_high")} == {
-            key: first[key] for key in ("group", "loose", "rank_low", "rank_high")
+        first = content.metrics[0]
+        assert content.uncertainty == 2
+        assert [round(v, 6) for v in first.ci_low] == [0.539186, 0.508460, 0.323568, 0.193970]
+        assert [round(v, 6) for v in first.ci_high] == [0.942007, 0.888057, 0.879404, 0.544497]
+        assert (first.group, first.loose) == ([1, 2, 2, 3], [False, False, True, False])
+        assert (first.rank_low, first.rank_high) == ([1, 2, 1, 4], [2, 3, 3, 4])
+        assert first.pairs == Pairs(tested=[0, 1, 2, 3], p=[[0.0078125, 0.0625, 0.0078125], [0.203125, 0.0078125], [0.0078125], []])
+        assert first.leads == [(0, 1.0)]
+        assert {key: getattr(content.overall, key) for key in ("group", "loose", "rank_low", "rank_high")} == {
+            key: getattr(first, key) for key in ("group", "loose", "rank_low", "rank_high")
         }
 
     def test_the_overall_order_by_mean_rank_and_by_weights(self, worked):
         Phase.objects.filter(pk=worked.pk).update(ranking="mean_rank")
         worked.refresh_from_db()
-        overall = build.build(worked, "public")["overall"]
-        assert (overall["group"], overall["rank_low"], overall["rank_high"]) == ([1, 1, 1, 2], [1, 1, 1, 4], [3, 3, 3, 4])
+        overall = build.build(worked, "public").overall
+        assert (overall.group, overall.rank_low, overall.rank_high) == ([1, 1, 1, 2], [1, 1, 1, 4], [3, 3, 3, 4])
 
     def test_the_page_draws_its_brackets_and_digits(self, client, worked):
         page = text(client.get(address(worked)))
@@ -110,9 +110,9 @@ class TestWorkedExample:
 
 def test_board_comparison_and_api_agree_on_every_pair(client, worked):
     content, rows = board(worked), {row["name"]: row for row in api(client, worked)["items"]}
-    column = content["metrics"][0]
+    column = content.metrics[0]
     for a, b in itertools.permutations(WORKED, 2):
-        p = build.pair_p(column, "ABCD".index(a), "ABCD".index(b))
+        p = column.pair_p("ABCD".index(a), "ABCD".index(b))
         test = paired(WORKED[a], WORKED[b])
         page = compared(client, worked, a, b)
         words = "told apart" if p <= 0.05 else "not told apart"
@@ -137,7 +137,7 @@ class TestIntervals:
     def test_scores_kept_under_the_rule_of_before_are_shown_by_that_of_now_everywhere(self, client, worked):
         Score.objects.update(ci_low=0.123, ci_high=0.987)
         again, submission = build.build(worked, "public"), worked.submissions.get(method_name="A")
-        assert again["metrics"] == board(worked)["metrics"]
+        assert again.metrics == board(worked).metrics
         ci = client.get(f"/api/v1/submissions/{submission.pk}").json()["scores"]["f1"]["ci"]
         assert [round(end, 6) for end in ci] == [0.539186, 0.942007]
         page = text(client.get(reverse("entry", args=[submission.pk])))
@@ -149,8 +149,8 @@ class TestIntervals:
         perfect = entry(phase, TeamFactory(challenge=challenge), {"f1": [1.0] * 8}, method_name="perfect")
         near = entry(phase, TeamFactory(challenge=challenge), {"f1": [1.0] * 7 + [0.9999968]}, method_name="near")
         Snapshot.make_all(phase)
-        metric = board(phase)["metrics"][0]
-        assert metric["ci_low"][0] is None and metric["ci_low"][1] < metric["ci_high"][1]
+        metric = board(phase).metrics[0]
+        assert metric.ci_low[0] is None and metric.ci_low[1] < metric.ci_high[1]
         page = text(client.get(address(phase)))
         assert "<b>1.000</b>" in page and "<b>0.999999</b>" in page, "only what is perfect is shown so"
         said = "All 8 items have this value; up to 31 % of others may differ."
@@ -162,10 +162,10 @@ class TestIntervals:
         give_reference(phase, gables(5), TWO[:1])
         sent = [entry(phase, TeamFactory(challenge=challenge), {"f1": spread(mean, 5)}) for mean in (0.9, 0.5, 0.1)]
         Snapshot.make_all(phase)
-        metric = board(phase)["metrics"][0]
+        metric = board(phase).metrics[0]
         for key in ("ci_low", "ci_high", "rank_low", "rank_high", "group"):
-            assert metric[key] == [None] * 3
-        assert metric["rank"] == [1, 2, 3] and metric["leads"] == []
+            assert getattr(metric, key) == [None] * 3
+        assert metric.rank == [1, 2, 3] and metric.leads == []
         few = "5 items: too few for intervals, brackets or rank intervals; six are needed."
         page = text(client.get(address(phase)))
         assert few in sentences(page) and "±" not in page and "Bracket" not in page and "Leads on" not in page
@@ -183,7 +183,7 @@ class TestIntervals:
         batch.reference.save()
         entry(phase, TeamFactory(challenge=challenge), {"f1": spread(0.5, 12)})
         Snapshot.make_all(phase)
-        assert board(phase)["resampled"] == "group"
+        assert board(phase).resampled == "group"
         few = "3 groups: too few for intervals, brackets or rank intervals; six are needed. "
         assert few + "The items of one group are alike and cannot stand for others." in sentences(text(client.get(address(phase))))
 
@@ -205,7 +205,7 @@ class TestIntervals:
         few = "3 streets: too few for intervals, brackets or rank intervals; six are needed. "
         assert few + "The houses of one street are alike and cannot stand for others." in said
         before.refresh_from_db()
-        assert "over 12 items" in certainty.foot(before.content, before.content["overall"])[0], "a ranking keeps its words"
+        assert "over 12 items" in certainty.foot(before.board, before.board.overall)[0], "a ranking keeps its words"
 
     @pytest.mark.parametrize(
         ("noun", "many"), [("house", "houses"), ("box", "boxes"), ("body", "bodies"), ("bay", "bays"), ("front view", "front views")]
@@ -228,17 +228,17 @@ class TestWhoTakesPart:
             values = {"f1": (level + rng.normal(0, 0.02, 8)).tolist(), "offset": np.abs(level + rng.normal(0, 0.02, 8)).tolist()}
             entry(phase, TeamFactory(challenge=challenge), values)
         content = build.build(phase, "public")
-        for column in (*content["metrics"], content["overall"]):
-            assert column["group"] == [1] * 6 and column["loose"] == [False] * 6
-            assert column["rank_low"] == [1] * 6 and column["rank_high"] == [6] * 6
+        for column in (*content.metrics, content.overall):
+            assert column.group == [1] * 6 and column.loose == [False] * 6
+            assert column.rank_low == [1] * 6 and column.rank_high == [6] * 6
 
     def test_an_entry_that_lacks_items_is_ranked_not_tested_and_told_why(self, client, worked):
         lacking = [None, *[0.7] * 7]
         sent = entry(worked, TeamFactory(challenge=worked.challenge), {"f1": lacking, "offset": [0.2] * 8}, method_name="E")
         Snapshot.make_all(worked)
-        metric = board(worked)["metrics"][0]
-        assert metric["rank"][4] == 4 and metric["group"][4] is None and metric["rank_low"][4] is None
-        assert metric["untested"] == ["", "", "", "", "lacks"] and metric["group"][:4] == [1, 2, 2, 3]
+        metric = board(worked).metrics[0]
+        assert metric.rank[4] == 4 and metric.group[4] is None and metric.rank_low[4] is None
+        assert metric.untested == ["", "", "", "", "lacks"] and metric.group[:4] == [1, 2, 2, 3]
         said = "Not tested: it lacks items that most others have."
         assert said in text(client.get(address(worked))) and said in text(client.get(reverse("entry", args=[sent.pk])))
         assert "Among all pairs of this board" in compared(client, worked, "A", "B")
@@ -250,22 +250,22 @@ class TestWhoTakesPart:
             monkeypatch.setattr(f"{module}.FIRST", 3)
         entry(worked, TeamFactory(challenge=worked.challenge), {"f1": [0.1] * 8, "offset": [0.9] * 8}, method_name="E")
         Snapshot.make_all(worked)
-        metric = board(worked)["metrics"][0]
-        assert metric["untested"] == ["", "", "", "first", "first"] and metric["rank_high"][2] == 5
+        metric = board(worked).metrics[0]
+        assert metric.untested == ["", "", "", "first", "first"] and metric.rank_high[2] == 5
         page = text(client.get(address(worked)))
         assert "Only the first 3 entries are tested against each other." in sentences(page) and "<small>1–</small>" in page
 
     def test_a_metric_of_the_whole_set_is_taken_as_it_stands(self, worked):
         content = board(worked)
-        metrics = copy.deepcopy(content["metrics"])
+        metrics = content.metrics
         both = {"f1": np.array(list(WORKED.values())), "offset": np.full((4, 8), math.nan)}
         overall = build._overall("mean_rank", "f1", metrics, both, [True] * 4)
-        assert overall["fixed"] == ["offset"] and overall["group"] == [1, 1, 1, 2]
-        shown = certainty.foot(content | {"overall": overall}, overall)
-        assert f"{metrics[1]['title']} has no values per item: its order is taken as it stands." in shown
+        assert overall.fixed == ["offset"] and overall.group == [1, 1, 1, 2]
+        shown = certainty.foot(content.model_copy(update={"overall": overall}), overall)
+        assert f"{metrics[1].title} has no values per item: its order is taken as it stands." in shown
         assert certainty.SENTENCES["overall"] in shown
         neither = build._overall("mean_rank", "f1", metrics, both | {"f1": both["offset"]}, [True] * 4)
-        assert neither["group"] == [None] * 4 and neither["fixed"] == []
+        assert neither.group == [None] * 4 and neither.fixed == []
 
 
 # --- rankings of before --------------------------------------------------------------------
@@ -292,7 +292,7 @@ def old(request, worked) -> Snapshot:
         phase=worked, audience="public", batch=EvaluationBatch.current(worked), digest=digest, revision=worked.board_revision,
         n_entries=row["n_entries"], n_teams=row["n_teams"], payload=zlib.compress(data),
     )  # fmt: skip
-    decode.cache_clear()
+    read_board.cache_clear()
     return kept
 
 
@@ -307,7 +307,6 @@ class TestBefore:
 
     def test_one_is_shown_as_it_was_made_with_its_rule_named(self, client, old):
         data = json.loads(zlib.decompress(bytes(old.payload)))
-        assert as_json(old.content) == as_json(data)
         page = text(client.get(address(old.phase, "snapshot", digest=old.digest)))
         noun, n = data["resampled"], data["n_resampled"]
         assert f"intervals, brackets and rank intervals are percentile bootstraps over {n} {noun}s." in page
@@ -332,12 +331,12 @@ class TestBefore:
         one = old.phase.submissions.get(method_name="B")
         kept = old if not of_now else Snapshot.objects.filter(phase=old.phase, audience="public").exclude(pk=old.pk).get()
         one.hide(people.organizer, "no")
-        content = Snapshot.get(old.phase, kept.digest).content
-        at = next(index for index, row in enumerate(content["entries"]) if row["id"] == one.pk)
-        for column in (*content["metrics"], content["overall"]):
-            assert column["group"][at] is None and column["rank_low"][at] is None
-            assert "loose" not in column or not column["loose"][at]
-        for metric in content["metrics"] if of_now else ():
-            assert all(build.pair_p(metric, at, other) is None for other in range(4))
-            assert build.pair_p(metric, 0, 3) is not None and at not in [index for index, _ in metric["leads"]]
+        content = Snapshot.get(old.phase, kept.digest).board
+        at = next(index for index, row in enumerate(content.entries) if row.id == one.pk)
+        for column in (*content.metrics, content.overall):
+            assert column.group[at] is None and column.rank_low[at] is None
+            assert not column.loose or not column.loose[at]
+        for metric in content.metrics if of_now else ():
+            assert all(metric.pair_p(at, other) is None for other in range(4))
+            assert metric.pair_p(0, 3) is not None and at not in [index for index, _ in metric.leads]
         assert text(client.get(address(old.phase, "snapshot", digest=kept.digest)))

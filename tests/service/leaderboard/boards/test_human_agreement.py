@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.boards import human_agreement
-from leaderboard.boards.human_agreement import ColumnAgreement, PeopleFound
+from leaderboard.boards.payload import Against, Board, ColumnAgreement, HumanAgreement
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
@@ -17,6 +17,7 @@ from leaderboard.studies import analysis
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from leaderboard.studies.summary import Agreement, Ceiling, Figure
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
+from tests.support.leaderboard.boards import board_of, column_of
 
 pytestmark = pytest.mark.django_db
 
@@ -37,14 +38,14 @@ def column(slug: str, decided: Agreement, **more) -> ColumnAgreement:
     return ColumnAgreement(**({"slug": slug, "decided": decided, "rho": rho, "tau": rho, "r": rho} | more))
 
 
-def found(**changes) -> PeopleFound:
+def found(**changes) -> HumanAgreement:
     base = {
         "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False}, "kind": "pairs", "of": "votes",
         "criterion": "", "raters": 11, "groups": [], "judgements": 1200, "questions": 1234, "at": "2026-11-21T12:00:00+00:00", "note": "",
-        "left_out": [], "band": BAND, "metrics": [column("hss", agreement(0.82, 0.8, 0.84, 900), tier=1, of_ceiling=0.9)],
+        "left_out": [], "why": "", "band": BAND, "metrics": [column("hss", agreement(0.82, 0.8, 0.84, 900), tier=1, of_ceiling=0.9)],
         "value": [0.75, 0.25], "low": [0.7, 0.2], "high": [0.8, 0.3], "n": [40, 30], "marks": {},
     }  # fmt: skip
-    return PeopleFound(**(base | changes))
+    return HumanAgreement(**(base | changes))
 
 
 @pytest.mark.parametrize(
@@ -88,15 +89,15 @@ def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
 
 def test_a_head_says_how_far_by_whom_and_when():
     said = human_agreement.People(found(), {"hss": "HSS"}).head("hss")
-    assert said["words"] == "agrees 82% · tier 1" and said["line"].style == "--v:82;--lo:80;--hi:84;--b0:82;--b1:89"
-    assert said["title"].endswith("1,200 judgements by 11 people, 21 November 2026.")
+    assert said.words == "agrees 82% · tier 1" and said.line.style == "--v:82;--lo:80;--hi:84;--b0:82;--b1:89"
+    assert said.title.endswith("1,200 judgements by 11 people, 21 November 2026.")
     assert human_agreement.People(found(), {"hss": "HSS"}).head("other") is None
 
 
 def test_of_published_means_the_order_alone_is_said():
     means = found(of="means", kind="opinions", raters=None, band=None, metrics=[column("hss", agreement())])
     said = human_agreement.People(means, {"hss": "HSS"})
-    assert said.head("hss")["words"] == "ρ 0.50 [0.10, 0.90] · 9 entries" and said.head("hss")["line"] is None and said.charts() == []
+    assert said.head("hss").words == "ρ 0.50 [0.10, 0.90] · 9 entries" and said.head("hss").line is None and said.charts() == []
     assert "mean opinion scores as they were published (people unknown)" in said.basis
 
 
@@ -107,48 +108,48 @@ def test_charts_are_of_all_and_of_each_group_with_guards_last():
         column("constant", agreement(0.5), guard=True),
     ]  # fmt: skip
     charts = human_agreement.People(found(metrics=metrics, groups=["x", "y"]), {"a": "A", "b": "B"}).charts()
-    assert [(chart["group"], [line.title for line in chart["lines"]]) for chart in charts] == [
+    assert [(chart.group, [line.title for line in chart.lines]) for chart in charts] == [
         ("", ["A", "B", "Always equal"]), ("x", ["A", "B"]), ("y", ["A", "B"]),
     ]  # fmt: skip
-    assert charts[0]["band"] == BAND and charts[1]["band"] is None  # how well a metric could do with one group is not known
+    assert charts[0].band == BAND and charts[1].band is None  # how well a metric could do with one group is not known
     few = found(metrics=[column("a", agreement(0.8, raters=3)), column("constant", agreement(0.5), guard=True)], why="Too few raters")
     assert human_agreement.People(few, {"a": "A"}).charts() == []
 
 
-def content(**changes):
-    entries = [{"id": 7, "name": "seven", "counted": True}, {"id": 8, "name": "eight", "counted": True}]
-    return {"entries": entries, "metrics": [], "overall": {"order": [0, 1], "rank": [1, 2]}} | changes
+def board(ranks=(1, 2), **changes) -> Board:
+    """Two entries, which the metrics put in this order."""
+    overall = {"order": [0, 1], "rank": list(ranks)}
+    made = board_of([0.9, 0.8], overall=overall, id=[7, 8], name=["seven", "eight"])
+    return made.model_copy(update={"metrics": []} | changes)
 
 
 def test_a_claim_is_made_beyond_chance_only():
     def claim(first: int, p: float | None, **more):
         over = [None, None]
-        over[0] = human_agreement.Against(value=(0.7, 0.6, 0.8), p_holm=p) if first else None
-        return human_agreement.People(found(first=first, over=over, **more), {}).claim(content())
+        over[0] = Against(value=(0.7, 0.6, 0.8), p_holm=p) if first else None
+        return human_agreement.People(found(first=first, over=over, **more), {}).claim(board())
 
     assert claim(1, 0.01) == human_agreement.Claim("", ("seven", 7), ("eight", 8), (0.7, 0.6, 0.8))
     assert claim(1, 0.2).words == "The metrics put seven first, people eight: too close to call."
     assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from 1 of 1 others."
-    sure = human_agreement.People(found(first=0, over=[None, human_agreement.Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(
-        content()
-    )
+    sure = human_agreement.People(found(first=0, over=[None, Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(board())
     assert sure.words == "Metrics and people agree on the first."
     assert claim(1, None, why="Too few raters: 5 are needed, there are 3.").words.startswith("Too early to hold the order against people.")
     level = claim(1, None, why="Nobody preferred either.").words
     assert level == "The order is not held against people. Nobody preferred either."
-    equal = content(overall={"order": [0, 1], "rank": [1, 1]})
+    equal = board(ranks=(1, 1))
     shared = human_agreement.People(found(first=1, over=[None, None]), {}).claim(equal)
     assert shared.words == (
         "The metrics put 2 entries level in first place, people put eight first; people do not tell it from 1 of 1 others."
     )
-    assert human_agreement.People(found(), {}).claim(content()) is None  # nobody judged these entries
-    unranked = content(overall={"order": [0, 1], "rank": [None, None]})
+    assert human_agreement.People(found(), {}).claim(board()) is None  # nobody judged these entries
+    unranked = board(ranks=(None, None))
     assert human_agreement.People(found(first=1, over=[None, None]), {}).claim(unranked) is None
 
 
 def test_below_the_smallest_numbers_people_have_no_column():
-    assert human_agreement.People(found(), {}).column(content())["value"] == [0.75, 0.25]
-    assert human_agreement.People(found(why="Too few raters: 5 are needed, there are 3."), {}).column(content()) is None
+    assert human_agreement.People(found(), {}).column(board()).value == [0.75, 0.25]
+    assert human_agreement.People(found(why="Too few raters: 5 are needed, there are 3."), {}).column(board()) is None
 
 
 def earlier(**changes):
@@ -165,24 +166,22 @@ def earlier(**changes):
 
 
 def test_a_ranking_of_before_keeps_its_figures_and_names_their_rule():
-    said = human_agreement.of_content({"people": earlier(), "metrics": [{"slug": "hss", "title": "HSS"}]})
-    assert said.head("hss")["words"] == "82 / 100 answers" and said.head("hss")["title"].startswith(human_agreement.EARLIER)
-    assert said.earlier == human_agreement.EARLIER and said.charts() == [] and said.claim(content()) is None
-    assert said.column(content())["value"] == [0.75, 0.25] and said.found.marks["hss"]["7"][0].preferred == "x"
-    assert human_agreement.of_content({"people": found().model_dump(mode="json"), "metrics": []}).earlier == ""
+    said = human_agreement.of_board(board(people=HumanAgreement.read(earlier()), metrics=[column_of("hss", [0.9, 0.8])]))
+    assert said.head("hss").words == "82 / 100 answers" and said.head("hss").title.startswith(human_agreement.EARLIER)
+    assert said.earlier == human_agreement.EARLIER and said.charts() == [] and said.claim(board()) is None
+    assert said.column(board()).value == [0.75, 0.25] and said.found.marks["hss"]["7"][0].preferred == "x"
+    assert human_agreement.of_board(board(people=HumanAgreement.read(found().model_dump(mode="json")))).earlier == ""
 
 
 def test_what_is_withheld_leaves_no_trace():
     one = {"value": (0.7, 0.6, 0.8), "samples": [], "n": 0}
     marks = {"hss": {"7": [{"preferred": "x", "id": 8, **one}], "8": [{"preferred": "y", "id": None, **one}]}}
     over = [None, {"value": (0.7, 0.6, 0.8), "p_holm": 0.1}]
-    kept = found(marks=marks, first=0, over=over).model_dump(mode="json")
-    left = human_agreement.withheld(kept, [1], frozenset({8}))
-    assert left["n"] == [40, 0] and left["over"] == [None, None]
-    assert human_agreement.withheld(kept | {"first": 1}, [1], frozenset({8}))["over"] == [] and human_agreement.withheld(
-        earlier(), [1], frozenset({8})
-    )
-    assert left["value"] == [0.75, None] and left["high"] == [0.8, None] and left["marks"] == {"hss": {"7": []}}
+    left = found(marks=marks, first=0, over=over, left_out=["eight", "nine"]).redacted([1], {8}, {"eight"})
+    assert left.n == [40, 0] and left.over == [None, None] and left.left_out == ["nine"]
+    assert found(first=1).redacted([1], {8}, {"eight"}).over == []
+    assert HumanAgreement.read(earlier()).redacted([1], {8}, set()).n == [0, 0]
+    assert left.value == [0.75, None] and left.high == [0.8, None] and left.marks == {"hss": {"7": []}}
 
 
 def test_of_several_studies_the_one_with_most_raters_stands_on_the_board(judged):  # noqa: F811
@@ -194,11 +193,11 @@ def test_of_several_studies_the_one_with_most_raters_stands_on_the_board(judged)
     )
     while analyse_due():
         pass
-    rows = [{"id": entry.pk, "counted": True} for entry in entries]
-    assert human_agreement.found_by_people(phase, True, rows, {})["study"]["id"] == many.pk
+    rows = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).entries
+    assert human_agreement.of_phase(phase, True, rows, {}).study.id == many.pk
     many.publish(None, False)
-    assert human_agreement.found_by_people(phase, True, rows, {})["study"]["id"] == few.pk and (
-        human_agreement.found_by_people(phase, False, rows, {})["study"]["id"] == many.pk
+    assert human_agreement.of_phase(phase, True, rows, {}).study.id == few.pk and (
+        human_agreement.of_phase(phase, False, rows, {}).study.id == many.pk
     )
 
 
@@ -220,12 +219,12 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
                     )
     assert sum(1 for _ in iter(analyse_due, 0)) == 2
     Snapshot.make_all(phase)
-    content = Snapshot.current(phase, "public").content
-    said = dict(zip((entry["id"] for entry in content["entries"]), content["people"]["value"], strict=True))
+    content = Snapshot.current(phase, "public").board
+    said = dict(zip((entry.id for entry in content.entries), content.people.value, strict=True))
     assert said == {entries[0].pk: 2.0, entries[1].pk: 4.5}
-    assert content["people"]["groups"] == ["experts", "others"] and content["people"]["raters"] == 6
-    mark = content["people"]["marks"]["corner_f1"][str(entries[0].pk)]
-    assert mark[0]["preferred"] == entries[1].method_name and mark[0]["id"] == entries[1].pk and mark[0]["samples"]
+    assert content.people.groups == ["experts", "others"] and content.people.raters == 6
+    mark = content.people.marks["corner_f1"][str(entries[0].pk)]
+    assert mark[0].preferred == entries[1].method_name and mark[0].id == entries[1].pk and mark[0].samples
     place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     snapshot = Snapshot.current(phase, "public").digest
     told_rows = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot}/rows").json()["items"]
@@ -374,7 +373,7 @@ def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, j
     assert "3 judgements were withdrawn since" in client.get(f"{here}/").content.decode()
     assert "3 judgements were withdrawn since" in client.get(f"{here}.md").content.decode()
     told = client.get(api).json()["study"]
-    assert (told["withdrawn"], told["judgements"]) == (3, made.content["people"]["judgements"])
+    assert (told["withdrawn"], told["judgements"]) == (3, made.board.people.judgements)
 
 
 def test_a_correlation_without_an_interval_says_so():

@@ -20,6 +20,7 @@ from submissions.storage import stored_files
 from submissions.storage.local import LocalStore
 from submissions.storage.store import StorageError
 from tests.support.factories import PhaseFactory, TeamFactory, give_reference
+from tests.support.leaderboard.boards import board_of
 from tests.support.leaderboard.scores import entry
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,12 @@ def ranked(phase):
         made = {}
         for revision, moment in enumerate(moments, start=first):
             at = datetime.fromisoformat(f"2026-{moment}:00+00:00")
-            common = {"batch": EvaluationBatch.current(phase), "n_entries": 0, "n_teams": 0, "payload": zlib.compress(b"{}")}
+            common = {
+                "batch": EvaluationBatch.current(phase),
+                "n_entries": 0,
+                "n_teams": 0,
+                "payload": zlib.compress(board_of([]).to_json()),
+            }
             digest = f"{audience[0]}{revision}".ljust(64, "0")
             made[moment] = Snapshot.objects.create(
                 phase=phase, audience=audience, digest=digest, revision=revision, created_at=at, **common, **values
@@ -90,7 +96,7 @@ class TestSnapshots:
         long_ago = NOW - timedelta(days=400)
         Snapshot.objects.filter(phase=phase).update(created_at=long_ago)
         for minutes in (1, 2):  # later ones, so that it is a passing one
-            common = {"phase": phase, "batch": cited.batch, "n_entries": 0, "n_teams": 0, "payload": zlib.compress(b"{}")}
+            common = {"phase": phase, "batch": cited.batch, "n_entries": 0, "n_teams": 0, "payload": zlib.compress(board_of([]).to_json())}
             at_minute = long_ago + timedelta(minutes=minutes)
             Snapshot.objects.create(
                 audience=PUBLIC, digest=str(minutes).ljust(64, "f"), revision=cited.revision + minutes, created_at=at_minute, **common

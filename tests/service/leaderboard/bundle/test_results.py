@@ -19,7 +19,7 @@ from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
-from leaderboard.models import Snapshot, Study, decode
+from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.studies.analysis import analyse_due
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Submission, Team
@@ -104,10 +104,10 @@ def test_a_newer_table_keeps_entries_by_name_and_withdraws_those_that_went(tmp_p
     assert ResultTable.of(phase).version == 2 and phase.batches.count() == 2
     now = dict(Submission.objects.filter(withdrawn_at=None).values_list("method_name", "pk"))
     assert now["One"] == before["One"] and set(now) == {"One", "Three", "Four"}
-    content = Snapshot.make(phase, "public").content
-    assert content["reference"] == 2 and [entry["name"] for entry in content["entries"]] == ["One", "Three", "Four"]
-    assert first.content["metrics"][0]["value"] == [0.8, 0.75, 0.7]  # the old ranking stays
-    assert first.content["metrics"][0]["fingerprint"] != content["metrics"][0]["fingerprint"]
+    content = Snapshot.make(phase, "public").board
+    assert content.reference == 2 and [entry.name for entry in content.entries] == ["One", "Three", "Four"]
+    assert first.board.metrics[0].value == [0.8, 0.75, 0.7]  # the old ranking stays
+    assert first.board.metrics[0].fingerprint != content.metrics[0].fingerprint
     assert set(phase.studies.get().entries.values_list("label", flat=True)) == {"One", "Three", "Four"}
     apply(parse(bundle(tmp_path)).definition)
     assert Submission.objects.get(method_name="Two").withdrawn_at is None
@@ -207,16 +207,16 @@ def published(tmp_path, data_folder):
 
 
 def test_the_published_table_stands_on_a_board_with_its_agreement(published, client):
-    content = Snapshot.current(published, "public").content
-    assert (content["n_entries"], len(content["metrics"])) == (12, 5)
-    rho = {line["slug"]: line["rho"]["value"] for line in content["people"]["metrics"]}
+    content = Snapshot.current(published, "public").board
+    assert (content.n_entries, len(content.metrics)) == (12, 5)
+    rho = {line.slug: line.rho.value for line in content.people.metrics}
     expected = {"psnr": 0.6575, "ssim": 0.497, "lpips_alex": 0.662, "clip_sim": 0.739, "osim": 0.797}
     assert rho == pytest.approx(expected, abs=1e-3)
-    assert all(line["rho"]["n"] == 11 for line in content["people"]["metrics"])
-    mos = dict(zip((entry["name"] for entry in content["entries"]), content["people"]["value"], strict=True))
+    assert all(line.rho.n == 11 for line in content.people.metrics)
+    mos = dict(zip((entry.name for entry in content.entries), content.people.value, strict=True))
     assert (mos["Mip-NeRF360"], mos["COLMAP"], mos["gsplat"]) == (4.5, 1.71, 4.4)
-    for metric in content["metrics"]:
-        assert metric["group"] == metric["rank_low"] == metric["ci_low"] == [None] * 12
+    for metric in content.metrics:
+        assert metric.group == metric.rank_low == metric.ci_low == [None] * 12
     page = client.get("/challenges/osim-reevaluation/published/").content.decode()
     for words in (
         "ρ 0.66 [",
@@ -307,7 +307,7 @@ def test_files_of_the_board_say_how_far_its_columns_go_with_people(published, cl
 
 def test_the_board_asks_at_most_ten_queries(published, client, django_assert_max_num_queries):
     client.get("/challenges/osim-reevaluation/published/")
-    decode.cache_clear()
+    read_board.cache_clear()
     with django_assert_max_num_queries(10):
         assert client.get("/challenges/osim-reevaluation/published/").status_code == 200
 

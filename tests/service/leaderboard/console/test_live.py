@@ -275,7 +275,7 @@ def test_the_twelve_corruptions_and_the_empty_entry_are_made_scored_and_on_no_bo
 
     Snapshot.make_all(phase)
     for audience in Snapshot.Audience.values:
-        names = {entry["name"] for entry in Snapshot.current(phase, audience).content["entries"]}
+        names = {entry.name for entry in Snapshot.current(phase, audience).board.entries}
         assert names and names <= {row.method_name for row in rows}
     assert phase.quota(empty.team).left_today == phase.limit_per_day
     assert not empty.team.memberships.exists()

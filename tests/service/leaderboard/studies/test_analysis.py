@@ -157,10 +157,10 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     analyse_due()
     assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
     Snapshot.make_all(phase)
-    content = Snapshot.current(phase, "public").content
-    found = human_agreement.of_content(content)
+    content = Snapshot.current(phase, "public").board
+    found = human_agreement.of_board(content)
     assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).state is human_agreement.AGAINST
-    assert [one["preferred"] for one in content["people"]["marks"][slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
+    assert [one.preferred for one in content.people.marks[slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
     claim = found.claim(content)
     assert (claim.metrics[0], claim.people[0]) == ("near", "far off") and claim.ends[1] > 0.5
     page = client.get(address).content.decode()
@@ -176,7 +176,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     assert "no people yet" in client.get(f"{address}snapshots/{old}/").content.decode()
     Snapshot.make_all(phase)
     assert "no people yet" in client.get(address).content.decode()
-    assert Snapshot.current(phase, "organizers").content["people"]["study"]["id"] == study.pk
+    assert Snapshot.current(phase, "organizers").board.people.study.id == study.pk
 
 
 # --- pages

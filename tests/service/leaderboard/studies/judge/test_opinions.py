@@ -65,6 +65,6 @@ def test_no_board_has_it_among_the_metrics(study):
     answered(study)
     while analyse_due():
         pass
-    found = human_agreement.People(human_agreement.PeopleFound.read(human_agreement.found_by_people(study.phase, True, [], {})), {})
+    found = human_agreement.People(human_agreement.of_phase(study.phase, True, [], {}), {})
     assert study.analyses.get(criterion="overall").summary.judges and found.charts() == []
     assert {line.slug for line in found.found.metrics} == {"constant", "coin", "size"}  # its reference has no image

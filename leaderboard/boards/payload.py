@@ -1,0 +1,446 @@
+"""A phase's ranking as typed records: what `build` makes, a snapshot keeps, and every page, export and program reads.
+
+Entries stand in the order in which they were received; every list of a column and of the overall rank is in that order, with None
+where there is no value. Nothing per item, and nothing of the reference, is in it. Fields stand in the order in which they are
+written, since a snapshot's digest is of these bytes: a new one goes to the end, with a default for the rankings of before it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Self, TypeVar
+
+from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
+
+from leaderboard.boards.certainty import NOUN
+from leaderboard.studies.summary import HIDDEN_NAME, Agreement, Ceiling, Ends, Figure, Record, Seen
+
+FORMAT = 1
+RULE = 2  # of intervals, brackets and rank intervals; of rankings by percentile bootstrap it is 1
+Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
+Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
+Value = TypeVar("Value")
+
+
+class Stored(Record):
+    """A part of a ranking whose keys are not written as its fields stand: in the order of `keys`, if that is given, and of those in
+    `optional` only those that there are."""
+
+    keys: ClassVar[tuple[str, ...]] = ()
+    optional: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _written(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found = dump(self)
+        return {name: found[name] for name in self.keys or found if name not in self.optional or found[name] is not None}
+
+
+# --- which ranking it is
+
+
+class ChallengeName(Record):
+    slug: str
+    title: str
+    made_up: bool
+
+
+class PhaseRules(Record):
+    """The phase, and by which rules it ranked: which entries count, and what the overall rank goes by."""
+
+    slug: str
+    title: str
+    entries: str
+    rule: str
+
+
+class ImportedFrom(Record):
+    """Where the figures were published that a ranking was imported from."""
+
+    source: str
+    url: str
+
+
+# --- its entries
+
+
+class PublicEntry(Record):
+    """What everybody who sees the board may know of an entry."""
+
+    id: int
+    number: int
+    name: str
+    team: str
+    received_at: datetime
+    counted: bool
+    baseline: bool
+    verified: bool
+    late: bool
+    detail: str = Field("", description="What a table of imported figures says beside the name.")
+    state: str = Field(
+        description="hidden or disqualified, told to organizers only; waiting for re-evaluation, where it has no value yet in a column "
+        "whose metric has a newer version; else empty."
+    )
+    paper: str
+    code: str
+
+
+class BoardEntry(PublicEntry, Stored):
+    """An entry of a ranking. `reason` says why it is hidden or disqualified, `waiting` has the slugs of columns that it has no score in
+    before the phase is re-evaluated."""
+
+    keys = (
+        "id", "number", "name", "team", "team_id", "received_at", "counted", "baseline", "verified", "paper", "code", "state", "late",
+        "detail", "reason", "waiting",
+    )  # fmt: skip
+    optional = frozenset({"waiting"})
+
+    team_id: int
+    received_at: Moment
+    reason: str = ""
+    waiting: list[str] | None = None
+
+    def redacted(self) -> Self:
+        nothing = {"name": HIDDEN_NAME, "team": "", "team_id": 0, "paper": "", "code": "", "verified": False, "reason": ""}
+        return self.model_copy(update=nothing)
+
+
+# --- its columns
+
+
+class Pairs(Record):
+    """The test of all pairs of entries: which entries were `tested`, and the `p` of each with those behind it in that list."""
+
+    tested: list[int]
+    p: list[list[float | None]]
+
+
+class ColumnTrial(Record):
+    """Whether a column that needs a trial passed it; see `evaluation.models.trial.Standing`."""
+
+    state: str
+    sentence: str
+    trial: int | None = None
+    scenes: list[str] | None = None
+
+
+class ColumnHead(Record):
+    """Which metric a column is."""
+
+    slug: str
+    key: str = Field(description="The service's metric; empty of an imported figure.")
+    title: str
+    fingerprint: str = Field(description="Values of different fingerprints must not be compared.")
+    params: dict[str, Any]
+    higher_is_better: bool
+    unit: str
+    is_primary: bool
+    in_ranking: bool
+    weight: Number
+
+
+class MetricColumn(ColumnHead, Stored):
+    """One metric over all entries. Ranks, their intervals and brackets (`group`) are of counted entries only.
+
+    `scale` is the line that intervals are drawn on; `decimals` how many a figure was published with; `leads` has (entry, share of
+    halves of the groups that it leads); `clean` has (scene, mean, least, greatest score of its clean views). Rankings by the rule of
+    before have no `loose`, `untested`, `pairs` and `leads`.
+    """
+
+    optional = frozenset({"trial", "clean"})
+
+    bounds: tuple[Number | None, Number | None] = (None, None)
+    scale: tuple[Number, Number]
+    decimals: int | None
+    value: list[float | None]
+    ci_low: list[float | None]
+    ci_high: list[float | None]
+    n: list[int]
+    rank: list[int | None]
+    rank_low: list[int | None]
+    rank_high: list[int | None]
+    group: list[int | None]
+    loose: list[bool] = []
+    untested: list[str] = []
+    pairs: Pairs | None = None
+    leads: list[tuple[int, float]] | None = None
+    order: list[int]
+    trial: ColumnTrial | None = None
+    clean: list[tuple[str, float, float, float]] | None = None
+    percent: bool = Field(False, exclude=True)  # the people's own column: how often they would pick an entry
+
+    @property
+    def may_rank(self) -> bool:
+        """Whether the column needs no trial, or passed it."""
+        return self.trial is None or self.trial.state == "passed"
+
+    def interval(self, index: int) -> tuple[float | None, float | None]:
+        """The 95 % interval of a value. None over one item, of which rankings of before kept an interval of no width."""
+        return (None, None) if self.n[index] == 1 else (self.ci_low[index], self.ci_high[index])
+
+    def pair_p(self, a: int, b: int) -> float | None:
+        """p of two entries, by their places, among all pairs of the board; None where they are not tested."""
+        if self.pairs is None or a not in self.pairs.tested or b not in self.pairs.tested or a == b:
+            return None
+        first, second = sorted((self.pairs.tested.index(a), self.pairs.tested.index(b)))
+        return self.pairs.p[first][second - first - 1]
+
+    def redacted(self, at: Collection[int]) -> Self:
+        """The column without what is said of the entries `at`."""
+        names = ("value", "ci_low", "ci_high")
+        update: dict[str, Any] = {name: _replaced(getattr(self, name), at, None) for name in names}
+        update |= _redacted_ranks(self, at) | {"n": _replaced(self.n, at, 0)}
+        if self.pairs is not None:
+            tested = self.pairs.tested
+            p = [
+                [None if one in at or other in at else value for other, value in zip(tested[place + 1 :], row, strict=True)]
+                for place, (one, row) in enumerate(zip(tested, self.pairs.p, strict=True))
+            ]
+            update["pairs"] = Pairs(tested=tested, p=p)
+        if self.leads is not None:
+            update["leads"] = [lead for lead in self.leads if lead[0] not in at]
+        return self.model_copy(update=update)
+
+
+class Overall(Record):
+    """The organizer's rule over the columns `metrics` that take part. `problem` says why there is no rank; `fixed` names the columns
+    without values per item, whose order is taken as it stands."""
+
+    rule: str
+    metrics: list[str]
+    problem: str
+    fixed: list[str] = []
+    rank_low: list[int | None]
+    rank_high: list[int | None]
+    group: list[int | None]
+    loose: list[bool] = []
+    untested: list[str] = []
+    higher_is_better: bool
+    rank: list[int | None]
+    value: list[float | None]
+    explanation: list[str]
+    order: list[int]
+
+    def redacted(self, at: Collection[int]) -> Self:
+        """The ranks without what is said of the entries `at`."""
+        update = {"value": _replaced(self.value, at, None), "explanation": _replaced(self.explanation, at, "")}
+        return self.model_copy(update=update | _redacted_ranks(self, at))
+
+
+Ranks = MetricColumn | Overall  # what a board can be sorted by and has ranks of
+
+
+def _redacted_ranks(ranks: Ranks, at: Collection[int]) -> dict[str, Any]:
+    update: dict[str, Any] = {name: _replaced(getattr(ranks, name), at, None) for name in ("rank_low", "rank_high", "group")}
+    return update | {"loose": _replaced(ranks.loose, at, False), "untested": _replaced(ranks.untested, at, "")}
+
+
+def _replaced(values: Sequence[Value], at: Collection[int], instead: Value) -> list[Value]:
+    found = list(values)
+    for index in at if found else ():
+        found[index] = instead
+    return found
+
+
+# --- what people say of them
+
+
+class StudyName(Record):
+    """A study in words."""
+
+    slug: str
+    title: str
+    question: str
+    made_up: bool
+
+
+class StudyOf(StudyName, Stored):
+    """Which study a board's figures are of."""
+
+    keys = ("id", "slug", "title", "question", "source", "made_up")
+
+    id: int
+    source: str
+
+
+class Mark(Record):
+    """An entry that people prefer to the marked one, and a metric does not; `value` is how often they do, `samples` where it shows most,
+    of `n`. An entry that is none of the phase's has no `id`."""
+
+    preferred: str
+    id: int | None
+    value: Ends
+    samples: list[str]
+    n: int
+
+
+class ColumnAgreement(Record):
+    """How far one column of the board agrees with people; by the names of `leaderboard.studies.summary`."""
+
+    slug: str
+    decided: Agreement
+    damaged: Figure | None = None
+    rho: Figure
+    tau: Figure
+    r: Figure
+    seen: Seen | None = None
+    tier: int | None = None
+    of_ceiling: float | None = None
+    guard: bool = False
+    trained: str = ""
+    above_size: bool | None = None
+    groups: dict[str, Agreement] = {}
+
+
+class Against(Record):
+    """People's first against an entry: how often they pick it, and the p of that after Holm over all duels."""
+
+    value: Ends
+    p_holm: float | None
+
+
+class StudyFacts(Record):
+    """What a study's figures rest on, as it stood when the ranking was made."""
+
+    kind: str = Field(description="pairs or opinions.")
+    of: str = Field(description="votes, ratings or means (published ones, of which nothing else is known).")
+    raters: int | None
+    judgements: int
+    questions: int = Field(description="Pairs of a sample that were judged; 0 of opinion scores.")
+    at: datetime
+    note: str
+    left_out: list[str] = Field(description="Entries that take no part in correlations.")
+    why: str = Field(description="What is missing for any figure; empty where nothing is.")
+    band: Ceiling | None = Field(description="How well any metric could do: another person (low) to the best possible (high).")
+
+
+class HumanAgreement(StudyFacts, Stored):
+    """What people found. `value`, `low`, `high`, `n` are the people's column, `over` what people's first is to each entry; all in the
+    order of the ranking's entries. `people` is the version of the rules: 1 are earlier ones."""
+
+    keys = (
+        "people", "study", "kind", "of", "criterion", "raters", "groups", "judgements", "questions", "at", "note", "left_out", "why",
+        "band", "metrics", "value", "low", "high", "n", "first", "over", "marks",
+    )  # fmt: skip
+
+    people: int = 2
+    study: StudyOf
+    criterion: str
+    groups: list[str]
+    metrics: list[ColumnAgreement]
+    value: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    n: list[int]  # 0 where it is not known
+    first: int | None = None  # the index of people's first among the entries
+    over: list[Against | None] = []
+    marks: dict[str, dict[str, list[Mark]]]
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any]) -> Self:
+        """The part of a payload, of earlier rules too."""
+        return cls.model_validate({"why": "", "band": None, **(kept if kept.get("people", 1) >= 2 else _of_earlier(kept))})
+
+    def redacted(self, at: Collection[int], ids: Collection[int], names: Collection[str]) -> Self:
+        """The part without what people said of the entries `ids`, which stand at `at` and were called `names`."""
+        update: dict[str, Any] = {name: _replaced(getattr(self, name), at, None) for name in ("value", "low", "high", "over")}
+        update["n"] = _replaced(self.n, at, 0)
+        if self.first in at:
+            update |= {"first": None, "over": []}
+        update["marks"] = {
+            slug: {pk: [one for one in marks if one.id not in ids] for pk, marks in by_entry.items() if int(pk) not in ids}
+            for slug, by_entry in self.marks.items()
+        }
+        update["left_out"] = [name for name in self.left_out if name not in names]
+        return self.model_copy(update=update)
+
+
+def _of_earlier(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """A part of before version 2 in today's form: the same numbers, under the names that come nearest."""
+    nothing = {"value": None, "low": None, "high": None}
+    columns = []
+    for line in kept["metrics"]:
+        by = {name: figure | {"raters": kept["raters"] or 0} for name, figure in line["by"].items()}
+        decided = by.pop("", nothing)
+        if kept["kind"] == "opinions":
+            decided, by = nothing, {}
+        correlations = {
+            name: {"value": line["order"][old], **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True))}
+            | {"n": line["order"]["n"]}
+            for name, old in (("rho", "srocc"), ("tau", "krocc"), ("r", "plcc"))
+        }
+        columns.append({"slug": line["slug"], "decided": decided, "groups": by, "trained": line.get("trained", ""), **correlations})
+    marks = {
+        slug: {pk: [one | {"value": (None, None, None)} for one in each] for pk, each in by_entry.items()}
+        for slug, by_entry in kept["marks"].items()
+    }
+    n = kept.get("n") or [0] * len(kept["value"])
+    return {"left_out": [], "note": "", **kept, "people": 1, "metrics": columns, "marks": marks, "n": n}
+
+
+# --- all of it
+
+
+class Board(Record):
+    """A ranking of a phase for an audience. Intervals and tests are over `n_resampled` of what is called `resampled`; where these are
+    groups, `inner` is what their items are called."""
+
+    format: int
+    uncertainty: int = 1
+    audience: str
+    batch: int
+    challenge: ChallengeName
+    phase: PhaseRules
+    reference: int
+    imported: ImportedFrom | None = None
+    frozen_at: Moment | None
+    n_teams: int
+    n_entries: int
+    n_items: int
+    resampled: str
+    n_resampled: int
+    inner: str
+    people: HumanAgreement | None = None
+    entries: list[BoardEntry]
+    metrics: list[MetricColumn]
+    overall: Overall
+
+    @classmethod
+    def read(cls, raw: Mapping[str, Any]) -> Self:
+        """A payload, of this format or an earlier one."""
+        noun = raw.get("resampled", NOUN)
+        names = {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == NOUN else NOUN}
+        people = HumanAgreement.read(raw["people"]) if raw.get("people") else None
+        return cls.model_validate({**names, **raw, "people": people})
+
+    def to_json(self) -> bytes:
+        """The bytes that a snapshot keeps, and that its digest is of."""
+        return json.dumps(self.model_dump(mode="json"), separators=(",", ":"), allow_nan=False).encode()
+
+    @property
+    def primary(self) -> MetricColumn | None:
+        return next((metric for metric in self.metrics if metric.is_primary), None)
+
+    def column(self, slug: str) -> MetricColumn | None:
+        return next((metric for metric in self.metrics if metric.slug == slug), None)
+
+    def index_of(self, entry: int) -> int | None:
+        """Where an entry, by its id, stands in the lists."""
+        return next((index for index, row in enumerate(self.entries) if row.id == entry), None)
+
+    def redacted(self, hidden_ids: Collection[int]) -> Self:
+        """A copy in which the entries `hidden_ids` keep their places and nothing else: no name, no team, no links, no values. What was
+        decided about them later holds for old rankings too."""
+        at = {index for index, entry in enumerate(self.entries) if entry.id in hidden_ids}
+        if not at:
+            return self
+        names = {self.entries[index].name for index in at}
+        return self.model_copy(
+            update={
+                "entries": [entry.redacted() if index in at else entry for index, entry in enumerate(self.entries)],
+                "metrics": [metric.redacted(at) for metric in self.metrics],
+                "overall": self.overall.redacted(at),
+                "people": self.people.redacted(at, hidden_ids, names) if self.people is not None else None,
+            }
+        )

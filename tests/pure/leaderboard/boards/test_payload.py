@@ -1,0 +1,84 @@
+"""Rankings as records: the bytes that digests are of, what older rankings lack, and what is left of redacted entries."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from leaderboard.boards.payload import Board, BoardEntry, ColumnTrial, HumanAgreement, Pairs
+from leaderboard.studies.summary import HIDDEN_NAME
+from tests import ROOT
+from tests.support.leaderboard.boards import board_of, column_of
+
+KEPT = sorted(Path(ROOT, "tests/support/leaderboard/payloads").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_a_ranking_kept_before_there_were_records_comes_back_byte_for_byte(path):
+    data = path.read_bytes()
+    assert Board.read(json.loads(data)).to_json() == data
+
+
+def test_what_only_some_rankings_hold_is_written_where_they_do():
+    trial = ColumnTrial(state="passed", sentence="Passed.", trial=3, scenes=["attic"])
+    first = column_of("a", [0.5, 0.4], trial=trial, clean=[], weight=2, scale=[0, 1])
+    board = board_of([0.5, 0.4], waiting=[["b"], None], received_at=["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"])
+    board = board.model_copy(
+        update={"metrics": [first, *board.metrics[1:]], "frozen_at": datetime.fromisoformat("2026-03-02T00:00:00+00:00")}
+    )
+    written = json.loads(board.to_json())
+    assert list(written["entries"][0]) == list(BoardEntry.keys) and list(written["entries"][1]) == list(BoardEntry.keys[:-1])
+    assert [entry["received_at"] for entry in written["entries"]] == ["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
+    assert written["frozen_at"] == "2026-03-02T00:00:00+00:00"
+    assert written["metrics"][0]["clean"] == [] and written["metrics"][0]["trial"] == trial.model_dump()
+    assert not written["metrics"][1].keys() & {"trial", "clean", "percent"}
+    assert (repr(written["metrics"][0]["weight"]), repr(written["metrics"][1]["weight"])) == ("2", "1.0"), "as the organizer wrote it"
+    assert Board.read(written) == board
+
+
+@pytest.mark.parametrize("record", [BoardEntry, HumanAgreement])
+def test_every_field_of_a_record_that_is_written_in_an_order_of_its_own_is_in_that_order_once(record):
+    assert sorted(record.keys) == sorted(record.model_fields)
+
+
+class TestRankingsOfBefore:
+    def test_have_no_uncertainty_of_now_and_are_over_their_items(self):
+        written = json.loads(board_of([0.5]).to_json())
+        gone = ("uncertainty", "imported", "n_resampled", "inner", "resampled", "people")
+        kept = {name: value for name, value in written.items() if name not in gone}
+        kept["metrics"] = [
+            {k: v for k, v in m.items() if k not in ("bounds", "loose", "untested", "pairs", "leads")} for m in kept["metrics"]
+        ]
+        kept["overall"] = {name: value for name, value in kept["overall"].items() if name not in ("loose", "untested", "fixed")}
+        old = Board.read(kept)
+        assert (old.uncertainty, old.imported, old.people) == (1, None, None)
+        assert (old.n_resampled, old.resampled, old.inner) == (old.n_items, "item", "")
+        assert old.metrics[0].pair_p(0, 1) is None and old.metrics[0].bounds == (None, None) and old.redacted({1}).metrics[0].loose == []
+        assert Board.read(kept | {"resampled": "scene", "n_resampled": 2}).inner == "item"
+
+
+class TestRedacted:
+    def test_an_entry_keeps_its_place_and_nothing_else(self):
+        pairs = Pairs(tested=[0, 1, 2], p=[[0.01, 0.02], [0.03], []])
+        board = board_of([0.9, 0.5, 0.1], groups=[1, 2, 2], paper=["", "https://x.example", ""])
+        first = column_of("a", [0.9, 0.5, 0.1], groups=[1, 2, 2], pairs=pairs, leads=[(1, 0.6), (0, 0.4)], loose=[False, True, True])
+        left = board.model_copy(update={"metrics": [first]}).redacted({2})
+        hidden, column = left.entries[1], left.metrics[0]
+        assert (hidden.id, hidden.name, hidden.team, hidden.team_id, hidden.paper) == (2, HIDDEN_NAME, "", 0, "")
+        assert left.entries[0] == board.entries[0] and left.entries[2] == board.entries[2]
+        assert column.value == [0.9, None, 0.1] and column.n == [4, 0, 4] and column.rank == [1, 2, 3] and column.order == [0, 1, 2]
+        assert column.group == [1, None, 2] and column.loose == [False, False, True] and column.leads == [(0, 0.4)]
+        assert (column.pair_p(0, 1), column.pair_p(0, 2)) == (None, 0.02)
+        assert left.overall.value == [0.9, None, 0.1] and left.overall.rank == [1, 2, 3]
+
+    def test_a_ranking_without_them_is_as_it_was(self):
+        board = board_of([0.9])
+        assert board.redacted({77}) is board and board.redacted(()) is board
+
+
+def test_a_pair_has_one_p_whichever_comes_first():
+    column = column_of("a", [0.9, 0.5, 0.1], pairs=Pairs(tested=[0, 2], p=[[0.04], []]))
+    assert (column.pair_p(0, 2), column.pair_p(2, 0), column.pair_p(0, 1), column.pair_p(2, 2)) == (0.04, 0.04, None, None)
