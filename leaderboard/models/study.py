@@ -97,6 +97,10 @@ class Study(models.Model):
     questions_per_rater = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: all of them.")
     repeat_share = models.FloatField(default=0.05, help_text="Questions asked again, half of them with their sides turned.")
     gold_share = models.FloatField(default=0.0, help_text="At least this share of the questions is on pairs of known order.")
+    common_share = models.FloatField(default=0.1, help_text="This share of a rater's questions is the same for all of them.")
+    answers_per_question = models.PositiveSmallIntegerField(
+        default=2, help_text="A question that fewer raters were asked comes before one that nobody was."
+    )
     break_every = models.PositiveSmallIntegerField(default=350, help_text="A break is suggested after so many answers.")
     rater_skill = models.CharField(
         max_length=8, choices=RaterSkill, default=RaterSkill.CROWD,

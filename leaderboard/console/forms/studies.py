@@ -97,6 +97,14 @@ class NewStudyForm(forms.Form):
     gold_percent = forms.FloatField(
         min_value=0, max_value=50, initial=0, label="Pairs of known order, %", help_text="At least this share of a rater's questions."
     )
+    common_percent = forms.FloatField(
+        min_value=0, max_value=50, initial=10, label="Questions common to all, %",
+        help_text="The same for every rater; how far people agree is known from them first.",
+    )  # fmt: skip
+    answers_per_question = forms.IntegerField(
+        min_value=1, max_value=50, initial=2, label="Raters a question",
+        help_text="Questions that fewer were asked come before new ones; not where the pairs are chosen by what they tell.",
+    )  # fmt: skip
     break_every = forms.IntegerField(min_value=10, max_value=5000, initial=350, label="Break after", help_text="Answers; a suggestion.")
     rater_skill = forms.ChoiceField(
         choices=Study.RaterSkill.choices,
@@ -138,7 +146,20 @@ class NewStudyForm(forms.Form):
     GROUPS = (
         ("What is asked", ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria")),
         ("About what", ("entries", "corruptions", "empty", "n_samples", "sample_names", "discloses")),
-        ("How much of it", ("plan", "questions_per_rater", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "break_every")),
+        (
+            "How much of it",
+            (
+                "plan",
+                "questions_per_rater",
+                "common_percent",
+                "answers_per_question",
+                "repeat_percent",
+                "gold_percent",
+                "gold_better",
+                "gold_worse",
+                "break_every",
+            ),
+        ),
         ("Of whom", ("access", "most_raters", "rater_skill", "covariates", "groups", "consent", "opens_at", "closes_at", "is_public")),
     )
 
@@ -220,9 +241,25 @@ class NewStudyForm(forms.Form):
     def design(self) -> Design:
         """What `campaign.make` takes, of a form that is valid."""
         data = self.cleaned_data
-        copied = ("title", "slug", "question", "kind", "plan", "questions_per_rater", "break_every", "access", "most_raters", "groups")
+        copied = (
+            "title",
+            "slug",
+            "question",
+            "kind",
+            "plan",
+            "questions_per_rater",
+            "answers_per_question",
+            "break_every",
+            "access",
+            "most_raters",
+            "groups",
+        )
         values = {name: data[name] for name in (*copied, "consent", *MOMENTS, "is_public")}
-        values |= {"repeat_share": data["repeat_percent"] / 100, "gold_share": data["gold_percent"] / 100}
+        values |= {
+            "repeat_share": data["repeat_percent"] / 100,
+            "gold_share": data["gold_percent"] / 100,
+            "common_share": data["common_percent"] / 100,
+        }
         values["rater_skill"] = data["rater_skill"] or Study.RaterSkill.CROWD
         values["covariates"] = data["covariates"]
         values["criteria"] = [one.to_dict() for one in data["criteria"]]

@@ -14,7 +14,7 @@ from leaderboard.models import Question, Rater, Study
 from leaderboard.studies.live import history, load, plan
 from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.live.history import Past
-from leaderboard.studies.live.plan import Known
+from leaderboard.studies.live.plan import ALONE, Known, Overlap
 
 AHEAD = 8  # questions planned at once: what raters say meanwhile cannot change them any more
 APART = 10  # questions between one and its repeat, where there are so many
@@ -147,11 +147,13 @@ class _Desk:
             return
         study, grid = self.study, self.grid
         # Where everything is asked, it does not matter what others were.
-        alone = study.plan == Study.Plan.EXHAUSTIVE and not study.gold_share
+        alone = study.plan == Study.Plan.EXHAUSTIVE and study.questions_per_rater is None and not study.gold_share
         everybody = Past() if alone else load.of_all(study)
         wins = history.wins(grid, everybody if study.plan == Study.Plan.INFORMATIVE else Past())
-        known = Known(free, history.times_asked(grid, everybody), wins, self.subject.gold, self.n_fresh, self.n_gold)
-        yield from plan.questions(grid, known, study.plan, count, study.gold_share, study.seed, self.rater.pk)
+        asked, live = history.times_asked(grid, everybody), self.subject.live_units
+        known = Known(free, asked, wins, self.subject.gold, live, self.n_fresh, self.n_gold)
+        overlap = ALONE if alone else Overlap(study.common_share, study.answers_per_question)
+        yield from plan.questions(grid, known, study.plan, count, study.gold_share, study.seed, self.rater.pk, overlap)
 
     def repeat(self, force: bool) -> Question | None:
         """The next repeat where it is due, or where nothing fresh is left (`force`) and it is still owed."""

@@ -58,21 +58,59 @@ class Grid:
         return (found + np.bincount(self.second[pairs], counts[pairs], self.entries)).astype(np.int64)
 
 
+@dataclass(frozen=True)
+class Overlap:
+    """How far questions are shared, without which nothing can be said about how far people agree (AGREEMENT §D, §Q).
+
+    `common` is the share of a rater's questions that are the same for all and never gold; `answers` is how many raters a question
+    is to be answered by: one that fewer were asked comes before one that nobody was. Pairs that are chosen by what they tell share
+    common questions alone.
+    """
+
+    common: float = 0.0
+    answers: int = 1
+
+
+ALONE = Overlap()
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """What has been asked so far.
 
     `free` bool[U, S] are the cells this rater may still be asked. `asked` int64[U, S] counts each cell over all
     raters, `wins` float64[M, M] how often an entry was preferred to another (a tie is half a win of both), `gold` bool[U]
-    marks units of known order; `own` and `own_gold` count this rater's questions and those of them that were gold.
+    marks units of known order, `live` bool[U] those that this rater may be asked at all; `own` and `own_gold` count this rater's
+    questions and those of them that were gold.
     """
 
     free: NDArray[np.bool_]
     asked: Ints
     wins: Floats
     gold: NDArray[np.bool_]
+    live: NDArray[np.bool_]
     own: int = 0
     own_gold: int = 0
+
+
+def common_cells(grid: Grid, gold: NDArray[np.bool_], seed: int) -> Ints:
+    """All cells without gold in the order in which everybody is asked them: each unit once before any comes again, on another
+    sample then; pairs in rounds in which each entry appears once (the circle method of round-robin tournaments)."""
+    rng = np.random.default_rng([seed, 17])
+    name, shown = rng.permutation(grid.entries), rng.permutation(grid.samples)
+    if (grid.second < 0).all():
+        units = name
+    else:
+        seats = grid.entries + grid.entries % 2
+        rows = []
+        for turn in range(seats - 1):
+            circle = [0, *(1 + (np.arange(seats - 1) + turn) % (seats - 1))]
+            rows += [(circle[k], circle[seats - 1 - k]) for k in range(seats // 2)]
+        pairs = np.array([row for row in rows if max(row) < grid.entries], dtype=np.int64).reshape(-1, 2)
+        units = grid.unit(name[pairs[:, 0]], name[pairs[:, 1]])
+    units = units[~gold[units]]
+    place = np.arange(len(units))[None, :] + np.arange(grid.samples)[:, None]
+    return (units[None, :] * grid.samples + shown[place % grid.samples]).ravel()
 
 
 def exhaustive(grid: Grid, known: Known, count: int, seed: Sequence[int]) -> list[int]:
@@ -130,26 +168,36 @@ def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) 
     return found
 
 
-def questions(grid: Grid, known: Known, way: str, count: int, gold_share: float, seed: int, rater: int) -> list[int]:
+def questions(
+    grid: Grid, known: Known, way: str, count: int, gold_share: float, seed: int, rater: int, overlap: Overlap = ALONE
+) -> list[int]:
     """The next cells of a rater in the study's way of planning, with at least `gold_share` of all they are asked on gold units.
 
     `way` is "exhaustive", "balanced" or "informative"; opinions have no pairs to be informed about and are balanced.
     """
     rng = np.random.default_rng([seed, rater, known.own])
-    want = _gold_wanted(known, count, gold_share)
     found: list[int] = []
-    if want:
+    if want := _gold_wanted(known, count, gold_share):
         gold = replace(known, free=known.free & known.gold[:, None])
         found = balanced(grid, gold, want, rng)
         known = _without(known, grid, found)
-    rest = count - len(found)
-    if way == "exhaustive":
-        found += exhaustive(grid, known, rest, [seed, rater])
-    elif way == "balanced" or (grid.second < 0).any():
-        found += balanced(grid, known, rest, rng)
+    if overlap.common and len(found) < count:
+        shared = _common_due(grid, known, known.own + count - len(found), overlap.common, seed)[: count - len(found)]
+        found += shared
+        known = _without(known, grid, shared)
+    mixed = bool(found)
+    if way == "informative" and (grid.second >= 0).all():
+        found += informative(grid, known, count - len(found), rng)
     else:
-        found += informative(grid, known, rest, rng)
-    return rng.permutation(found).tolist() if want and found else found
+        # Questions that too few were asked come first, then those that nobody was, then any.
+        begun = known.asked > 0
+        for tier in (begun & (known.asked < overlap.answers), ~begun, begun) if overlap.answers > 1 else (True,):
+            there = replace(known, free=known.free & tier)
+            rest = count - len(found)
+            more = exhaustive(grid, there, rest, [seed, rater]) if way == "exhaustive" else balanced(grid, there, rest, rng)
+            found += more
+            known = _without(known, grid, more)
+    return rng.permutation(found).tolist() if mixed else found
 
 
 def repeats_due(fresh: int, share: float, seed: int, rater: int, done: int) -> bool:
@@ -169,6 +217,13 @@ def turned(seed: int, rater: int, number: int) -> bool:
 def repeats_of(fresh: int, share: float) -> int:
     """How many repeats go with so many fresh questions."""
     return math.floor(share * fresh + 0.5)
+
+
+def _common_due(grid: Grid, known: Known, questions: int, share: float, seed: int) -> list[int]:
+    """The common cells that are due once a rater was asked so many questions and that this one has not been asked."""
+    order = common_cells(grid, known.gold, seed)
+    order = order[known.live[order // grid.samples]][: math.ceil(share * questions - 1e-9)]
+    return order[known.free.ravel()[order]].tolist()
 
 
 def _gold_wanted(known: Known, count: int, share: float) -> int:

@@ -37,6 +37,7 @@ def filled(rows, **more) -> dict:
     return {
         "title": "Which roof?", "slug": "roofs", "question": "Which is closer?", "kind": "pairs", "criteria_pairs": ["overall"],
         "entries": [row.pk for row in rows], "plan": "balanced", "questions_per_rater": 10, "repeat_percent": 5, "gold_percent": 0,
+        "common_percent": 10, "answers_per_question": 2,
         "break_every": 350, "access": "invited", "groups": "experts\ndesigners", "discloses": "on", **more,
     }  # fmt: skip
 

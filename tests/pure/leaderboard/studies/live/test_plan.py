@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from leaderboard.studies.live import plan
-from leaderboard.studies.live.plan import Grid, Known
+from leaderboard.studies.live.plan import ALONE, Grid, Known, Overlap
 
 
 def known(grid: Grid, **values) -> Known:
     units, m = grid.units, grid.entries
     given = {
         "free": np.ones((units, grid.samples), dtype=bool), "asked": np.zeros((units, grid.samples), dtype=np.int64),
-        "wins": np.zeros((m, m)), "gold": np.zeros(units, dtype=bool),
+        "wins": np.zeros((m, m)), "gold": np.zeros(units, dtype=bool), "live": np.ones(units, dtype=bool),
     }  # fmt: skip
     return Known(**given | values)
 
@@ -27,6 +27,7 @@ def campaign(
     gold: tuple[int, ...] = (),
     share: float = 0.0,
     seed: int = 3,
+    overlap: Overlap = ALONE,
 ):
     """What `raters` are asked who come in turns and are asked `block` questions at a time: a list of cells of each."""
     asked = np.zeros((grid.units, grid.samples), dtype=np.int64)
@@ -41,7 +42,7 @@ def campaign(
                 grid, free=free.reshape(grid.units, grid.samples), asked=asked, gold=marked, own=len(own),
                 own_gold=int(marked[own // grid.samples].sum()),
             )  # fmt: skip
-            cells = plan.questions(grid, state, way, min(block, budget - len(own)), share, seed, rater)
+            cells = plan.questions(grid, state, way, min(block, budget - len(own)), share, seed, rater, overlap)
             found[rater] += cells
             np.add.at(asked, np.unravel_index(np.array(cells, dtype=np.int64), asked.shape), 1)
     return found, asked
@@ -188,3 +189,60 @@ def test_sides_are_turned_by_a_fair_coin():
     turns = [plan.turned(5, rater, number) for rater in range(20) for number in range(100)]
     assert 900 < sum(turns) < 1100  # more than four standard deviations (22) either way
     assert plan.turned(5, 1, 1) == plan.turned(5, 1, 1)
+
+
+class TestOverlap:
+    @pytest.mark.parametrize(
+        ("grid", "gold"), [(Grid.pairs(7, 5), (3, 9)), (Grid.pairs(8, 3), ()), (Grid.singles(6, 4), ()), (Grid.pairs(2, 6), ())]
+    )
+    def test_common_cells_are_all_but_gold_once_and_keep_units_and_entries_even(self, grid, gold):
+        marked = np.isin(np.arange(grid.units), gold)
+        order = plan.common_cells(grid, marked, 5)
+        assert sorted(order) == sorted(np.flatnonzero(~np.repeat(marked, grid.samples)))
+        units = order // grid.samples
+        for first in range(0, len(order), len(set(units))):
+            assert len(set(units[first : first + len(set(units))])) == len(set(units))
+        if not gold:
+            once = grid.per_entry(np.bincount(units[: grid.entries // 2], minlength=grid.units))
+            assert once.max() <= 1
+        assert (plan.common_cells(grid, marked, 5) == order).all() and (
+            grid.units < 3 or (plan.common_cells(grid, marked, 6) != order).any()
+        )
+
+    @pytest.mark.parametrize("way", ["exhaustive", "balanced", "informative"])
+    def test_everybody_is_asked_the_same_tenth_in_every_plan(self, way):
+        grid = Grid.pairs(9, 20)
+        found, _ = campaign(grid, 5, 30, way, gold=(2, 5), share=0.1, overlap=Overlap(0.1, 1))
+        shared = set.intersection(*map(set, found))
+        common = plan.common_cells(grid, np.isin(np.arange(grid.units), (2, 5)), 3)[:3]
+        assert set(common.tolist()) <= shared and not {cell // grid.samples for cell in common} & {2, 5}
+
+    @pytest.mark.parametrize("way", ["exhaustive", "balanced"])
+    @pytest.mark.parametrize("answers", [2, 3])
+    def test_questions_that_too_few_were_asked_come_before_new_ones(self, way, answers):
+        grid = Grid.pairs(9, 20)
+        _, asked = campaign(grid, 6, 30, way, overlap=Overlap(0.0, answers))
+        counts = np.bincount(asked.ravel(), minlength=answers + 1)
+        assert len(counts) == answers + 1 and counts[answers] == 180 // answers and counts[1:answers].sum() == 0
+
+    def test_three_raters_of_thirty_now_share_questions(self):
+        grid = Grid.pairs(8, 24)
+        _, alone = campaign(grid, 3, 30)
+        _, together = campaign(grid, 3, 30, overlap=Overlap(0.1, 2))
+        assert alone.max() == 1
+        # three common ones of three raters; of the 81 others 80 meet in pairs
+        assert np.bincount(together.ravel())[1:].tolist() == [1, 40, 3]
+
+    def test_who_may_not_be_asked_a_common_question_is_asked_the_next(self):
+        grid = Grid.pairs(6, 10)
+        live = grid.live(np.array([True] * 5 + [False]))
+        state = known(grid, free=np.repeat(live[:, None], 10, axis=1), live=live)
+        found = plan.questions(grid, state, "balanced", 10, 0.0, 3, 1, Overlap(0.5, 1))
+        common = plan.common_cells(grid, np.zeros(grid.units, dtype=bool), 3)
+        assert set(common[live[common // 10]][:5].tolist()) <= set(found) and len(set(found)) == 10
+
+    @pytest.mark.parametrize("way", ["exhaustive", "balanced", "informative"])
+    def test_everything_is_still_asked_once_of_each(self, way):
+        grid = Grid.pairs(4, 3)
+        found, _ = campaign(grid, 3, 40, way, overlap=Overlap(0.3, 2))
+        assert [sorted(own) for own in found] == [list(range(18))] * 3
