@@ -1,0 +1,88 @@
+"""What a study will be able to say: by hand, against the plan itself, and its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from leaderboard.stats.planning import answers_needed
+from leaderboard.studies.live import outlook
+from leaderboard.studies.live.outlook import Habits, Sheet
+from leaderboard.studies.live.plan import Grid, Overlap
+from tests.pure.leaderboard.studies.live.test_plan import campaign
+
+
+class TestShare:
+    def test_it_is_the_inverse_of_the_answers_that_are_needed(self):
+        for share in (0.55, 0.6, 0.75, 0.9):
+            n = answers_needed(share, 0.3)
+            assert outlook.smallest_share(n, 0.3) <= share < outlook.smallest_share(n - 1, 0.3)
+
+    def test_the_documents_number(self):
+        assert outlook.smallest_share(137 * 2, 0.3) == pytest.approx(0.6, abs=5e-4)
+
+    def test_with_few_answers_not_even_everybody_is_told_from_a_coin(self):
+        assert outlook.smallest_share(5, 0.0) is None and outlook.smallest_share(0, 0.3) is None and outlook.smallest_share(9, 1.0) is None
+
+
+class TestShared:
+    def test_by_hand(self):
+        sheet = Sheet(28, 24, 30, Overlap(0.1, 2))
+        # three common questions of three raters, and 40 of two; nobody says equal
+        assert outlook.shared_answers(sheet, 3, 0.0) == 9 + 80
+        # of a question of two both decide in .49 of cases; of three at least two decide, on average 3 · .7 · .91 of them
+        assert outlook.shared_answers(sheet, 3, 0.3) == pytest.approx(3 * 3 * 0.7 * 0.91 + 40 * 2 * 0.49)
+        assert outlook.shared_answers(sheet, 1, 0.0) == 0
+
+    def test_without_overlap_three_raters_of_thirty_share_nothing(self):
+        assert outlook.shared_answers(Sheet(28, 24, 30, Overlap()), 3, 0.0) == 0
+
+    def test_whoever_is_asked_everything_shares_everything(self):
+        assert outlook.shared_answers(Sheet(6, 4, None, Overlap()), 5, 0.0) == 5 * 24
+
+    @pytest.mark.parametrize("raters", [2, 3, 5, 9, 20])
+    @pytest.mark.parametrize(
+        ("samples", "overlap"), [(24, Overlap(0.1, 2)), (24, Overlap(0.2, 3)), (4, Overlap(0.1, 2)), (12, Overlap(0.0, 1)), (3, Overlap())]
+    )
+    def test_it_is_what_the_plan_does(self, raters, samples, overlap):
+        _, asked = campaign(Grid.pairs(8, samples), raters, 30, overlap=overlap)
+        shared = int(asked[asked > 1].sum())
+        assert outlook.shared_answers(Sheet(28, samples, 30, overlap), raters, 0.0) == pytest.approx(shared, abs=max(6, 0.05 * shared))
+
+    def test_more_raters_never_share_less(self):
+        for overlap in (Overlap(0.1, 2), Overlap(), Overlap(0.0, 4)):
+            found = [outlook.shared_answers(Sheet(28, 6, 30, overlap), n, 0.3) for n in range(1, 40)]
+            assert (np.diff(found) >= -1e-9).all()
+
+
+class TestOutlook:
+    SHEET = Sheet(28, 24, 30, Overlap(0.1, 2), repeats=0.05)
+
+    def test_a_line(self):
+        line = outlook.outlook(self.SHEET, Habits(0.3, 8.0, gaps=(0.9, 0.3, 0.55)), 12)
+        assert (line.answers, line.per_pair) == (360, pytest.approx(360 / 28)) and line.hours == pytest.approx(360 * 1.05 * 8 / 3600)
+        assert line.share == pytest.approx(0.5 + np.sqrt(7.849 * 0.7 / 4 * 2 / (360 / 28))) and line.gaps_seen == 0
+        assert line.knows_agreement
+
+    def test_gaps_count_whichever_side_they_favour(self):
+        line = outlook.outlook(Sheet(1, 400, 400, Overlap()), Habits(0.3, gaps=(0.9, 0.3, 0.55)), 12)
+        assert line.gaps_seen == 3 and outlook.outlook(Sheet(1, 20, 20, Overlap()), Habits(0.3, gaps=(0.9, 0.3, 0.55)), 12).gaps_seen == 2
+
+    def test_gold_counts_for_nothing_but_time(self):
+        with_gold = outlook.outlook(Sheet(28, 24, 30, Overlap(), gold=0.2), Habits(), 10)
+        assert with_gold.answers == 300 and with_gold.per_pair == pytest.approx(240 / 28)
+
+    def test_the_table_ends_with_the_most_there_may_be(self):
+        assert [line.raters for line in outlook.table(self.SHEET, Habits())] == list(outlook.RATERS)
+        assert [line.raters for line in outlook.table(self.SHEET, Habits(), 10)] == [3, 5, 10]
+        assert [line.raters for line in outlook.table(self.SHEET, Habits(), 2)] == [2]
+
+    def test_from_how_many_raters_on_agreement_is_known(self):
+        assert outlook.raters_for_agreement(self.SHEET, Habits(0.0)) == 2
+        assert outlook.raters_for_agreement(self.SHEET, Habits(0.3)) == 4
+        assert outlook.raters_for_agreement(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
+
+    def test_advice_names_what_is_lacking(self):
+        assert outlook.advice(self.SHEET) == ""
+        assert outlook.advice(Sheet(28, 8, None, Overlap())) == "Better have 24 samples (it has 8)."
+        assert "each fifth question answered by two people (it is 0 % of the answers)" in outlook.advice(Sheet(28, 240, 30, Overlap()))
