@@ -328,6 +328,12 @@ class RunningStudyForm(forms.ModelForm):
         return data
 
 
+class PayForm(forms.Form):
+    """What an hour of a rater costs, for what a study will cost."""
+
+    pay = forms.FloatField(min_value=0, max_value=10_000, required=False, label="Pay an hour")
+
+
 class InvitationForm(forms.Form):
     """A link to send."""
 

@@ -15,12 +15,12 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.accounts import find_account
 from leaderboard.console.forms.challenge import ReasonForm
-from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, RunningStudyForm
+from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
 from leaderboard.console.page import chosen_act, page
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import Rater, Study
-from leaderboard.studies.live import campaign
+from leaderboard.studies.live import campaign, outlook
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.summary import Reliability
@@ -96,7 +96,21 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         "waits": campaign.waits_for(study), "invitations": study.invitations.annotate(used=Count("raters")),
         "screening": screening(study), "invitation": invitation, "settings": settings, "votes": given.count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows), "closed": study.closed_sentence(),
+        "outlook": _outlook(request, study, asked) if study.kind == Study.Kind.PAIRS and study.state == Study.State.DRAFT else None,
         "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
+    }  # fmt: skip
+
+
+def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, Any]:
+    """What the study will be able to say with so many raters, and what that takes; `pay` is an hour's, in whatever money."""
+    habits = campaign.habits(study)
+    sheet = campaign.sheet(study, int((asked.live_units & ~asked.gold).sum()))
+    form = PayForm(request.GET)
+    pay = form.cleaned_data["pay"] if form.is_valid() else None
+    lines = outlook.table(sheet, habits, study.most_raters)
+    return {
+        "lines": [(line, None if pay is None else line.hours * pay) for line in lines], "habits": habits, "form": form, "pay": pay,
+        "raters_for_agreement": outlook.raters_for_agreement(sheet, habits), "advice": outlook.advice(sheet),
     }  # fmt: skip
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Avg
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
@@ -16,6 +19,8 @@ from leaderboard.models.question import new_token
 from leaderboard.studies.live import artifacts
 from leaderboard.studies.live.access import free_name
 from leaderboard.studies.live.artifacts import Artifact
+from leaderboard.studies.live.outlook import SECONDS, Habits, Sheet
+from leaderboard.studies.live.plan import Overlap
 from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, RenderedText, Status, Submission, User
@@ -45,6 +50,36 @@ def groups_of(phase: Phase) -> list[str]:
     if batch is None:
         raise Refused("This phase has no reference in force, so there is nothing to show raters; give it one first.", "no_reference")
     return list(dict.fromkeys(batch.reference.groups))
+
+
+def habits(study: Study) -> Habits:
+    """How people answered in the newest other study of pairs of this challenge, of the same phase if there is one; what is usual where
+    there is none that says."""
+    others = Study.objects.filter(phase__challenge=study.phase.challenge_id, kind=Study.Kind.PAIRS).exclude(pk=study.pk)
+    for other in sorted(others.order_by("-created_at"), key=lambda one: one.phase_id != study.phase_id):
+        analyses = sorted(other.analyses.filter(content__isnull=False), key=lambda one: one.criterion != other.main_criterion)
+        summary = analyses[0].summary if analyses else None
+        if summary is None or summary.ties is None:
+            continue
+        seconds = other.study_votes.filter(rater__kind=Rater.Kind.PERSON).aggregate(mean=Avg("seconds"))["mean"]
+        theta = [line.theta[0] for line in summary.ranked if line.theta[0] is not None]
+        gaps = tuple(1 / (1 + math.exp(b - a)) for a, b in pairwise(theta))
+        made_up = ", made up" if other.made_up else ""
+        return Habits(summary.ties, float(seconds or SECONDS), f"“{other.title}”{made_up}", gaps)
+    return Habits()
+
+
+def sheet(study: Study, pairs: int) -> Sheet:
+    """The plan of a study of so many pairs, as far as what it can say hangs on it."""
+    return Sheet(
+        pairs,
+        study.samples.count(),
+        study.questions_per_rater,
+        Overlap(study.common_share, study.answers_per_question),
+        study.gold_share,
+        study.repeat_share,
+        fixed=study.plan != Study.Plan.INFORMATIVE,
+    )
 
 
 def hides_reference(phase: Phase) -> bool:

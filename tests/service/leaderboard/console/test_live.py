@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -19,6 +20,7 @@ from leaderboard.studies.live.answer import answer
 from leaderboard.studies.live.artifacts import CORRUPTIONS
 from submissions.models import AuditEntry, Status, Submission
 from tests.support.factories import PhaseFactory, gables, give_reference
+from tests.support.leaderboard.stats.ballots import made_up
 from tests.support.leaderboard.studies.live import making
 
 
@@ -389,3 +391,46 @@ def test_organizers_alone_see_how_consistent_each_rater_is(place, phase, people,
             raters = summary["reliability"]["raters"]
             assert len(raters) == 8 and raters[0]["rater"] == "rater 1"
             assert all((one["consistency"] is not None) == seen == bool(one["consistency_answers"]) for one in raters), address
+
+
+class TestOutlook:
+    def test_a_draft_says_what_it_will_be_able_to_say(self, place, client, rows):
+        client.post(f"{place}new/", filled(rows))
+        page = client.get(f"{place}roofs/").content.decode()
+        found = page.partition('id="outlook"')[2].partition("</section>")[0]
+        # 4 entries and 4 samples: 24 questions of which each rater is asked 10, one common to all and the others answered by two
+        assert "is known from" in found and "Better have 24 samples (it has 4)." in found
+        assert "no study of this challenge says otherwise yet" in found and "Cost" not in found
+        assert re.findall(r'<td class="n">(\d+)</td>', found)[:2] == ["3", "30"]
+
+    def test_it_costs_what_an_hour_is_paid(self, place, client, rows):
+        client.post(f"{place}new/", filled(rows))
+        found = client.get(f"{place}roofs/?pay=30").content.decode()
+        # 48 raters, 480 answers and 5 % repeats of 8 s: 1.12 hours
+        assert ">Cost</th>" in found and '<td class="n">1.1</td>' in found and '<td class="n">34</td>' in found
+        assert "Ensure this value is greater than or equal to 0." in client.get(f"{place}roofs/?pay=-1").content.decode()
+
+    def test_without_overlap_it_says_that_agreement_stays_unknown(self, place, client, rows):
+        client.post(f"{place}new/", filled(rows, plan="informative", common_percent=0))
+        assert (
+            "How far people agree will not be known" not in client.get(f"{place}roofs/").content.decode()
+        )  # few questions meet by themselves
+        Study.objects.update(questions_per_rater=1, common_share=0.0, most_raters=3)
+        assert "not yet: 0 of 60 answers" in client.get(f"{place}roofs/").content.decode()
+
+    def test_what_another_study_found_is_reckoned_with(self, place, phase, client, rows):
+        names = {f"m{n}": row.method_name for n, row in enumerate(rows)}
+        votes = [replace(one, left=names[one.left], right=names[one.right]) for one in made_up(6, 6, len(rows))]
+        Study.import_votes(phase, None, votes, slug="before", title="The pilot", question="?")
+        while analyse_due():
+            pass
+        client.post(f"{place}new/", filled(rows))
+        found = client.get(f"{place}roofs/").content.decode()
+        assert "as in “The pilot”" in found and "Neighbours told apart" in found and "of 3</td>" in found
+
+    def test_a_study_that_has_opened_and_one_of_scores_have_none(self, place, client, rows):
+        client.post(f"{place}new/", filled(rows))
+        told(client, f"{place}roofs/", "open")
+        assert 'id="outlook"' not in client.get(f"{place}roofs/").content.decode()
+        client.post(f"{place}new/", filled(rows, slug="scores", kind="opinions", criteria_opinions=["overall"]))
+        assert 'id="outlook"' not in client.get(f"{place}scores/").content.decode()
