@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.stats.planning import ADVICE, DESIGN, POWER
+from leaderboard.stats.votes import LEAST
 from leaderboard.studies.live.plan import Overlap
 
 ENOUGH_SHARED = 60  # decisive answers on questions that two decided, from which on how far people agree is said (AGREEMENT §D)
@@ -63,7 +64,7 @@ class Outlook:
 
     @property
     def knows_agreement(self) -> bool:
-        return self.shared >= ENOUGH_SHARED
+        return self.raters >= LEAST and self.shared >= ENOUGH_SHARED
 
 
 def smallest_share(answers: float, ties: float, design: float = DESIGN) -> float | None:
@@ -120,8 +121,10 @@ def table(sheet: Sheet, habits: Habits, most: int | None = None) -> list[Outlook
 
 
 def raters_for_agreement(sheet: Sheet, habits: Habits, most: int = 1000) -> int | None:
-    """From how many raters on it is known how far people agree; None where so many are not enough."""
-    return next((n for n in range(2, most + 1) if shared_answers(sheet, n, habits.ties) >= ENOUGH_SHARED), None)
+    """From how many raters on it is known how far people agree; None where so many are not enough, or samples are too few."""
+    if sheet.samples < LEAST:
+        return None
+    return next((n for n in range(LEAST, most + 1) if shared_answers(sheet, n, habits.ties) >= ENOUGH_SHARED), None)
 
 
 def advice(sheet: Sheet) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,8 +80,15 @@ class TestOutlook:
         assert [line.raters for line in outlook.table(self.SHEET, Habits(), 2)] == [2]
 
     def test_from_how_many_raters_on_agreement_is_known(self):
-        assert outlook.raters_for_agreement(self.SHEET, Habits(0.0)) == 2
-        assert outlook.raters_for_agreement(self.SHEET, Habits(0.3)) == 4
+        assert outlook.raters_for_agreement(self.SHEET, Habits(0.3)) == 5  # which any figure of people needs
+        assert (
+            outlook.shared_answers(replace(self.SHEET, questions=10), 10, 0.3)
+            < 60
+            < outlook.shared_answers(replace(self.SHEET, questions=10), 13, 0.3)
+        )
+        assert 10 < outlook.raters_for_agreement(replace(self.SHEET, questions=10), Habits(0.3)) <= 13
+        assert outlook.raters_for_agreement(replace(self.SHEET, samples=4), Habits(0.3)) is None
+        assert not outlook.outlook(Sheet(28, 24, None, Overlap()), Habits(), 4).knows_agreement
         assert outlook.raters_for_agreement(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
 
     def test_advice_names_what_is_lacking(self):
