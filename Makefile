@@ -19,6 +19,7 @@ nightly: setup-tests
 lint: setup-tests
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(PY) -m tests.templates --check
 	$(VENV)/bin/mypy
 
 # Damaged files of every format that is read, 20,000 of each; what is neither taken nor refused with a sentence is kept.
