@@ -10,14 +10,17 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
+from django.test import client
 from playwright.sync_api import expect
 
 from tests import ROOT, environment
 from tests.alone import FAILED_KEY
+from tests.support import pages
 from tests.support.redis_server import RedisServer
 from tests.support.small_disk import mounted
 
@@ -63,6 +66,20 @@ def no_trials(request, monkeypatch) -> None:
         from evaluation.work import trials
 
         monkeypatch.setattr(trials, "try_once", lambda worker, overdue=False: False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _compact_pages() -> None:
+    """Every test client gives pages without the whitespace of their templates' lines."""
+    request = client.Client.request
+
+    def compact(self: client.Client, **given: Any) -> Any:
+        response = request(self, **given)
+        if not response.streaming and response.headers.get("Content-Type", "").startswith("text/html"):
+            response.content = pages.compact(response.content.decode(response.charset)).encode(response.charset)
+        return response
+
+    client.Client.request = compact
 
 
 PROFILE_FIXTURES = {"db", "transactional_db", "live_server", "s3_files", "s3_server", "redis"}

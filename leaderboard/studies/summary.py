@@ -78,6 +78,11 @@ class Seen(Record):
     delta75: tuple[float, float, float] | None
     largest: float
 
+    @property
+    def beyond(self) -> bool:
+        """True if the interval of the gap that 75 % see ends beyond the largest gap that anybody was asked about."""
+        return self.delta75 is not None and self.delta75[2] > self.largest
+
     @model_validator(mode="before")
     @classmethod
     def _of_earlier(cls, kept: Any) -> Any:

@@ -13,7 +13,7 @@ from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.boards.human_agreement import Line, lines_of, order_words, people_words, rho_words, trained_more
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.studies.summary import Metric, Summary
+from leaderboard.studies.summary import Metric, Seen, Summary
 from submissions.models import Challenge
 from submissions.permissions import Viewer
 from submissions.visibility import visible_challenges
@@ -31,7 +31,7 @@ class Measured:
     title: str
     line: Line
     rho: str  # of published means, where that is all there is
-    seen: tuple[float, float, float] | None  # the smallest gap that 75 % see
+    seen: Seen | None  # where it is known which gap 75 % see
     words: str
     basis: str
     trained: str
@@ -92,7 +92,8 @@ def _measured(row: StudyAnalysis, summary: Summary, line: Line, metric: Metric, 
     said = order_words(metric.title, metric.rho) if only_means else line.reading
     return Measured(
         row.study, metric.key, metric.fingerprint, metric.title, line, rho_words(metric.rho) if only_means else "",
-        metric.seen.delta75 if metric.seen else None, said + trained_more(metric.trained, summary.opinions), _basis(summary), line.trained,
+        metric.seen if metric.seen and metric.seen.delta75 else None,
+        said + trained_more(metric.trained, summary.opinions), _basis(summary), line.trained,
         row.finished_at, version, version == registry.get(metric.metric).version,
     )  # fmt: skip
 

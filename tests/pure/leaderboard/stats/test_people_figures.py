@@ -42,6 +42,12 @@ def test_a_ranking_of_before_is_read_with_its_slope():
     assert summary.Seen.model_validate(today).share(0.08) == Seen(1.0, 0.1, (0.5, 0.3, 0.7), 1.0).share(0.08)
 
 
+def test_a_gap_may_be_seen_surely_only_beyond_what_anybody_was_asked_about():
+    known = {"gamma": 1.0, "unit": 0.1, "slope": 0.5, "low": 0.3, "high": 0.7, "delta75": (0.22, 0.16, 0.37)}
+    assert summary.Seen.model_validate(known | {"largest": 0.3}).beyond and not summary.Seen.model_validate(known | {"largest": 0.4}).beyond
+    assert not summary.Seen.model_validate(known | {"delta75": None, "largest": 0.1}).beyond
+
+
 # --- judges
 
 

@@ -1,0 +1,30 @@
+"""Pages as tests read them: without the whitespace that the lines of their templates add and that nobody sees."""
+
+from __future__ import annotations
+
+import re
+
+from tests.templates import BLOCKS
+
+PARTS = re.compile(r"(<(?:pre|textarea|script|style)\b.*?</(?:pre|textarea|script|style)>)", re.S)
+GAP = re.compile(r"(?P<before><[^<>]*>)?\s*\n\s*(?=(?P<after></?[a-zA-Z!][^<>]*>)?)")
+WORD = re.compile(r"</?([a-zA-Z0-9]+)")
+LAID_OUT = ("li", "form", "label", "summary", "option", "select", "button", "svg", "g", "path")  # around which no test asks for spaces
+
+
+def compact(page: str) -> str:
+    """Whitespace with a line's end becomes nothing beside blocks and at the edges of what stands in a line, one space elsewhere."""
+    found = PARTS.split(page)
+    found[::2] = [GAP.sub(_gap, part) for part in found[::2]]
+    return "".join(found)
+
+
+def _gap(match: re.Match[str]) -> str:
+    before, after = match["before"] or "", match["after"] or ""
+    edge = (before and not before.startswith("</")) or after.startswith("</")
+    return before + ("" if edge or _is_block(before) or _is_block(after) else " ")
+
+
+def _is_block(tag: str) -> bool:
+    word = WORD.match(tag)
+    return word is not None and (BLOCKS.match(word[1]) is not None or word[1] in LAID_OUT)
