@@ -36,6 +36,7 @@ class Question(models.Model):
     shown_at = models.DateTimeField(null=True)
     answered_at = models.DateTimeField(null=True)
     reopened_at = models.DateTimeField(null=True)  # its answer was taken back
+    seconds_before = models.FloatField(default=0.0)  # that the answers took which were taken back
 
     class Meta:
         constraints = [

@@ -28,6 +28,8 @@ from submissions.errors import Refused
 from submissions.lookup import row_number
 from submissions.models import Phase
 
+FAST = 1.0  # seconds below which an answer is flagged: nobody looks at two things and the reference in less
+
 
 @organizer_of_phase
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -79,6 +81,8 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
     given = (study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions).filter(rater__kind=Rater.Kind.PERSON)
     seconds = dict(given.order_by().values_list("rater").annotate(Avg("seconds")))
     per_question = max(1, len(study.criteria))
+    fast = dict(given.filter(seconds__lt=FAST).order_by().values_list("rater").annotate(Count("pk")))
+    timed = dict(given.filter(seconds__isnull=False).order_by().values_list("rater").annotate(Count("pk")))
     reliable = _reliability(study)
     for row in rows:
         row.said = reliable.get(row.name)
@@ -86,6 +90,7 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         row.total = expected(asked, own[row.user_id]) if row.has_own else total
         row.percent = min(100.0, 100 * row.answered / row.total) if row.total else 0.0
         row.seconds = seconds[row.pk] * per_question if seconds.get(row.pk) is not None else None
+        row.fast, row.timed = fast.get(row.pk, 0), timed.get(row.pk, 0)
     live = set(study.entries.live().values_list("pk", flat=True))
     entries = list(study.entries.select_related("submission").order_by("id"))
     for entry in entries:
@@ -97,6 +102,7 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         "screening": screening(study), "invitation": invitation, "settings": settings, "votes": given.count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows), "closed": study.closed_sentence(),
         "outlook": _outlook(request, study, asked) if study.kind == Study.Kind.PAIRS and study.state == Study.State.DRAFT else None,
+        "fast": FAST,
         "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
     }  # fmt: skip
 

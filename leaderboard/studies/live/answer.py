@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from leaderboard.models import Opinion, Question, Rater, Study, StudyVote
@@ -41,7 +43,8 @@ def answer(
             return "That question was on an entry of your own team, so your answer was not stored; here is the next one."
         if question.shown_at is None and token not in [row.token for row in open_questions(study, rater)[:2]]:
             raise Refused("This question has not been asked yet; load the page again.", "not_asked")
-        _store(study, rater, question, chosen, _taken(seconds, question, now), now)
+        taken = _taken(seconds, question, now)
+        _store(study, rater, question, chosen, None if taken is None else taken + question.seconds_before, now)
         Question.objects.filter(pk=question.pk).update(answered_at=now, shown_at=question.shown_at or now)
         _sit(rater, now)
     return ""
@@ -62,9 +65,11 @@ def take_back(study: Study, rater: Rater, token: str, now: datetime | None = Non
             return ""  # the same request again
         if reopened is not None or last is None or last.token != token:
             return "Only your last answer can be taken back."
-        StudyVote.objects.filter(question=last).delete()
-        Opinion.objects.filter(question=last).delete()
-        Question.objects.filter(pk=last.pk).update(answered_at=None, reopened_at=now)
+        # The clock goes on: what the first answer took is part of what the next one takes.
+        rows: Any = (StudyVote if study.kind == Study.Kind.PAIRS else Opinion).objects.filter(question=last)
+        spent = rows.aggregate(total=Sum("seconds"))["total"] or 0.0
+        rows.delete()
+        Question.objects.filter(pk=last.pk).update(answered_at=None, reopened_at=now, seconds_before=spent)
         if study.kind == Study.Kind.PAIRS:
             load.note(rater, last, None)
         Rater.objects.filter(pk=rater.pk).update(sitting_answers=max(0, rater.sitting_answers - 1))
@@ -114,10 +119,12 @@ def _given(study: Study, question: Question) -> dict[str, str | int]:
 
 
 def _taken(seconds: object, question: Question, now: datetime) -> float | None:
-    """The time the rater took, of their own clock, but no longer than since they were shown the question; None if not known."""
+    """The time the rater took, of their own clock, but no longer than since they were shown the question, or shown it again; None if
+    not known."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not math.isfinite(seconds) or seconds < 0:
         return None
-    most = LONGEST if question.shown_at is None else min(LONGEST, (now - question.shown_at).total_seconds() + 1.0)
+    since = question.reopened_at or question.shown_at
+    most = LONGEST if since is None else min(LONGEST, (now - since).total_seconds() + 1.0)
     return round(min(float(seconds), max(0.0, most)), 2)
 
 

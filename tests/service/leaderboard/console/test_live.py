@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.work.worker import drain
-from leaderboard.models import Snapshot, Study, StudyEntry, StudyVote
+from leaderboard.models import Question, Snapshot, Study, StudyEntry, StudyVote
 from leaderboard.stats.alternative import TOLERATED
 from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.live import artifacts
@@ -391,6 +391,18 @@ def test_organizers_alone_see_how_consistent_each_rater_is(place, phase, people,
             raters = summary["reliability"]["raters"]
             assert len(raters) == 8 and raters[0]["rater"] == "rater 1"
             assert all((one["consistency"] is not None) == seen == bool(one["consistency_answers"]) for one in raters), address
+
+
+def test_answers_that_nobody_can_have_looked_for_are_flagged(place, phase, client, rows, people):
+    study = making.live(phase, people.organizer, rows)
+    rater = making.rater(study)
+    for n, seconds in enumerate((0.4, 6.0, 0.9, None)):
+        asked = making.at(study, rater).current
+        Question.objects.filter(pk=asked.pk).update(shown_at=timezone.now() - timedelta(minutes=1))
+        answer(study, rater, asked.token, making.same_answer(study, "left"), seconds)
+        assert study.study_votes.count() == (n + 1) * len(study.criteria)
+    page = client.get(f"{place}{study.slug}/").content.decode()
+    assert "Under 1 s" in page and '<span class="flag">2</span> <span class="soft">of 3</span>' in page
 
 
 class TestOutlook:

@@ -405,6 +405,35 @@ def test_an_answer_took_no_longer_than_since_it_was_shown(desk, said, kept):
     assert found == kept if kept is None or kept <= 60 else kept <= found <= kept + passed + 0.01
 
 
+def test_undo_keeps_the_clock(desk):
+    """The answer that counts took as long as both of them: who looks again looks longer, and nobody seems to answer in no time."""
+    token = desk.next()["question"]["id"]
+    Question.objects.filter(token=token).update(shown_at=timezone.now() - timedelta(seconds=60))
+    desk.answer(token, "left", seconds=7.5)
+    for n, value in enumerate(("right", "left"), start=1):
+        desk.undo(token)
+        desk.answer(token, value, seconds=0.5)
+        vote = StudyVote.objects.get()
+        assert (vote.choice, vote.seconds) == (value, 7.5 + 0.5 * n)
+
+
+def test_after_an_undo_no_more_time_passes_than_since_then(desk):
+    token = desk.next()["question"]["id"]
+    Question.objects.filter(token=token).update(shown_at=timezone.now() - timedelta(seconds=60))
+    desk.answer(token, seconds=7.5)
+    desk.undo(token)
+    desk.answer(token, seconds=40)
+    assert 7.5 <= StudyVote.objects.get().seconds < 7.5 + 10
+
+
+def test_a_time_that_is_not_known_stays_so_after_an_undo(desk):
+    token = desk.next()["question"]["id"]
+    desk.answer(token, seconds=None)
+    desk.undo(token)
+    desk.answer(token, seconds=None)
+    assert StudyVote.objects.get().seconds is None
+
+
 def test_nobody_answers_for_somebody_else(study, desk):
     token = desk.next()["question"]["id"]
     other = Desk(study)
