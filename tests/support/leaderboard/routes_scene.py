@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from evaluation.models import PictureRun, Process, Reference, Score, Trial
-from evaluation.networks.gate.design import SceneVerdict
+from evaluation.networks.gate.design import VERSION, SceneVerdict
 from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.models import Snapshot, Study
 from leaderboard.studies.analysis import analyse_due
@@ -182,7 +182,7 @@ def _trial(phase: Phase) -> int:
     """A trial of a column that the phase might have, with a picture of its reference."""
     trial = Trial.objects.create(
         reference=Reference.objects.filter(phase=phase).latest("version"), key="puzzlesim_pieces", params={"features": "dictionary"},
-        fingerprint="0" * 64, version="gate/1", state=Trial.State.DONE, judged_at=timezone.now(),
+        fingerprint="0" * 64, version=VERSION, state=Trial.State.DONE, judged_at=timezone.now(),
     )  # fmt: skip
     scene = trial.scene_names[0]
     trial.scenes, trial.pictures = (
