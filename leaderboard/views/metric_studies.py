@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric
+from leaderboard.boards.certainty import Unit
 from leaderboard.boards.human_agreement import Line, lines_of, order_words, people_words, rho_words, trained_more
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.studies.summary import Metric, Seen, Summary
+from leaderboard.studies.summary import Metric, Seen, Summary, named_samples
 from submissions.models import Challenge
 from submissions.permissions import Viewer
 from submissions.visibility import visible_challenges
@@ -35,6 +36,7 @@ class Measured:
     words: str
     basis: str
     trained: str
+    noun: str  # of what people were asked about
     at: datetime
     version: int | None  # of the metric; None where that is not known
     is_current: bool  # and whether it is the version that is computed now
@@ -56,16 +58,28 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
         if viewer.may("phase.see_board", phase) and (row.study.is_public or viewer.organizes):
             found.append(row)
     contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in found[:MAX_STUDIES]]).values_list("pk", "content"))
-    summaries = {pk: summary for pk, content in contents.items() if (summary := Summary.read(content)) is not None}
+    nouns = _nouns({row.study.phase_id: row.study.phase.challenge for row in found[:MAX_STUDIES]})
+    summaries = {
+        row.pk: summary
+        for row in found[:MAX_STUDIES]
+        if (summary := Summary.read(named_samples(contents.get(row.pk), lambda row=row: nouns[row.study.phase_id]))) is not None
+    }
     versions = _versions({row.study.phase_id for row in found[:MAX_STUDIES]}, key)
     lines = [
-        _measured(row, summaries[row.pk], line, found_metric, versions.get(found_metric.fingerprint))
+        _measured(row, summaries[row.pk], line, found_metric, versions.get(found_metric.fingerprint), nouns[row.study.phase_id])
         for row in found[:MAX_STUDIES]
         if row.pk in summaries
-        for line, found_metric in zip(lines_of(summaries[row.pk]), summaries[row.pk].metrics, strict=True)
+        for line, found_metric in zip(lines_of(summaries[row.pk], noun=nouns[row.study.phase_id]), summaries[row.pk].metrics, strict=True)
         if found_metric.metric == key and fingerprint in ("", found_metric.fingerprint)
     ]
     return sorted(lines, key=lambda one: (not one.is_current, one.study.made_up, not (one.rho or one.line.shown)))
+
+
+def _nouns(phases: dict[int, Challenge]) -> dict[int, str]:
+    """By phase, what its challenge calls what people are asked about."""
+    current = EvaluationBatch.objects.filter(phase__in=phases, state=EvaluationBatch.State.CURRENT).select_related("reference")
+    groups = {batch.phase_id: batch.groups for batch in current}
+    return {phase: Unit.of(groups.get(phase, []), challenge).noun for phase, challenge in phases.items()}
 
 
 def _versions(phases: set[int], key: str) -> dict[str, int | None]:
@@ -87,13 +101,13 @@ def _main(user: Any, key: str) -> list[StudyAnalysis]:
     return [each[next(iter(each.values())).study.leading(each)] for each in found.values()]
 
 
-def _measured(row: StudyAnalysis, summary: Summary, line: Line, metric: Metric, version: int | None) -> Measured:
+def _measured(row: StudyAnalysis, summary: Summary, line: Line, metric: Metric, version: int | None, noun: str) -> Measured:
     only_means = summary.of == "means"
     said = order_words(metric.title, metric.rho) if only_means else line.reading
     return Measured(
         row.study, metric.key, metric.fingerprint, metric.title, line, rho_words(metric.rho) if only_means else "",
         metric.seen if metric.seen and metric.seen.delta75 else None,
-        said + trained_more(metric.trained, summary.opinions), _basis(summary), line.trained,
+        said + trained_more(metric.trained, summary.opinions), _basis(summary), line.trained, noun,
         row.finished_at, version, version == registry.get(metric.metric).version,
     )  # fmt: skip
 
