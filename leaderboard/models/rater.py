@@ -51,6 +51,8 @@ class Rater(models.Model):
     key_hash = models.CharField(max_length=64, blank=True)
     kept_from = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+", blank=True)
     invitation = models.ForeignKey(StudyInvitation, on_delete=models.SET_NULL, null=True, blank=True, related_name="raters")
+    panel = models.JSONField(default=dict, blank=True)  # parameters of the address they came by, by name
+    panel_id = models.CharField(max_length=100, blank=True)  # the first of them: who they are to their panel
     joined_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)  # takes no more part, whoever decided that
     left_at = models.DateTimeField(null=True, blank=True)  # left for good, with what they said: nobody brings that back
@@ -65,6 +67,7 @@ class Rater(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "name"], name="study_rater_once"),
             models.UniqueConstraint(fields=["study", "user"], name="study_rater_of_account_once"),
+            models.UniqueConstraint(fields=["study", "panel_id"], condition=~Q(panel_id=""), name="study_rater_of_panel_once"),
             models.UniqueConstraint(fields=["key_hash"], condition=~Q(key_hash=""), name="study_rater_key_once"),
         ]
 
@@ -79,7 +82,9 @@ class Rater(models.Model):
                 return
             answered = self.questions.filter(Q(votes__isnull=False) | Q(opinions__isnull=False))
             now, withdrawn = timezone.now(), answered.distinct().count()
-            Rater.objects.filter(pk=self.pk).update(removed_at=now, left_at=now, is_counted=False, withdrawn=withdrawn)
+            Rater.objects.filter(pk=self.pk).update(
+                removed_at=now, left_at=now, is_counted=False, withdrawn=withdrawn, panel={}, panel_id=""
+            )
             self.votes.all().delete()
             self.opinions.all().delete()
             self.questions.all().delete()

@@ -112,6 +112,11 @@ class Study(models.Model):
     most_raters = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
     groups = models.JSONField(default=list, blank=True)  # names that raters choose from where nobody chose for them
     consent = models.TextField(blank=True, help_text="Markdown. What raters agree to before they begin.")
+    # Names of parameters of the address that raters of a panel come by; the first says who somebody is, and lets them in once.
+    panel_parameters = models.JSONField(default=list, blank=True)
+    completion = models.CharField(
+        max_length=300, blank=True, help_text="An address that begins with https:// or a code, for raters who have answered everything."
+    )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)

@@ -8,6 +8,8 @@ from tests.templates import BLOCKS
 
 PARTS = re.compile(r"(<(?:pre|textarea|script|style)\b.*?</(?:pre|textarea|script|style)>)", re.S)
 GAP = re.compile(r"(?P<before><[^<>]*>)?\s*\n\s*(?=(?P<after></?[a-zA-Z!][^<>]*>)?)")
+TAG = re.compile(r"<[a-zA-Z][^<>]*>")
+LINES = re.compile(r"\s*\n\s*")
 WORD = re.compile(r"</?([a-zA-Z0-9]+)")
 LAID_OUT = ("li", "form", "label", "summary", "option", "select", "button", "svg", "g", "path")  # around which no test asks for spaces
 
@@ -15,7 +17,7 @@ LAID_OUT = ("li", "form", "label", "summary", "option", "select", "button", "svg
 def compact(page: str) -> str:
     """Whitespace with a line's end becomes nothing beside blocks and at the edges of what stands in a line, one space elsewhere."""
     found = PARTS.split(page)
-    found[::2] = [GAP.sub(_gap, part) for part in found[::2]]
+    found[::2] = [GAP.sub(_gap, TAG.sub(lambda tag: LINES.sub(" ", tag[0]), part)) for part in found[::2]]
     return "".join(found)
 
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator
 from django.utils import timezone
 
 from leaderboard.console.forms.fields import Lines, LongText, MomentField
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study
-from leaderboard.studies.live import campaign
+from leaderboard.studies.live import campaign, panel
 from leaderboard.studies.live.artifacts import CORRUPTIONS, NOTHING, Artifact, available
 from leaderboard.studies.live.campaign import Design
 from leaderboard.studies.live.criteria import OPINIONS, PAIRS, Criterion, ready_made
@@ -32,6 +33,12 @@ COVARIATES = (
     "The column of what people prefer is then of entries that are alike in this, beside the column without. It cannot be changed once the "
     "study has opened."
 )
+
+PANEL = (
+    "Names of parameters that a panel adds to the address, one a line, such as PROLIFIC_PID, STUDY_ID and SESSION_ID. They are kept with "
+    "each rater. The first says who somebody is: nobody comes in without it, or twice, but accounts on the list."
+)
+COMPLETION = "An address that begins with https://, or a code: shown to raters who have answered everything."
 
 
 def covariate_choices(family: str) -> list[tuple[str, str]]:
@@ -132,6 +139,8 @@ class NewStudyForm(forms.Form):
     consent = LongText(
         required=False, rows=4, label="What raters agree to", help_text="Markdown. What is kept and how to leave is said in any case."
     )
+    panel_parameters = Lines(required=False, rows=3, label="Parameters of a panel", help_text=PANEL)
+    completion = forms.CharField(max_length=300, required=False, label="When they are done", help_text=COMPLETION)
     opens_at = MomentField(label="Opens", required=False, help_text="Empty: as soon as you open it.")
     closes_at = MomentField(label="Closes", required=False, help_text="Empty: when you close it.")
     is_public = forms.BooleanField(
@@ -160,7 +169,22 @@ class NewStudyForm(forms.Form):
                 "break_every",
             ),
         ),
-        ("Of whom", ("access", "most_raters", "rater_skill", "covariates", "groups", "consent", "opens_at", "closes_at", "is_public")),
+        (
+            "Of whom",
+            (
+                "access",
+                "most_raters",
+                "rater_skill",
+                "covariates",
+                "groups",
+                "consent",
+                "panel_parameters",
+                "completion",
+                "opens_at",
+                "closes_at",
+                "is_public",
+            ),
+        ),
     )
 
     def __init__(self, phase: Phase, *args: object) -> None:
@@ -214,6 +238,12 @@ class NewStudyForm(forms.Form):
     def clean_groups(self) -> list[str]:
         return clean_group_names(self.cleaned_data["groups"])
 
+    def clean_panel_parameters(self) -> list[str]:
+        return clean_parameters(self.cleaned_data["panel_parameters"])
+
+    def clean_completion(self) -> str:
+        return clean_completion(self.cleaned_data["completion"])
+
     def clean(self) -> dict[str, object]:
         data = super().clean()
         read_moments(self, data, self.phase, {})
@@ -254,7 +284,7 @@ class NewStudyForm(forms.Form):
             "most_raters",
             "groups",
         )
-        values = {name: data[name] for name in (*copied, "consent", *MOMENTS, "is_public")}
+        values = {name: data[name] for name in (*copied, "consent", "panel_parameters", "completion", *MOMENTS, "is_public")}
         values |= {
             "repeat_share": data["repeat_percent"] / 100,
             "gold_share": data["gold_percent"] / 100,
@@ -284,6 +314,7 @@ class RunningStudyForm(forms.ModelForm):
     covariates = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, label="Take account of", help_text=COVARIATES
     )
+    panel_parameters = Lines(required=False, rows=3, label="Parameters of a panel", help_text=PANEL)
     opens_at = MomentField(label="Opens", required=False)
     closes_at = MomentField(label="Closes", required=False)
 
@@ -297,12 +328,19 @@ class RunningStudyForm(forms.ModelForm):
             "most_raters",
             "groups",
             "consent",
+            "panel_parameters",
+            "completion",
             "break_every",
             "opens_at",
             "closes_at",
         )
-        labels = {"access": "Who may rate", "break_every": "Break after", "rater_skill": "Its raters are"}
-        help_texts = {"access": UNKNOWN, "rater_skill": SKILL}
+        labels = {
+            "access": "Who may rate",
+            "break_every": "Break after",
+            "rater_skill": "Its raters are",
+            "completion": "When they are done",
+        }
+        help_texts = {"access": UNKNOWN, "rater_skill": SKILL, "completion": COMPLETION}
 
     def __init__(self, *args: object, instance: Study, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)
@@ -312,6 +350,7 @@ class RunningStudyForm(forms.ModelForm):
             self.fields["covariates"].choices = covariate_choices(instance.phase.challenge.family)
             self.fields["rater_skill"].required = False
         self.initial["groups"] = "\n".join(instance.groups)
+        self.initial["panel_parameters"] = "\n".join(instance.panel_parameters)
         self.before = {name: getattr(instance, name) for name in MOMENTS}
         for name in MOMENTS:
             self.initial[name] = self.fields[name].show(self.before[name], instance.phase.zone)
@@ -321,6 +360,12 @@ class RunningStudyForm(forms.ModelForm):
 
     def clean_groups(self) -> list[str]:
         return clean_group_names(self.cleaned_data["groups"])
+
+    def clean_panel_parameters(self) -> list[str]:
+        return clean_parameters(self.cleaned_data["panel_parameters"])
+
+    def clean_completion(self) -> str:
+        return clean_completion(self.cleaned_data["completion"])
 
     def clean(self) -> dict[str, object]:
         data = super().clean()
@@ -364,6 +409,22 @@ def clean_group_names(names: tuple[str, ...]) -> list[str]:
         if len(name) > 60:
             raise ValidationError(f"“{name[:40]}…” is too long for a group's name; use at most 60 characters.")
     return found
+
+
+def clean_parameters(names: tuple[str, ...]) -> list[str]:
+    try:
+        panel.check_names(names)
+    except ValueError as error:
+        raise ValidationError(str(error)) from None
+    return list(names)
+
+
+def clean_completion(text: str) -> str:
+    if "://" in text:
+        if not text.startswith("https://"):
+            raise ValidationError("The address must begin with https://.")
+        URLValidator(schemes=["https"], message="This is not an address; copy it from your panel, or write a code.")(text)
+    return text
 
 
 def read_moments(form: forms.Form, data: dict[str, object], phase: Phase, before: dict[str, object]) -> None:

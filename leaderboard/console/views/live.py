@@ -11,7 +11,7 @@ from django.db.models import Avg, Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.bundle.accounts import find_account
 from leaderboard.console.forms.challenge import ReasonForm
@@ -24,6 +24,7 @@ from leaderboard.studies.live import campaign, outlook
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.summary import Reliability
+from leaderboard.views.studies import csv_response
 from submissions.errors import Refused
 from submissions.lookup import row_number
 from submissions.models import Phase
@@ -105,6 +106,31 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         "fast": FAST,
         "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
     }  # fmt: skip
+
+
+@organizer_of_phase
+@require_safe
+def raters_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
+    """The raters of a study as CSV, with what their panel says of them."""
+    found = study_of(phase, True, slug=study, key__isnull=False)
+    answered = Count("questions", filter=Q(questions__answered_at__isnull=False))
+    rows = found.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False).select_related("invitation").annotate(answered=answered)
+    head = ["rater", "group", "invitation", "joined", "last_answer", "answered", "counted", "left", *found.panel_parameters]
+    table = [
+        [
+            row.name,
+            row.group,
+            row.invitation.note if row.invitation else "",
+            row.joined_at.isoformat(timespec="seconds"),
+            row.answered_last.isoformat(timespec="seconds") if row.answered_last else "",
+            str(row.answered),
+            "yes" if row.is_counted else "no",
+            "yes" if row.left_at else "no",
+            *(row.panel.get(name, "") for name in found.panel_parameters),
+        ]
+        for row in rows.order_by("id")
+    ]
+    return csv_response([head, *table], f"{found.slug}-raters.csv")
 
 
 def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, Any]:

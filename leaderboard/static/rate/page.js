@@ -215,7 +215,7 @@ export class RatePage {
     this.part("trouble").replaceChildren(words, " ", again);
   }
 
-  end({ closed, done, progress, undo }) {
+  end({ closed, done, progress, undo, completion }) {
     this.shown = null;
     this.wanted = "";
     this.lock(true);
@@ -227,8 +227,17 @@ export class RatePage {
     this.part("end-title").textContent = title;
     this.part("end-words").textContent = words;
     this.part("undo-end").hidden = !undo;
+    this.complete(completion);
     this.finished(true);
     this.say(`${title} ${words}`);
+  }
+
+  /* Back to the panel that sent them, or its code. */
+  complete(completion) {
+    const place = this.part("completion");
+    place.hidden = !completion;
+    if (completion?.address) place.replaceChildren(make("a", { className: "button primary", href: completion.address }, "Finish at your panel"));
+    else if (completion) place.replaceChildren("Your completion code: ", make("code", {}, completion.code));
   }
 
   // ---- what is seen ----

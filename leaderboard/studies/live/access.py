@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,6 +21,7 @@ from django.utils import timezone
 
 from leaderboard.lookup import study_to_rate
 from leaderboard.models import Question, Rater, Study, StudyInvitation
+from leaderboard.studies.live import panel as panels
 from leaderboard.studies.live.ask import open_questions
 from submissions.errors import Refused
 from submissions.models.user import User, hash_secret
@@ -120,12 +122,15 @@ def join(
     group: str = "",
     now: datetime | None = None,
     key: str = "",
+    query: Mapping[str, str] = {},
 ) -> Joined:
     """Make `user` (None: somebody without an account) a rater, who has read what they agree to.
 
+    `query` holds the parameters of the address they came by, of which the study keeps those of its panel.
+
     Who is one already stays as they are, known by their account or by the key of a form that is sent a second time. Raises
     `Refused`, in a sentence: the study does not take answers now, it has as many raters as it may have, the invitation is
-    used up, or they were removed.
+    used up, they were removed, or their panel has sent them before.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -145,25 +150,27 @@ def join(
             raise Refused("This invitation is used up; ask whoever sent it for another one.", "invite_over")
         if own is None and invitation is None and study.access != Study.Access.OPEN:
             raise Refused("This study is for invited raters; open the link of your invitation.", "not_invited")
+        panel = {} if own is not None else panels.parameters_of(study, query)
+        panel_id = next(iter(panel.values()), "")
+        if panel_id and study.raters.filter(panel_id=panel_id).exists():
+            raise Refused(
+                "Your panel has sent you to this study before, and everybody takes part once; go on in the browser in which you began.",
+                "returned",
+            )
         people = study.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False, removed_at=None)
         if study.most_raters is not None and people.count() >= study.most_raters:
             raise Refused("This study has all the raters it needs; thank you for coming.", "enough_raters")
         group = (invitation.group if invitation else "") or group
-        return _joined(study, own, user, invitation, group, key, now)
-
-
-def _joined(
-    study: Study, own: Rater | None, user: User | None, invitation: StudyInvitation | None, group: str, key: str, now: datetime
-) -> Joined:
-    if own is not None:
-        own.joined_at, own.group = now, own.group or group
-        own.save(update_fields=["joined_at", "group"])
-        return Joined(own)
-    name = free_name(study, user.get_username()[:100] if user is not None else "")
-    rater = Rater.objects.create(
-        study=study, name=name, user=user, group=group, invitation=invitation, joined_at=now, key_hash=hash_secret(key) if key else ""
-    )
-    return Joined(rater, key)
+        if own is not None:
+            own.joined_at, own.group = now, own.group or group
+            own.save(update_fields=["joined_at", "group"])
+            return Joined(own)
+        name = free_name(study, user.get_username()[:100] if user is not None else "")
+        rater = Rater.objects.create(
+            study=study, name=name, user=user, group=group, invitation=invitation, joined_at=now, panel=panel, panel_id=panel_id,
+            key_hash=hash_secret(key) if key else "",
+        )  # fmt: skip
+        return Joined(rater, key)
 
 
 def free_name(study: Study, wanted: str = "") -> str:

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from leaderboard.api.service import problem
 from leaderboard.lookup import study_to_rate
 from leaderboard.models import Question, Rater, Study
-from leaderboard.studies.live import access, materials
+from leaderboard.studies.live import access, materials, panel
 from leaderboard.studies.live import answer as answering
 from leaderboard.studies.live import progress as rating_progress
 from leaderboard.studies.live.access import shown_question
@@ -92,7 +92,7 @@ def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
             raise Refused(f"Say which group you belong to: {', '.join(groups)}.", "no_group")
         limit_joins(request)
         user = request.user if request.user.is_authenticated else None
-        joined = access.join(study, user, invitation, group if groups else "", key=request.POST.get("key", ""))
+        joined = access.join(study, user, invitation, group if groups else "", key=request.POST.get("key", ""), query=request.GET.dict())
     except Refused as refused:
         return render(request, "rating/join.html", context | {"refused": refused.sentence}, status=409)
     return _let_in(request, study, joined.key)
@@ -219,6 +219,7 @@ def state(study: Study, rater: Rater, note: str = "", now: datetime | None = Non
         "progress": rating_progress.progress(rater, at.answered, at.total, now),
         "question": _shown(study, at.current), "following": _shown(study, at.following), "done": at.current is None,
         "undo": at.last.token if at.last is not None else None,
+        "completion": panel.completion(study) if at.current is None and at.answered else None,
     }  # fmt: skip
 
 

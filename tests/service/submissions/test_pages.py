@@ -52,17 +52,17 @@ def fetch(client, file: ChallengeFile) -> tuple[int, dict, bytes]:
 def test_the_overview_says_what_each_viewer_does_next(client, phase, people):
     challenge = phase.challenge
     anonymous = read(client, "challenge", challenge.slug)
-    assert "Next: </span>Log in, or sign up" in anonymous
+    assert "Next:</span>Log in, or sign up" in anonymous
     stranger = read(client, "challenge", challenge.slug, user=people.stranger)
-    assert "Next: </span>Accept the rules (version 1)" in stranger
+    assert "Next:</span>Accept the rules (version 1)" in stranger
     owner = read(client, "challenge", challenge.slug, user=people.owner)
-    assert f"Next: </span>Upload an entry to {phase.title}" in owner
+    assert f"Next:</span>Upload an entry to {phase.title}" in owner
     assert reverse("upload", args=[challenge.slug, phase.slug]) in owner
 
 
 def test_a_later_phase_is_pointed_at_once_it_admits_the_team(client, phase, people, scored):
     later = PhaseFactory(challenge=phase.challenge, parent=phase, title="Later", position=9)
-    first = f"Next: </span>Upload an entry to {phase.title}"
+    first = f"Next:</span>Upload an entry to {phase.title}"
     assert first in read(client, "challenge", phase.challenge.slug, user=people.owner)
     scored()
     owner = read(client, "challenge", phase.challenge.slug, user=people.owner)
@@ -74,13 +74,13 @@ def test_waiting_for_approval_is_said(client, phase, people):
     Challenge.objects.filter(pk=challenge.pk).update(needs_approval=True)
     act(client, people.stranger, "join", challenge.slug, accept="yes", version="1")
     page = read(client, "challenge", challenge.slug)
-    assert "Next: </span>Be admitted by the organizers" in page and "nothing is left for you to do here" in page
+    assert "Next:</span>Be admitted by the organizers" in page and "nothing is left for you to do here" in page
 
 
 def test_new_rules_are_asked_for_again(client, phase, people):
     Challenge.objects.filter(pk=phase.challenge_id).update(rules_version="2")
     page = read(client, "challenge", phase.challenge.slug, user=people.owner)
-    assert "Next: </span>Accept the rules (version 2)" in page and "You accepted version 1" in page
+    assert "Next:</span>Accept the rules (version 2)" in page and "You accepted version 1" in page
 
 
 def test_texts_of_organizers_are_markdown_without_anything_active(client, phase, people):

@@ -52,6 +52,7 @@ POST   /console/challenges/{c}/phases/{p}/studies/new/ lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/studies/live/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/studies/live/ lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/studies/inner/ lnnnnxnx
+GET    /console/challenges/{c}/phases/{p}/studies/live/raters.csv lnnnnyny
 GET    /console/challenges/{private}/phases/{pp}/studies/live/ lxxxxxxx
 GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/studies/inner/judges/ lnnnnyny

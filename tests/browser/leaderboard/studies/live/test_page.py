@@ -57,6 +57,27 @@ def test_a_study_is_answered_with_keys_alone(rate):
     assert not part(tab, "stage").is_visible() and tab.failures == []
 
 
+@pytest.mark.parametrize(
+    ("completion", "seen"),
+    [
+        (None, ""),
+        ({"address": "https://panel.example/done?cc=C1"}, "Finish at your panel"),
+        ({"code": "<C1>"}, "Your completion code: <C1>"),
+    ],
+)
+def test_who_is_done_is_sent_back_to_their_panel(rate, completion, seen):
+    tab, _ = rate(total=1, completion=completion)
+    ready(tab, 1)
+    assert not part(tab, "completion").is_visible()
+    tab.keyboard.press("ArrowLeft")
+    until(tab, "!document.querySelector('[data-part=end]').hidden")
+    assert part(tab, "completion").inner_text() == seen and tab.failures == []
+    address = (completion or {}).get("address")
+    assert tab.locator("[data-part=completion] a").count() == bool(address)
+    if address:
+        assert tab.locator("[data-part=completion] a").get_attribute("href") == address
+
+
 @pytest.mark.parametrize("form", ["wireframe", "mesh", "render"])
 def test_the_next_pair_is_there_before_it_is_needed(rate, form):
     tab, desk = rate(form=form, total=6, options={"reduced_motion": "reduce"})

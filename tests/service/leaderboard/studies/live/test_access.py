@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.models import Rater
+from leaderboard.models import Rater, Study
 from leaderboard.studies.live import campaign
 from tests.support.factories import UserFactory
 from tests.support.leaderboard.studies.live import making
@@ -193,7 +193,7 @@ def test_nothing_that_a_rater_gets_tells_methods_teams_entries_samples_or_other_
         assert word not in everything, word
     for state in states:
         assert set(state["question"]) == {"id", "number", "form", "scene"}
-        assert set(state) == {"study", "progress", "question", "following", "done", "closed", "note", "undo"}
+        assert set(state) == {"study", "progress", "question", "following", "done", "closed", "note", "undo", "completion"}
         assert set(state["study"]) == {"title", "question", "kind", "break_every", "criteria"}
 
 
@@ -256,3 +256,67 @@ def test_a_draft_is_its_organizers_alone_also_where_its_results_are_to_be_shown_
     assert seen(anybody) == (False, 404, 404, False)
     campaign.open_study(study, people.organizer)
     assert seen(anybody) == seen(organizer) == (True, 200, 200, True)
+
+
+class TestPanel:
+    """Raters whom a panel sends: its parameters are kept, everybody comes once, and goes back when they are done."""
+
+    @pytest.fixture
+    def path(self, study, people) -> str:
+        Study.objects.filter(pk=study.pk).update(
+            panel_parameters=["PROLIFIC_PID", "SESSION_ID"], completion="https://panel.example/done?cc=C1"
+        )
+        _, token = campaign.invite(study, people.organizer)
+        return f"/rate/join/{token}/"
+
+    def test_parameters_of_the_address_are_kept_and_others_are_not(self, study, path):
+        _, found = join(f"{path}?PROLIFIC_PID=5f3a&SESSION_ID=s.1&utm_source=x")
+        assert found.status_code == 302
+        rater = study.raters.get()
+        assert (rater.panel_id, rater.panel) == ("5f3a", {"PROLIFIC_PID": "5f3a", "SESSION_ID": "s.1"})
+
+    def test_the_page_says_what_is_kept(self, path):
+        assert "what your panel says of you in the address: PROLIFIC_PID and SESSION_ID" in Client().get(path).content.decode()
+
+    @pytest.mark.parametrize(
+        ("query", "words"),
+        [("", "lacks PROLIFIC_PID"), ("?SESSION_ID=1", "lacks PROLIFIC_PID"), ("?PROLIFIC_PID=a%20b", "no usable PROLIFIC_PID"),
+         ("?PROLIFIC_PID=%3Cscript%3E", "no usable PROLIFIC_PID"), ("?PROLIFIC_PID=" + "x" * 101, "no usable PROLIFIC_PID"),
+         ("?PROLIFIC_PID=a&SESSION_ID=%00", "no usable SESSION_ID")],
+    )  # fmt: skip
+    def test_without_a_usable_number_nobody_comes_in(self, study, path, query, words):
+        _, found = join(path + query)
+        assert found.status_code == 409 and words in found.content.decode() and not study.raters.exists()
+
+    def test_everybody_comes_once_whatever_browser_they_use(self, study, path):
+        client, _ = join(f"{path}?PROLIFIC_PID=a")
+        assert client.get(f"{path}?PROLIFIC_PID=a").status_code == 302  # the browser in which they began goes on
+        _, again = join(f"{path}?PROLIFIC_PID=a")
+        assert again.status_code == 409 and "has sent you to this study before" in again.content.decode()
+        assert study.raters.count() == 1 and join(f"{path}?PROLIFIC_PID=b")[1].status_code == 302
+
+    def test_who_leaves_leaves_nothing_of_the_panel(self, study, path):
+        join(f"{path}?PROLIFIC_PID=a")
+        study.raters.get().leave()
+        assert (study.raters.get().panel_id, study.raters.get().panel) == ("", {})
+
+    def test_accounts_on_the_list_need_no_panel(self, study, path, people):
+        campaign.list_account(study, people.organizer, people.stranger)
+        client = Client()
+        client.force_login(people.stranger)
+        assert client.post(f"/rate/{study.key}/join/", {"agree": "yes"}).status_code == 302
+
+    @pytest.mark.parametrize(
+        ("completion", "given"),
+        [("https://panel.example/done?cc=C1", {"address": "https://panel.example/done?cc=C1"}), ("C1ABCD", {"code": "C1ABCD"}), ("", None)],
+    )
+    def test_who_is_done_is_sent_back_and_nobody_before(self, study, path, completion, given):
+        Study.objects.filter(pk=study.pk).update(completion=completion, questions_per_rater=2, repeat_share=0.0)
+        client, _ = join(f"{path}?PROLIFIC_PID=a")
+        address = f"/rate/{study.key}/"
+        state = client.get(f"{address}next").json()
+        for _ in range(2):
+            assert not state["completion"] and not state["done"]
+            sent = {"question": state["question"]["id"], "answers": making.same_answer(study, "left"), "seconds": 2}
+            state = client.post(f"{address}answer", sent, content_type="application/json").json()
+        assert state["done"] and state["completion"] == given

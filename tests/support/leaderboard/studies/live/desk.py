@@ -43,6 +43,7 @@ class Desk:
     lose_reply: bool = False  # the next answer is stored, but the reply never comes
     closed: str | None = None
     note: str | None = None
+    completion: dict[str, str] | None = None
     prompt: str = ""  # with it, pictures of normals too
     stored: dict[int, dict[str, Any]] = field(default_factory=dict)
     posts: list[dict[str, Any]] = field(default_factory=list)
@@ -94,6 +95,7 @@ class Desk:
             "question": None if self.closed else self._question(now),
             "following": None if self.closed else self._question(now + 1 if now else 0),
             "done": not now, "closed": self.closed, "note": note, "undo": last,
+            "completion": None if now else self.completion,
         }  # fmt: skip
         return Answer(body=json.dumps(content), type="application/json")
 
