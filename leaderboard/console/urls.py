@@ -47,6 +47,7 @@ urlpatterns = [
     path(f"{PHASE}/studies/", studies.studies, name="console_studies"),
     path(f"{PHASE}/studies/new/", live.new, name="console_study_new"),
     path(f"{PHASE}/studies/<slug:study>/", live.study, name="console_study"),
+    path(f"{PHASE}/studies/<slug:study>/design.json", live.design_file, name="console_study_design"),
     path(f"{PHASE}/studies/<slug:study>/raters.csv", live.raters_file, name="console_raters_file"),
     path(f"{PHASE}/studies/<slug:study>/judges/", judges.judges, name="console_judges"),
     path(f"{PHASE}/studies/<slug:study>/judges/<int:pk>/", judges.judge, name="console_judge"),

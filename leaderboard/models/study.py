@@ -120,6 +120,9 @@ class Study(models.Model):
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    # SHA-256 of its design when it opened first, see `leaderboard.studies.live.design`, and when that was.
+    design_hash = models.CharField(max_length=64, blank=True, editable=False)
+    registered_at = models.DateTimeField(null=True, editable=False)
     reference = models.ForeignKey(Reference, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")  # what raters see
     from_results = models.BooleanField(default=False, editable=False)  # its means come with the phase's imported figures
     screens_raters = models.BooleanField(default=False, help_text="Leave out raters whose scores hardly go with the others'.")

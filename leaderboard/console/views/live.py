@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Avg, Count, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
@@ -20,7 +20,7 @@ from leaderboard.console.page import chosen_act, page
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import Rater, Study
-from leaderboard.studies.live import campaign, outlook
+from leaderboard.studies.live import campaign, design, outlook
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.summary import Reliability
@@ -106,6 +106,18 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         "fast": FAST,
         "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
     }  # fmt: skip
+
+
+@organizer_of_phase
+@require_safe
+def design_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
+    """The design of a study that has opened: the bytes whose SHA-256 its page shows."""
+    found = study_of(phase, True, slug=study, key__isnull=False)
+    if not found.design_hash:
+        raise Http404
+    response = HttpResponse(design.design_file(found), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{found.slug}-design.json"'
+    return response
 
 
 @organizer_of_phase

@@ -16,7 +16,7 @@ from django.utils import timezone
 from evaluation.models import EvaluationBatch
 from leaderboard.models import Rater, Study, StudyEntry, StudyInvitation, StudySample
 from leaderboard.models.question import new_token
-from leaderboard.studies.live import artifacts
+from leaderboard.studies.live import artifacts, design
 from leaderboard.studies.live.access import free_name
 from leaderboard.studies.live.artifacts import Artifact
 from leaderboard.studies.live.outlook import SECONDS, Habits, Sheet
@@ -201,7 +201,15 @@ def open_study(study: Study, actor: User) -> None:
             raise Refused(
                 "Too few of the study's entries can be shown: they were withdrawn, hidden or failed. Make a new study.", "no_entries"
             )
-        before = study.state
+        before, now = study.state, timezone.now()
+        registered = design.design_hash(study)
+        if study.design_hash and study.design_hash != registered:
+            raise Refused(
+                f"The design is not the one that was registered on {study.registered_at:%-d %B %Y}; make a new study for another one.",
+                "another_design",
+            )
+        if not study.design_hash and before == Study.State.DRAFT:
+            Study.objects.filter(pk=study.pk).update(design_hash=registered, registered_at=now)
         Study.objects.filter(pk=study.pk).update(state=Study.State.OPEN, closed_at=None)
         AuditEntry.record(study.phase.challenge, actor, "study.open", study, before={"state": before}, after={"state": "open"})
 

@@ -53,6 +53,7 @@ GET    /console/challenges/{c}/phases/{p}/studies/live/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/studies/live/ lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/studies/inner/ lnnnnxnx
 GET    /console/challenges/{c}/phases/{p}/studies/live/raters.csv lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/live/design.json lnnnnyny
 GET    /console/challenges/{private}/phases/{pp}/studies/live/ lxxxxxxx
 GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/studies/inner/judges/ lnnnnyny

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import replace
 from datetime import timedelta
@@ -402,7 +404,49 @@ def test_answers_that_nobody_can_have_looked_for_are_flagged(place, phase, clien
         answer(study, rater, asked.token, making.same_answer(study, "left"), seconds)
         assert study.study_votes.count() == (n + 1) * len(study.criteria)
     page = client.get(f"{place}{study.slug}/").content.decode()
-    assert "Under 1 s" in page and '<span class="flag">2</span> <span class="soft">of 3</span>' in page
+    assert '<span class="flag">2</span> of 3 under 1 s' in page
+
+
+class TestDesign:
+    """What is fixed when a study opens is hashed and dated, and stays what it was."""
+
+    @pytest.fixture
+    def opened(self, place, client, rows) -> Study:
+        client.post(f"{place}new/", filled(rows))
+        assert Study.objects.get().design_hash == ""
+        told(client, f"{place}roofs/", "open")
+        return Study.objects.get()
+
+    def test_the_hash_is_that_of_the_file(self, place, client, opened):
+        data = client.get(f"{place}roofs/design.json").content
+        assert hashlib.sha256(data).hexdigest() == opened.design_hash and opened.registered_at is not None
+        design = json.loads(data)
+        assert (design["plan"], design["common_share"], design["answers_per_question"]) == ("balanced", 0.1, 2)
+        assert len(design["samples"]) == 4 and [one["label"] for one in design["entries"]] == [row.label for row in opened.entries.all()]
+        assert design["reference"] == opened.reference.sha256
+
+    def test_it_stands_on_the_studys_page_for_everybody(self, phase, client, opened):
+        Study.objects.update(is_public=True)
+        page = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/roofs/").content.decode()
+        assert opened.design_hash in page and "before the first answer" in page
+
+    def test_it_is_registered_once(self, place, client, opened):
+        told(client, f"{place}roofs/", "close")
+        client.post(f"{place}roofs/", {"act": "edit", "title": "Renamed", "access": "invited", "break_every": 350})
+        told(client, f"{place}roofs/", "open")
+        again = Study.objects.get()
+        assert (again.state, again.design_hash, again.registered_at) == ("open", opened.design_hash, opened.registered_at)
+
+    @pytest.mark.parametrize("change", [{"plan": "informative"}, {"seed": 5}, {"question": "Another?"}, {"answers_per_question": 3}])
+    def test_another_design_is_not_opened_again(self, place, client, opened, change):
+        told(client, f"{place}roofs/", "close")
+        Study.objects.update(**change)
+        assert "The design is not the one that was registered on" in told(client, f"{place}roofs/", "open")
+        assert Study.objects.get().state == "closed"
+
+    def test_a_draft_has_none_to_fetch(self, place, client, rows):
+        client.post(f"{place}new/", filled(rows))
+        assert client.get(f"{place}roofs/design.json").status_code == 404
 
 
 class TestOutlook:
