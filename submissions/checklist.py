@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from submissions.models import Admission, Phase, Status, Submission
+from submissions.models import Admission, Challenge, Phase, Status, Submission
 from submissions.permissions import Viewer
 
 
@@ -29,21 +29,23 @@ class Step:
 
 def steps(viewer: Viewer, phase: Phase | None) -> list[Step]:
     """From logging in to the first entry in `phase` (the one that matters now)."""
-    found = [_log_in(viewer), _accept(viewer)]
-    if viewer.challenge.needs_approval:
+    challenge = viewer.challenge
+    assert challenge is not None  # the list is part of a challenge's page
+    found = [_log_in(viewer, challenge), _accept(viewer, challenge)]
+    if challenge.needs_approval:
         found.append(_approval(viewer))
-    found += [_team(viewer), _upload(viewer, phase)]
+    found += [_team(viewer, challenge), _upload(viewer, phase)]
     first = next((i for i, step in enumerate(found) if not step.done), None)
     return [Step(**(vars(step) | {"now": i == first})) for i, step in enumerate(found)]
 
 
-def _log_in(viewer: Viewer) -> Step:
-    here = reverse("challenge", args=[viewer.challenge.slug])
+def _log_in(viewer: Viewer, challenge: Challenge) -> Step:
+    here = reverse("challenge", args=[challenge.slug])
     return Step("Log in, or sign up", viewer.known, f"{reverse('account_login')}?next={here}", "Log in")
 
 
-def _accept(viewer: Viewer) -> Step:
-    it, challenge = viewer.participation, viewer.challenge
+def _accept(viewer: Viewer, challenge: Challenge) -> Step:
+    it = viewer.participation
     done = it is not None and not it.must_accept and it.admission != Admission.DECLINED
     note = ""
     if it is not None and it.rules_accepted_at and not it.has_accepted:
@@ -62,8 +64,8 @@ def _approval(viewer: Viewer) -> Step:
     return Step("Be admitted by the organizers", it is not None and it.admission == Admission.ADMITTED, note=note)
 
 
-def _team(viewer: Viewer) -> Step:
-    url = reverse("team", args=[viewer.challenge.slug])
+def _team(viewer: Viewer, challenge: Challenge) -> Step:
+    url = reverse("team", args=[challenge.slug])
     return Step("Be in a team, of one if you like", viewer.team_id is not None, url, "Found a team", "Your team")
 
 

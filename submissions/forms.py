@@ -44,6 +44,8 @@ class SteadySignupForm(SignupForm):
     """Signing up takes as long with an address that has an account as with one that has none: the page is the same, so the
     time must not tell them apart either."""
 
+    account_already_exists: bool
+
     def try_save(self, request: HttpRequest) -> tuple:
         if self.account_already_exists:
             # The work of a new account, above all the hash of its password, with an address that nobody has; undone, before the

@@ -47,7 +47,7 @@ class ChallengePlace:
         running = [phase for phase in self.phases if phase.is_open(self.now)]
         coming = [phase for phase in self.phases if not phase.has_opened(self.now)]
         admitting = [phase for phase in running if phase.admits(self.viewer.team_id)]
-        return (admitting[-1:] or running[-1:] or coming[:1] or self.phases[-1:] or [None])[0]
+        return next(iter(admitting[-1:] or running[-1:] or coming[:1] or self.phases[-1:]), None)
 
     def context(self, here: str) -> dict[str, Any]:
         """The frame of every page of a challenge, and which tab it is."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.conf import settings
@@ -19,7 +20,7 @@ from submissions.models import Admission, Challenge, ChallengeFile, Membership, 
 from submissions.visibility import Person, holds, own, public_to, sees_board, sees_challenge, sees_entry
 
 
-def lacks_second_factor(user) -> bool:
+def lacks_second_factor(user: Any) -> bool:
     """Return whether this is a member of staff without the second factor that the setting asks for."""
     asked = settings.STAFF_SECOND_FACTOR and user.is_authenticated and user.is_staff
     return bool(asked) and not Authenticator.objects.filter(user=user).exists()
@@ -28,11 +29,11 @@ def lacks_second_factor(user) -> bool:
 class Viewer(Person):
     """Somebody looking at one challenge, and what they may do there."""
 
-    def may(self, action: str, thing: object) -> bool:
+    def may(self, action: str, thing: Any) -> bool:
         """`allowed`, for a page that asks several things about one challenge."""
         return RULES[action](self, thing)
 
-    def require(self, action: str, thing: object) -> None:
+    def require(self, action: str, thing: Any) -> None:
         """Pass, or raise: Http404 where even the thing's being there is not theirs to know,
         PermissionDenied where they may know of it but not do this, with a sentence where there is something to be done."""
         if self.may(action, thing):
@@ -66,7 +67,7 @@ def _see_file(v: Viewer, file: ChallengeFile) -> bool:
     if file.phase_id is not None:
         return _see_inputs(v, file.phase)
     opened = Phase.objects.filter(challenge=v.challenge, opens_at__lte=v.now)
-    return v.organizes or (v.participates and sees_challenge(v, v.challenge) and opened.exists())
+    return v.organizes or (v.participates and sees_challenge(v, file.challenge) and opened.exists())
 
 
 def _own(v: Viewer, submission: Submission) -> bool:
@@ -112,7 +113,7 @@ def _upload(v: Viewer, phase: Phase) -> bool:
     return v.participates and v.team_id is not None and sees_challenge(v, phase.challenge)
 
 
-RULES: dict[str, Callable[[Viewer, object], bool]] = {
+RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "challenge.create": lambda v, _: v.is_staff or (v.known and settings.CREATE_CHALLENGES == "anyone"),
     "challenge.see": sees_challenge,
     "challenge.join": lambda v, c: v.known and sees_challenge(v, c) and c.visibility != Challenge.Visibility.DRAFT,
@@ -139,7 +140,7 @@ RULES: dict[str, Callable[[Viewer, object], bool]] = {
 }
 
 
-def _challenge_of(thing: object) -> Challenge | None:
+def _challenge_of(thing: Any) -> Challenge | None:
     if thing is None or isinstance(thing, Challenge):
         return thing
     if isinstance(thing, Submission):
@@ -147,7 +148,7 @@ def _challenge_of(thing: object) -> Challenge | None:
     return thing.challenge
 
 
-def allowed(user, action: str, thing: object = None, now: datetime | None = None) -> bool:
+def allowed(user: Any, action: str, thing: Any = None, now: datetime | None = None) -> bool:
     """Return whether `user` (anonymous too) may do `action` to `thing` at `now`. Unknown actions: KeyError."""
     return RULES[action](Viewer(user, _challenge_of(thing), now or timezone.now()), thing)
 
@@ -164,6 +165,6 @@ def _lacks_for_upload(v: Viewer, phase: Phase) -> str:
     return f"You are in no team of {challenge.title}; found or join one on its page, a team of one if you like."
 
 
-def require(user, action: str, thing: object = None, now: datetime | None = None) -> None:
+def require(user: Any, action: str, thing: Any = None, now: datetime | None = None) -> None:
     """Pass where `allowed`, else raise what `Viewer.require` raises."""
     Viewer(user, _challenge_of(thing), now or timezone.now()).require(action, thing)

@@ -30,6 +30,7 @@ class TooOften(Refused):
     """Asked too often: `retry_at` says when it goes on."""
 
     code_name, status = "too_many_requests", 429
+    retry_at: datetime
 
     def __init__(self, sentence: str, retry_at: datetime) -> None:
         super().__init__(sentence, self.code_name, retry_at)

@@ -74,8 +74,10 @@ class Person:
     @property
     def participates(self) -> bool:
         """Admitted, and the rules in force accepted."""
-        it = self.participation
-        return bool(it and it.admission == Admission.ADMITTED and it.rules_accepted_at and it.rules_version == self.challenge.rules_version)
+        it, challenge = self.participation, self.challenge
+        if it is None or challenge is None:
+            return False
+        return bool(it.admission == Admission.ADMITTED and it.rules_accepted_at and it.rules_version == challenge.rules_version)
 
 
 def _addresses(user: Any) -> set[str]:

@@ -16,6 +16,7 @@ from evaluation.models import cutting
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.networks import weights
 from submissions import wake
+from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission
 from submissions.storage import stored_files
@@ -57,7 +58,7 @@ class EvaluationBatch(models.Model):
     A batch of imported figures has a table of results instead of a reference, and neither items nor groups.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         BUILDING = "building", "Being scored"
         CURRENT = "current", "Shown on the board"
         RETIRED = "retired", "Replaced"

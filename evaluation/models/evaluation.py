@@ -14,6 +14,7 @@ from evaluation.models.batch import EvaluationBatch
 from evaluation.models.runs import Deferrable
 from evaluation.models.score import Score
 from submissions import turns, wake
+from submissions.choices import TextChoices
 from submissions.leases import LeasedQuerySet
 from submissions.models import Phase, Status, Submission
 
@@ -35,14 +36,14 @@ class EvaluationQuerySet(models.QuerySet):
 class Evaluation(models.Model):
     """One scoring of one submission under one batch (its reference and metric definitions)."""
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         RUNNING = "running", "Being scored"
         DONE = "done", "Done"
         FAILED = "failed", "Failed"
         EXCLUDED = "excluded", "Excluded"
         CANCELLED = "cancelled", "Cancelled"
 
-    class Kind(models.TextChoices):
+    class Kind(TextChoices):
         SCORED = "scored", "Scored here"
         IMPORTED = "imported", "Brought from elsewhere"
 
@@ -237,7 +238,7 @@ class PartQuerySet(LeasedQuerySet):
 class Part(Deferrable):
     """A slice of an evaluation that one worker does: some metrics over items [start, stop)."""
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         WAITING = "waiting", "Waiting"
         DONE = "done", "Done"
         FAILED = "failed", "Failed"

@@ -14,6 +14,7 @@ from evaluation.images import names
 from evaluation.models.evaluation import Evaluation
 from evaluation.models.runs import Run
 from submissions import wake
+from submissions.choices import TextChoices
 from submissions.leases import LeasedQuerySet
 
 Made = Mapping[str, names.Made]  # by item
@@ -33,7 +34,7 @@ class PictureRun(Run):
     by name of the picture, its width and height. Nothing that lies under a `key` ever changes.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         WAITING = "waiting", "Being made"
         DONE = "done", "Made"
         FAILED = "failed", "Failed"

@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from submissions.choices import TextChoices
+
 REMEMBERED = timedelta(hours=1)  # how long a process that was not heard of since keeps its row
 MAX_ROWS = 500  # of processes that were not heard of: one that ends again and again makes many
 
@@ -28,7 +30,7 @@ class ProcessQuerySet(models.QuerySet):
 class Process(models.Model):
     """One process that runs, or ran a while ago. `name` is its host and number."""
 
-    class Kind(models.TextChoices):
+    class Kind(TextChoices):
         WEB = "web", "Web"
         WORKER = "worker", "Worker"
         SWEEPER = "sweeper", "Sweeper"

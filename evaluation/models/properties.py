@@ -13,6 +13,7 @@ from evaluation.models.runs import Run
 from evaluation.properties import shipped
 from evaluation.properties.suite import SUITE_VERSION, Table, tests_of
 from submissions import wake
+from submissions.choices import TextChoices
 from submissions.leases import LeasedQuerySet
 
 
@@ -29,7 +30,7 @@ class PropertyRun(Run):
     kept at its end, under the lease, so a worker that dies loses one slice at most.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         WAITING = "waiting", "Being measured"
         DONE = "done", "Measured"
         FAILED = "failed", "Failed"

@@ -17,6 +17,7 @@ from evaluation.networks import weights
 from evaluation.networks.gate import design as gate
 from evaluation.networks.gate.words import passed_words, refused_words
 from submissions import wake
+from submissions.choices import TextChoices
 from submissions.leases import LeasedQuerySet
 
 
@@ -55,7 +56,7 @@ class Trial(Run):
     scenes are judged the column stands by that; then the pictures of each scene's first view are made, for the trial's page.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         WAITING = "waiting", "Being tried"
         DONE = "done", "Tried"
         FAILED = "failed", "Failed"

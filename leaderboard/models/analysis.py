@@ -13,6 +13,7 @@ from leaderboard.models.study import Study
 from leaderboard.stats.votes import VERSION
 from leaderboard.studies.summary import Summary, named_samples
 from submissions import wake
+from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
 
 
@@ -28,7 +29,7 @@ class StudyAnalysis(Leased):
     there.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         WAITING = "waiting", "Being computed"
         DONE = "done", "Computed"
         FAILED = "failed", "Failed"

@@ -19,6 +19,7 @@ from leaderboard.studies.judge import instructions
 from leaderboard.studies.judge.instructions import Row
 from leaderboard.studies.judge.schedule import Schedule
 from submissions import wake
+from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models import AuditEntry, User
 
@@ -49,7 +50,7 @@ class JudgeRun(Leased):
     entry are asked, and it is placed among the scores of `base`, which stay. `result` is that of `leaderboard.stats.judges`.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         PLANNED = "planned", "Planned"
         ASKING = "asking", "Asking"
         PAUSED = "paused", "Paused"
@@ -58,7 +59,7 @@ class JudgeRun(Leased):
         FAILED = "failed", "Failed"
         CANCELLED = "cancelled", "Cancelled"
 
-    class Form(models.TextChoices):
+    class Form(TextChoices):
         OBJECTS = "objects", "Objects side by side"
         WIREFRAMES = "wireframes", "Wireframes over their reference"
 
@@ -269,7 +270,7 @@ class JudgeAnswer(models.Model):
     `said` holds every text as it came: {"text", "verdicts" (in the order of the row's criteria, or null), "refused", "cut"}.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         WAITING = "waiting", "To be asked"
         ANSWERED = "answered", "Answered"
         FAILED = "failed", "No answer"

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 
 from leaderboard.models.entry import StudyEntry, StudySample
 from leaderboard.models.rater import Rater
+from submissions.choices import TextChoices
 
 
 def new_token() -> str:
@@ -59,7 +60,7 @@ class StudyVote(models.Model):
     `order`, the place of the question among the rater's, from 1, stand here too: votes from elsewhere have no other place for them.
     """
 
-    class Choice(models.TextChoices):
+    class Choice(TextChoices):
         LEFT = "left", "Left"
         RIGHT = "right", "Right"
         TIE = "tie", "Equal"

@@ -7,6 +7,8 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from submissions.choices import TextChoices
+
 
 class StudyInvitation(models.Model):
     """A link that lets people into a study; its token is kept hashed."""
@@ -39,7 +41,7 @@ class Rater(models.Model):
     of that nothing is kept but how much it was (`withdrawn`).
     """
 
-    class Kind(models.TextChoices):
+    class Kind(TextChoices):
         PERSON = "person", "Person"
         JUDGE = "judge", "Judge model"
 

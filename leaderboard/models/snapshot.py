@@ -16,6 +16,7 @@ from evaluation.models import EvaluationBatch
 from leaderboard.boards import build, rows
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import Lead
+from submissions.choices import TextChoices
 from submissions.models import Phase
 from submissions.visibility import hidden_ids
 
@@ -29,7 +30,7 @@ class Snapshot(models.Model):
     `revision` only says up to which change of the phase the ranking is known to hold.
     """
 
-    class Audience(models.TextChoices):
+    class Audience(TextChoices):
         PUBLIC = "public", "Public"
         ORGANIZERS = "organizers", "Organizers"
 

@@ -21,6 +21,7 @@ from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Vote, moment, order_number, stamp
 from leaderboard.studies.judge.instructions import KEYS
 from submissions import wake
+from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.formats.errors import heads_text
 from submissions.models import AuditEntry, Phase, Submission, User
@@ -51,31 +52,31 @@ class Study(models.Model):
     `criteria` are asked in their order: {"key", "title", "text"} each.
     """
 
-    class Kind(models.TextChoices):
+    class Kind(TextChoices):
         PAIRS = "pairs", "Pairs: which of two entries is better"
         OPINIONS = "opinions", "Opinion scores: one entry, from 1 to 5"
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         DRAFT = "draft", "Draft"
         OPEN = "open", "Open"
         CLOSED = "closed", "Closed"
 
-    class Plan(models.TextChoices):
+    class Plan(TextChoices):
         EXHAUSTIVE = "exhaustive", "Everything, in random order"
         BALANCED = "balanced", "Balanced: every entry and pair equally often"
         INFORMATIVE = "informative", "Informative: pairs whose outcome is least certain"
 
-    class Access(models.TextChoices):
+    class Access(TextChoices):
         LISTED = "listed", "Accounts on the list"
         INVITED = "invited", "Whoever has an invitation link"
         OPEN = "open", "Everybody"
 
-    class RaterSkill(models.TextChoices):  # the names of `leaderboard.stats.alternative.TOLERATED`
+    class RaterSkill(TextChoices):  # the names of `leaderboard.stats.alternative.TOLERATED`
         CROWD = "crowd", "A crowd"
         SKILLED = "skilled", "Skilled people"
         EXPERT = "expert", "Experts"
 
-    class Covariate(models.TextChoices):  # at most three in one study
+    class Covariate(TextChoices):  # at most three in one study
         SIZE = "size", "Size"
         TEXTURE = "texture", "Texture"
 

@@ -15,7 +15,7 @@ def end(main: Callable[[], int]) -> NoReturn:
     """Exit with the code of ``main``; with ``UNREAD``, and not a word, where nobody reads its output to the end."""
     try:
         try:
-            code = main()
+            code: str | int | None = main()
         except SystemExit as ended:  # of argparse, which has printed the help
             code = ended.code
         sys.stdout.flush()  # now, for when Python ends it can only complain

@@ -9,6 +9,7 @@ from django.core.validators import RegexValidator
 from django.db import models, transaction
 from django.utils import timezone
 
+from submissions.choices import TextChoices
 from submissions.kinds import FAMILIES, Family
 from submissions.models.audit import AuditEntry
 
@@ -20,7 +21,7 @@ NOUN = RegexValidator(r"\A[a-z](?:[a-z -]*[a-z])?\Z", "Write one noun in the sin
 class Challenge(models.Model):
     """A competition: its texts, its people, its phases."""
 
-    class Visibility(models.TextChoices):
+    class Visibility(TextChoices):
         DRAFT = "draft", "Draft: organizers only"
         PRIVATE = "private", "Private: by link or list"
         PUBLIC = "public", "Public"
@@ -69,7 +70,7 @@ class Challenge(models.Model):
 class ChallengeFile(models.Model):
     """A file for participants: the inputs to work on, or a part of the starter kit."""
 
-    class Kind(models.TextChoices):
+    class Kind(TextChoices):
         INPUT = "input", "Input"
         EXAMPLE = "example", "Example entry"
 

@@ -8,12 +8,13 @@ from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
+from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import Challenge
 
 
-class Admission(models.TextChoices):
+class Admission(TextChoices):
     PENDING = "pending", "Waiting for an organizer"
     ADMITTED = "admitted", "Admitted"
     DECLINED = "declined", "Declined"

@@ -14,6 +14,7 @@ from django.db import models, transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
+from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.manifest import COLOUR, Manifest
 from submissions.models.audit import AuditEntry
@@ -49,34 +50,34 @@ class Quota:
 class Phase(models.Model):
     """A period with its own reference, limits and board."""
 
-    class Board(models.TextChoices):
+    class Board(TextChoices):
         LIVE = "live", "Live"
         HIDDEN = "hidden", "Hidden until a date"
         FROZEN = "frozen", "Frozen from a date on"
 
-    class Entries(models.TextChoices):
+    class Entries(TextChoices):
         ALL = "all", "All entries"
         LATEST = "latest", "The team's latest"
         BEST = "best", "The team's best by the primary metric"
         CHOSEN = "chosen", "The entry the team chose"
 
-    class Rule(models.TextChoices):
+    class Rule(TextChoices):
         PRIMARY = "primary", "The primary metric"
         MEAN_RANK = "mean_rank", "Mean rank"
         MEDIAN_RANK = "median_rank", "Median rank"
         BORDA = "borda", "Borda count"
         WEIGHTED = "weighted", "Weighted mean rank"
 
-    class ReferenceAccess(models.TextChoices):
+    class ReferenceAccess(TextChoices):
         HIDDEN = "hidden", "Organizers only"
         PARTICIPANTS = "participants", "Participants"
         PUBLIC = "public", "Everybody"
 
-    class Missing(models.TextChoices):
+    class Missing(TextChoices):
         REJECT = "reject", "Reject the entry"
         WORST = "worst", "Give them the worst value"
 
-    class Resize(models.TextChoices):
+    class Resize(TextChoices):
         NONE = "none", "Refuse the file"
         REFERENCE = "reference", "Resize it to the reference"
 

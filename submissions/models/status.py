@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from django.db import models
 from django.db.models import Q
 
+from submissions.choices import TextChoices
 
-class Status(models.TextChoices):
+
+class Status(TextChoices):
     """The life of a submission (the only place these words are written)."""
 
     UPLOADING = "uploading", "Uploading"
