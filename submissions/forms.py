@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from allauth.account.forms import SignupForm
 from django import forms
@@ -65,6 +65,6 @@ class TokenForm(forms.Form):
     name = forms.CharField(max_length=80, label="Name", help_text="Where it is used, such as “cluster” or “laptop”.")
     days = forms.ChoiceField(choices=list(LIFETIMES.items()), initial="90", label="Valid for")
 
-    def expires_at(self):
+    def expires_at(self) -> datetime | None:
         days = int(self.cleaned_data["days"])
         return timezone.now() + timedelta(days=days) if days else None

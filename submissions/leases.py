@@ -26,20 +26,20 @@ LONGEST_PAUSE = 60  # times LOSS_SECONDS, after many losses
 class LeasedQuerySet(models.QuerySet):
     """Rows that workers claim, one at a time."""
 
-    def unleased(self, now=None) -> Self:
+    def unleased(self, now: datetime | None = None) -> Self:
         """Rows nobody holds: never claimed, given back, or held past the lease's end."""
         now = now or timezone.now()
         return self.filter(Q(lease_until__isnull=True) | Q(lease_until__lte=now))
 
-    def held(self, now=None) -> Self:
+    def held(self, now: datetime | None = None) -> Self:
         """Rows that a worker is at; not those that were given back for a while."""
         return self.filter(lease_token__isnull=False, lease_until__gt=now or timezone.now())
 
-    def expired(self, now=None) -> Self:
+    def expired(self, now: datetime | None = None) -> Self:
         """Rows whose holder has not been heard of since the lease ran out."""
         return self.filter(lease_token__isnull=False, lease_until__lte=now or timezone.now())
 
-    def note_losses(self, now=None) -> int:
+    def note_losses(self, now: datetime | None = None) -> int:
         """Note of each row whose holder is not heard of any more that its worker was lost; how many were noted.
 
         Every claim and every sweep does it. A holder that was only slow finds its token gone, and writes nothing.
@@ -47,7 +47,7 @@ class LeasedQuerySet(models.QuerySet):
         now = now or timezone.now()
         return sum(row.lose("was not heard of any more", now) for row in self.expired(now).order_by())
 
-    def claim(self, worker: str, now=None, **values):
+    def claim(self, worker: str, now: datetime | None = None, **values: Any) -> Any:
         """Claim the first row of this query that can be had; None when there is none.
 
         The claim is one conditional UPDATE per candidate, so two workers never hold the same row:

@@ -137,13 +137,13 @@ def _phase_brief(phase: Phase) -> dict[str, Any]:
 
 
 @router.get("/challenges", response={200: Page[ChallengeBrief], **ERRORS}, summary="Challenges you may see")
-def list_challenges(request: HttpRequest, paging: PageQuery):
+def list_challenges(request: HttpRequest, paging: PageQuery) -> Any:
     found, following = newest_first(visible_challenges(request.user), request, paging)
     return {"items": [_brief(request, challenge) for challenge in found], "next": following}
 
 
 @router.get("/challenges/{challenge}", response={200: ChallengeFull, **ERRORS}, summary="A challenge")
-def get_challenge(request: HttpRequest, challenge: Slug):
+def get_challenge(request: HttpRequest, challenge: Slug) -> Any:
     found = challenge_for(request.user, challenge)
     fields = ("description", "rules_version", "needs_approval", "team_size", "item_noun", "unit_noun")
     phases = [_phase_brief(phase) for phase in found.phases.all()]
@@ -151,13 +151,13 @@ def get_challenge(request: HttpRequest, challenge: Slug):
 
 
 @router.get("/challenges/{challenge}/rules", response={200: Rules, **ERRORS}, summary="Its rules")
-def get_rules(request: HttpRequest, challenge: Slug):
+def get_rules(request: HttpRequest, challenge: Slug) -> Any:
     found = challenge_for(request.user, challenge)
     return {"version": found.rules_version, "text": found.rules}
 
 
 @router.get("/challenges/{challenge}/announcements", response={200: Page[News], **ERRORS}, summary="Its news")
-def list_announcements(request: HttpRequest, challenge: Slug, paging: PageQuery):
+def list_announcements(request: HttpRequest, challenge: Slug, paging: PageQuery) -> Any:
     found = challenge_for(request.user, challenge)
     items, following = newest_first(found.announcements.filter(published_at__lte=timezone.now()), request, paging)
     return {"items": items, "next": following}
@@ -167,7 +167,7 @@ def list_announcements(request: HttpRequest, challenge: Slug, paging: PageQuery)
 
 
 @router.get("/challenges/{challenge}/phases/{phase}", response={200: PhaseFull, **ERRORS}, summary="A phase, and what you may still upload")
-def get_phase(request: HttpRequest, challenge: Slug, phase: Slug):
+def get_phase(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     found = phase_for(request.user, challenge, phase)
     team = Team.of(found.challenge, request.user)
     fields = ("description", "limit_per_day", "limit_total", "limit_at_once", "board", "board_at", "entries", "ranking", "missing", "unit")
@@ -185,7 +185,7 @@ def get_phase(request: HttpRequest, challenge: Slug, phase: Slug):
     summary="What an upload must hold",
     description="Item ids, formats, limits and metrics. The client's `check` reads this file.",
 )
-def get_manifest(request: HttpRequest, challenge: Slug, phase: Slug):
+def get_manifest(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     return phase_with_manifest(request.user, challenge, phase).manifest_data
 
 
@@ -193,7 +193,7 @@ def get_manifest(request: HttpRequest, challenge: Slug, phase: Slug):
 
 
 @router.get("/challenges/{challenge}/files", response={200: Page[FileOut], **ERRORS}, summary="Files you may download")
-def list_files(request: HttpRequest, challenge: Slug, paging: PageQuery):
+def list_files(request: HttpRequest, challenge: Slug, paging: PageQuery) -> Any:
     place = challenge_place(request.user, challenge)
     found = place.challenge
     open_ids = [file.pk for file in found.files.select_related("phase__challenge") if place.viewer.may("file.see", file)]
@@ -238,7 +238,7 @@ def _participation(request: HttpRequest, challenge: Challenge) -> dict[str, Any]
 @router.get(
     "/challenges/{challenge}/participation", auth=SIGNED_IN, response={200: ParticipationOut, **ERRORS}, summary="How you take part"
 )
-def get_participation(request: HttpRequest, challenge: Slug):
+def get_participation(request: HttpRequest, challenge: Slug) -> Any:
     return _participation(request, challenge_for(request.user, challenge))
 
 
@@ -249,7 +249,7 @@ def get_participation(request: HttpRequest, challenge: Slug):
     summary="Accept the rules and take part",
     description="Who is in no team yet gets a team of one; make another, or join one, any time before the first upload.",
 )
-def join(request: HttpRequest, challenge: Slug, data: JoinIn):
+def join(request: HttpRequest, challenge: Slug, data: JoinIn) -> Any:
     if data.access_key and opens(private := private_challenge(challenge), data.access_key):
         Participation.enter(private, request.user, data.access_key)
     found = challenge_for(request.user, challenge)

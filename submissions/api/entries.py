@@ -190,7 +190,7 @@ def _answer(request: HttpRequest, submission: Submission) -> dict[str, Any]:
     summary="Reserve an upload",
     description="Checks the phase's limits and says how to send the bytes. Nothing is used up by an upload that is not finished.",
 )
-def create_submission(request: HttpRequest, data: SubmissionIn):
+def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     phase = phase_for(request.user, data.challenge, data.phase)
     throttling.limit_uploads(request)
     texts = {name: getattr(data, name) for name in TEXTS}
@@ -204,7 +204,7 @@ def create_submission(request: HttpRequest, data: SubmissionIn):
     summary="Send one part",
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BINARY}}}},
 )
-def put_part(request: HttpRequest, submission: Id, number: PartNumber):
+def put_part(request: HttpRequest, submission: Id, number: PartNumber) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     no_body_beyond(request, found.phase.max_bytes())
     return {"parts_done": uploads.save_part(found, number, request)}
@@ -215,7 +215,7 @@ def put_part(request: HttpRequest, submission: Id, number: PartNumber):
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="All parts are sent: check and queue the entry",
 )
-def complete(request: HttpRequest, submission: Id):
+def complete(request: HttpRequest, submission: Id) -> Any:
     return _answer(request, uploads.finish(submission_for(request.user, submission, "submission.manage")))
 
 
@@ -225,7 +225,7 @@ def complete(request: HttpRequest, submission: Id):
     summary="Go on with an upload",
     description="An upload that stopped counts again against the phase's limits, which are checked as for a new one.",
 )
-def resume(request: HttpRequest, submission: Id):
+def resume(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     uploads.resume(found)
     return _answer(request, found)
@@ -237,7 +237,7 @@ def resume(request: HttpRequest, submission: Id):
     summary="Stop an upload for now",
     description="It counts against no limit until it goes on; what was sent stays until it runs out.",
 )
-def pause(request: HttpRequest, submission: Id):
+def pause(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     uploads.pause(found)
     return _answer(request, found)
@@ -247,14 +247,14 @@ def pause(request: HttpRequest, submission: Id):
 
 
 @router.patch("/submissions/{submission}", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Change what you say about an entry")
-def edit(request: HttpRequest, submission: Id, data: SubmissionEdit):
+def edit(request: HttpRequest, submission: Id, data: SubmissionEdit) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     found.edit(**{name: value for name, value in data.dict().items() if value is not None})
     return _answer(request, found)
 
 
 @router.post("/submissions/{submission}/cancel", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Stop an entry that is not done")
-def cancel(request: HttpRequest, submission: Id):
+def cancel(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     uploads.cancel(found)
     return _answer(request, found)
@@ -263,7 +263,7 @@ def cancel(request: HttpRequest, submission: Id):
 @router.post(
     "/submissions/{submission}/withdraw", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Take an entry off the boards, for good"
 )
-def withdraw(request: HttpRequest, submission: Id):
+def withdraw(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     found.withdraw()
     return _answer(request, found)
@@ -272,14 +272,14 @@ def withdraw(request: HttpRequest, submission: Id):
 @router.post(
     "/submissions/{submission}/choose", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Make it your team's entry on the board"
 )
-def choose(request: HttpRequest, submission: Id):
+def choose(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     found.choose()
     return _answer(request, found)
 
 
 @router.post("/submissions/{submission}/retry", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Try a failed entry again")
-def retry(request: HttpRequest, submission: Id):
+def retry(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.retry")
     throttling.limit_uploads(request)
     found.retry(request.user)

@@ -76,26 +76,26 @@ def _team(team: Team) -> dict[str, Any]:
 
 
 @router.get("/challenges/{challenge}/team", response={200: TeamOut, **ERRORS}, summary="Your team")
-def get_team(request: HttpRequest, challenge: Slug):
+def get_team(request: HttpRequest, challenge: Slug) -> Any:
     return _team(own_team(request.user, challenge_for(request.user, challenge)))
 
 
 @router.post("/challenges/{challenge}/team", response={201: TeamOut, **ACT_ERRORS}, summary="Make a team")
-def make_team(request: HttpRequest, challenge: Slug, data: NewTeam):
+def make_team(request: HttpRequest, challenge: Slug, data: NewTeam) -> Any:
     found = challenge_for(request.user, challenge)
     require(request.user, "challenge.join", found)
     return 201, _team(Team.found(found, request.user, data.name))
 
 
 @router.patch("/challenges/{challenge}/team", response={200: TeamOut, **ACT_ERRORS}, summary="Rename your team")
-def rename_team(request: HttpRequest, challenge: Slug, data: TeamName):
+def rename_team(request: HttpRequest, challenge: Slug, data: TeamName) -> Any:
     team = _led(request, challenge)
     team.rename(data.name)
     return _team(team)
 
 
 @router.post("/challenges/{challenge}/team/invites", response={204: None, **ACT_ERRORS}, summary="Invite somebody by e-mail")
-def invite(request: HttpRequest, challenge: Slug, data: InviteIn):
+def invite(request: HttpRequest, challenge: Slug, data: InviteIn) -> Any:
     team = _led(request, challenge)
     throttling.limit_invites(request)
     team.invite(data.email, request.user)
@@ -103,25 +103,25 @@ def invite(request: HttpRequest, challenge: Slug, data: InviteIn):
 
 
 @router.post("/challenges/{challenge}/team/link", response={201: LinkOut, **ACT_ERRORS}, summary="A link that lets people join")
-def make_link(request: HttpRequest, challenge: Slug):
+def make_link(request: HttpRequest, challenge: Slug) -> Any:
     token = _led(request, challenge).make_link()
     return 201, {"url": request.build_absolute_uri(f"/teams/join/{token}/")}
 
 
 @router.delete("/challenges/{challenge}/team/link", response={204: None, **ACT_ERRORS}, summary="End that link")
-def end_link(request: HttpRequest, challenge: Slug):
+def end_link(request: HttpRequest, challenge: Slug) -> Any:
     _led(request, challenge).end_link()
     return 204, None
 
 
 @router.post("/challenges/{challenge}/team/leave", response={204: None, **ACT_ERRORS}, summary="Leave your team")
-def leave(request: HttpRequest, challenge: Slug):
+def leave(request: HttpRequest, challenge: Slug) -> Any:
     own_team(request.user, challenge_for(request.user, challenge)).leave(request.user)
     return 204, None
 
 
 @router.post("/challenges/{challenge}/team/remove", response={200: TeamOut, **ACT_ERRORS}, summary="Take a member out")
-def remove(request: HttpRequest, challenge: Slug, data: MemberName):
+def remove(request: HttpRequest, challenge: Slug, data: MemberName) -> Any:
     team = _led(request, challenge)
     member = team.memberships.select_related("user").filter(user__username=data.username).first()
     if member is None:
@@ -131,7 +131,7 @@ def remove(request: HttpRequest, challenge: Slug, data: MemberName):
 
 
 @router.post("/teams/join", response={200: TeamOut, **ACT_ERRORS}, summary="Join the team that invited you")
-def join_team(request: HttpRequest, data: TokenIn):
+def join_team(request: HttpRequest, data: TokenIn) -> Any:
     invitation = Invitation.find(data.token)
     if invitation is None:
         raise Http404
@@ -165,7 +165,7 @@ class ApiTokenOut(Schema):
 
 
 @account.get("/me", response={200: Me, **ERRORS}, summary="Who you are")
-def me(request: HttpRequest):
+def me(request: HttpRequest) -> Any:
     teams = dict(request.user.memberships.values_list("challenge__slug", "team__name"))
     return {"username": request.user.get_username(), "email": request.user.email, "teams": teams}
 
@@ -176,13 +176,13 @@ def me(request: HttpRequest):
     summary="Your API tokens",
     description="Tokens are made on the account page only, so that a leaked one cannot make others.",
 )
-def list_tokens(request: HttpRequest, paging: PageQuery):
+def list_tokens(request: HttpRequest, paging: PageQuery) -> Any:
     items, following = newest_first(request.user.api_tokens.all(), request, paging)
     return {"items": items, "next": following}
 
 
 @account.delete("/tokens/{token}", response={204: None, **ACT_ERRORS}, summary="Revoke a token")
-def revoke_token(request: HttpRequest, token: Id):
+def revoke_token(request: HttpRequest, token: Id) -> Any:
     found = request.user.api_tokens.filter(pk=token).first()
     if found is None:
         raise Http404

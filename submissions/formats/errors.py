@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 MAX_FINDINGS_PER_FILE = 20
 MOST_PROBLEMS = 100  # of one table
@@ -39,7 +40,7 @@ class TableError(ValueError):
         super().__init__("\n".join(self.problems))
 
 
-def more_cells(row: dict) -> str:
+def more_cells(row: dict[Any, Any]) -> str:
     """Return what is wrong with a row of `csv.DictReader` that has more cells than the head has names, which it takes out; empty
     where nothing is, or the cells too many are empty."""
     surplus = [cell for cell in row.pop(None, ()) if cell.strip()]

@@ -4,6 +4,7 @@ import codecs
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,7 @@ def whole_numbers(text: bytes) -> NDArray[np.int64] | None:
     return None if text.translate(None, _IN_WHOLE) or _LONE_SIGN.search(text) else _parsed(text, np.dtype(np.int64))
 
 
-def _parsed(text: bytes, kind: np.dtype) -> NDArray | None:
+def _parsed(text: bytes, kind: np.dtype) -> NDArray[Any] | None:
     # Two numbers that touch ("1-2", "1.5.2") are read as two, so callers compare the count with the words'.
     try:
         return np.fromstring(text, dtype=kind, sep=" ") if text else np.zeros(0, kind)

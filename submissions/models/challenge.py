@@ -12,6 +12,7 @@ from django.utils import timezone
 from submissions.choices import TextChoices
 from submissions.kinds import FAMILIES, Family
 from submissions.models.audit import AuditEntry
+from submissions.models.user import User
 
 SLUG = RegexValidator(r"\A[a-z0-9][a-z0-9-]{0,62}\Z", "Use lower-case letters, digits and hyphens, at most 63.")
 
@@ -59,7 +60,7 @@ class Challenge(models.Model):
     def new_access_key() -> str:
         return secrets.token_urlsafe(24)
 
-    def rotate_link(self, actor) -> None:
+    def rotate_link(self, actor: User | None) -> None:
         """A new access link; the one before opens nothing from now on. Whom it let in stays."""
         with transaction.atomic():
             self.access_key = self.new_access_key()

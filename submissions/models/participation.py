@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
@@ -12,6 +13,7 @@ from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import Challenge
+from submissions.models.user import User
 
 
 class Admission(TextChoices):
@@ -41,7 +43,7 @@ class Participation(models.Model):
         return f"{self.user} in {self.challenge}"
 
     @classmethod
-    def of(cls, challenge: Challenge, user) -> Participation | None:
+    def of(cls, challenge: Challenge, user: Any) -> Participation | None:
         return cls.objects.filter(challenge=challenge, user=user).first() if user.is_authenticated else None
 
     @property
@@ -62,14 +64,14 @@ class Participation(models.Model):
         return self.admission != Admission.DECLINED and (not self.has_accepted or pending)
 
     @classmethod
-    def enter(cls, challenge: Challenge, user, key: str) -> Participation:
+    def enter(cls, challenge: Challenge, user: Any, key: str) -> Participation:
         """Let `user` see a private challenge by its link. `Refused` with any other key."""
         if not opens(challenge, key):
             raise Refused("This link opens nothing; ask the organizers for the one in force.", "wrong_key")
         return cls.objects.get_or_create(challenge=challenge, user=user)[0]
 
     @classmethod
-    def accept_rules(cls, challenge: Challenge, user, version: str) -> Participation:
+    def accept_rules(cls, challenge: Challenge, user: Any, version: str) -> Participation:
         """Accept `version` of the rules, which must be the one in force: nobody accepts a text they
         have not seen. Where no approval is asked for this also lets them in."""
         if version != challenge.rules_version:
@@ -92,7 +94,7 @@ class Participation(models.Model):
             it.save(update_fields=["rules_version", "rules_accepted_at", "admission"])
         return it
 
-    def decide(self, actor, admission: Admission) -> None:
+    def decide(self, actor: User | None, admission: Admission) -> None:
         """An organizer admits or declines this person."""
         with transaction.atomic():
             before = {"admission": self.admission}

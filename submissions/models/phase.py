@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import zoneinfo
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -20,6 +22,7 @@ from submissions.manifest import COLOUR, Manifest
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import SLUG, Challenge
 from submissions.models.status import Status
+from submissions.models.user import User
 
 # A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
 RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news"})
@@ -197,7 +200,7 @@ class Phase(models.Model):
         end = datetime.combine(start.date() + timedelta(days=1), datetime.min.time(), tzinfo=self.zone)
         return start, end
 
-    def quota(self, team, now: datetime | None = None) -> Quota:
+    def quota(self, team: Any, now: datetime | None = None) -> Quota:
         """Return what `team` may still upload at `now`. Rejected, failed and cancelled entries and
         reservations that ran out do not count."""
         now = now or timezone.now()
@@ -233,7 +236,7 @@ class Phase(models.Model):
             return f"{used}, and the phase closes before the next day begins; ask the organizers for an extra try."
         return f"{used}; the next is possible at {next_at:%H:%M} {self.time_zone} on {next_at.day} {next_at:%B %Y}."
 
-    def _left_today(self, moments, extra: int, now: datetime) -> int:
+    def _left_today(self, moments: Sequence[datetime], extra: int, now: datetime) -> int:
         """Uploads left on the day of `now`. What earlier days took beyond the daily limit came out
         of the extra tries, so an extra try is used once, on whichever day."""
         used = Counter(moment.astimezone(self.zone).date() for moment in moments)
@@ -279,7 +282,7 @@ class ExtraTries(models.Model):
         return f"{self.amount} more for {self.team}"
 
     @classmethod
-    def grant(cls, phase: Phase, team, amount: int, reason: str, actor) -> ExtraTries:
+    def grant(cls, phase: Phase, team: Any, amount: int, reason: str, actor: User | None) -> ExtraTries:
         """Give `team` that many uploads more; the reason is kept for other organizers."""
         if not reason.strip():
             raise Refused("Say why the team gets more uploads; other organizers read it in the audit log.", "no_reason")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
-from typing import Self
+from datetime import datetime, timedelta
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models, transaction
@@ -20,19 +20,20 @@ from submissions.models.phase import Phase
 from submissions.models.rendered_text import RenderedText
 from submissions.models.status import ELIGIBLE, RANKED, SENT, Status
 from submissions.models.team import Team
+from submissions.models.user import User
 
 CHECK_SECONDS = 0.5  # of any upload, and beside that one for so many
 CHECKED_BYTES = 10_000_000
 
 
 class SubmissionQuerySet(LeasedQuerySet):
-    def counted(self, now=None) -> Self:
+    def counted(self, now: datetime | None = None) -> Self:
         """Entries that use up quota: in progress or scored, uploads that hold a place included."""
         now = now or timezone.now()
         received = self.filter(status__in=[s for s in (*Status.in_progress(), Status.SCORED) if s != Status.UPLOADING])
         return (received | self.holding_place(now)).sent()
 
-    def holding_place(self, now) -> Self:
+    def holding_place(self, now: datetime) -> Self:
         """Open uploads that were heard of lately; others hold no place until they go on."""
         since = now - timedelta(minutes=settings.UPLOAD_IDLE_MINUTES)
         return self.filter(status=Status.UPLOADING, upload_expires_at__gt=now, upload_active_at__gt=since)
@@ -131,7 +132,7 @@ class Submission(Leased):
         cls,
         phase: Phase,
         team: Team,
-        user,
+        user: Any,
         *,
         method_name: str,
         file_name: str,
@@ -140,7 +141,7 @@ class Submission(Leased):
         description: str = "",
         paper_url: str = "",
         code_url: str = "",
-        now=None,
+        now: datetime | None = None,
     ) -> Submission:
         """Reserve one upload, or raise `Refused` with the sentence that says why not.
 
@@ -189,7 +190,7 @@ class Submission(Leased):
                 "parent_phase",
             )
 
-    def hold_place(self, now=None) -> None:
+    def hold_place(self, now: datetime | None = None) -> None:
         """The upload goes on, and counts against the limits again where it had stopped. Raises `Refused` where its place
         is taken meanwhile."""
         now = now or timezone.now()
@@ -210,7 +211,7 @@ class Submission(Leased):
         """The upload stops for now: it can go on, and counts against no limit until then."""
         type(self).objects.filter(pk=self.pk, status=Status.UPLOADING).update(upload_active_at=None)
 
-    def receive(self, key: str, size: int, sha256: str, now=None) -> None:
+    def receive(self, key: str, size: int, sha256: str, now: datetime | None = None) -> None:
         """The bytes are in storage under `key`: check them against the reservation and queue the
         entry. Raises `Refused` when they differ or the reservation has run out."""
         now = now or timezone.now()
@@ -242,7 +243,7 @@ class Submission(Leased):
         (self.turn,) = turns.turns(turns.clock(others, type(self).objects.validated()), *own, [self.cost])
         self.save(update_fields=["turn", "cost"])
 
-    def cancel(self, actor=None, now=None) -> None:
+    def cancel(self, actor: User | None = None, now: datetime | None = None) -> None:
         """Stop an entry that is not done yet."""
         with transaction.atomic():
             moved = (
@@ -256,7 +257,7 @@ class Submission(Leased):
         self.refresh_from_db()
 
     @classmethod
-    def expire_uploads(cls, now=None) -> int:
+    def expire_uploads(cls, now: datetime | None = None) -> int:
         """Cancel the reservations that ran out; returns how many."""
         now = now or timezone.now()
         return cls.objects.filter(status=Status.UPLOADING, upload_expires_at__lte=now).update(
@@ -336,7 +337,7 @@ class Submission(Leased):
             wake.after_commit("mail", "boards")
         return bool(moved)
 
-    def retry(self, actor=None) -> None:
+    def retry(self, actor: User | None = None) -> None:
         """Queue a failed entry again, from validation on; it keeps its number and time."""
         with transaction.atomic():
             moved = (
@@ -352,7 +353,7 @@ class Submission(Leased):
             wake.after_commit()
         self.refresh_from_db()
 
-    def _record_foreign(self, actor, action: str, before: dict, after: dict) -> None:
+    def _record_foreign(self, actor: User | None, action: str, before: dict, after: dict) -> None:
         """An act that a team may do itself is an organizer's where `actor` is not in the team, and is kept then."""
         if actor is not None and not self.team.memberships.filter(user=actor).exists():
             AuditEntry.record(self.phase.challenge, actor, action, self, submission=self.pk, before=before, after=after)
@@ -362,33 +363,33 @@ class Submission(Leased):
     def edit(self, **texts: str) -> None:
         """Change what the team says about its entry; `texts` as in `models.entered.TEXTS`."""
         texts = checked_texts(**texts)
-        self._flag(**texts)
+        self._flag(None, "", "", **texts)
         RenderedText.after_commit(texts.get("description", ""))
 
-    def withdraw(self, now=None) -> None:
+    def withdraw(self, now: datetime | None = None) -> None:
         """Take the entry off the boards, for good. Its quota stays used."""
         if self.status in Status.in_progress():
             raise Refused("This entry is still in progress; cancel it instead.", "in_progress")
         self._flag(withdrawn_at=self.withdrawn_at or now or timezone.now())
 
-    def hide(self, actor, reason: str) -> None:
+    def hide(self, actor: User | None, reason: str) -> None:
         self._flag(actor, "submission.hide", reason, hidden_at=timezone.now(), hidden_reason=reason[:240])
 
-    def unhide(self, actor) -> None:
+    def unhide(self, actor: User | None) -> None:
         self._flag(actor, "submission.unhide", "", hidden_at=None, hidden_reason="")
 
-    def disqualify(self, actor, reason: str) -> None:
+    def disqualify(self, actor: User | None, reason: str) -> None:
         self._flag(actor, "submission.disqualify", reason, disqualified_at=timezone.now(), disqualified_reason=reason[:240])
 
-    def requalify(self, actor) -> None:
+    def requalify(self, actor: User | None) -> None:
         self._flag(actor, "submission.requalify", "", disqualified_at=None, disqualified_reason="")
 
-    def mark(self, actor, *, is_baseline: bool | None = None, is_verified: bool | None = None) -> None:
+    def mark(self, actor: User | None, *, is_baseline: bool | None = None, is_verified: bool | None = None) -> None:
         """Set the badges an organizer gives."""
         values = {k: v for k, v in {"is_baseline": is_baseline, "is_verified": is_verified}.items() if v is not None}
         self._flag(actor, "submission.mark", "", **values)
 
-    def choose(self, now=None) -> None:
+    def choose(self, now: datetime | None = None) -> None:
         """Make this the team's entry on a board that ranks chosen entries. The choice stands once the
         phase has closed, its board is frozen, or a hidden board has been revealed: nobody chooses
         by what they read there."""
@@ -405,7 +406,7 @@ class Submission(Leased):
             Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
             self._flag(is_chosen=True)
 
-    def _flag(self, actor=None, action: str = "", reason: str = "", **values) -> None:
+    def _flag(self, actor: User | None = None, action: str = "", reason: str = "", **values) -> None:
         with transaction.atomic():
             self.phase.lock()
             before = type(self).objects.values(*values).get(pk=self.pk)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import secrets
 import unicodedata
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -49,7 +50,7 @@ class Team(models.Model):
     # --- found and named -------------------------------------------------------------------
 
     @classmethod
-    def of(cls, challenge: Challenge, user) -> Team | None:
+    def of(cls, challenge: Challenge, user: Any) -> Team | None:
         if not user.is_authenticated:
             return None
         membership = Membership.objects.filter(challenge=challenge, user=user).select_related("team").first()
@@ -120,7 +121,7 @@ class Team(models.Model):
 
     # --- who is in it ----------------------------------------------------------------------
 
-    def is_leader(self, user) -> bool:
+    def is_leader(self, user: Any) -> bool:
         return user.is_authenticated and self.memberships.filter(user=user, is_leader=True).exists()
 
     @property
@@ -215,7 +216,7 @@ class Team(models.Model):
         self.invite_hash = ""
         self.save(update_fields=["invite_hash"])
 
-    def invite(self, email: str, invited_by: User, now=None) -> TeamInvite:
+    def invite(self, email: str, invited_by: User, now: datetime | None = None) -> TeamInvite:
         """Invite one address. The e-mail follows from the row; an earlier open invitation to the
         same address ends."""
         now, email = now or timezone.now(), email.strip().lower()
@@ -255,7 +256,7 @@ class Membership(models.Model):
 
 
 class TeamInviteQuerySet(models.QuerySet):
-    def open(self, now=None) -> models.QuerySet:
+    def open(self, now: datetime | None = None) -> models.QuerySet:
         """Neither used nor withdrawn nor run out."""
         return self.filter(accepted_at__isnull=True, withdrawn_at__isnull=True, expires_at__gt=now or timezone.now())
 
@@ -303,7 +304,7 @@ class Invitation:
         self.team, self.row = team, row
 
     @classmethod
-    def find(cls, token: str, now=None) -> Invitation | None:
+    def find(cls, token: str, now: datetime | None = None) -> Invitation | None:
         """The invitation behind a link; None for one that never was or is over."""
         if ":" in token:
             try:

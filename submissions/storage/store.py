@@ -105,7 +105,7 @@ def disk_errors() -> Iterator[None]:
         raise StorageError(f"The server cannot use its disk ({error.strerror}); try again later.") from error
 
 
-def copy_blocks(source: BinaryIO, target: BinaryIO, most: int, digest=None) -> int:
+def copy_blocks(source: BinaryIO, target: BinaryIO, most: int, digest: Any = None) -> int:
     """Copy up to `most` bytes and one more, feeding `digest`; returns how many came, so that more
     than `most` shows."""
     copied = 0

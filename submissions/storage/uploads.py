@@ -37,13 +37,13 @@ class Offer:
     expires_at: datetime
 
 
-def team_of(user, phase: Phase) -> Team:
+def team_of(user: Any, phase: Phase) -> Team:
     """The team `user` uploads for. Raises what `require` raises where they may not upload."""
     require(user, "phase.upload", phase)
     return Membership.objects.select_related("team").get(challenge=phase.challenge, user=user).team
 
 
-def start(user, phase: Phase, *, file_name: str, size: int, sha256: str = "", now=None, **texts: str) -> Submission:
+def start(user: Any, phase: Phase, *, file_name: str, size: int, sha256: str = "", now: datetime | None = None, **texts: str) -> Submission:
     """Reserve an upload and make room for its bytes. `texts` are the entry's own, see
     `models.entered`. Raises `Refused`, StorageError and what `require` raises."""
     submission = Submission.reserve(phase, team_of(user, phase), user, file_name=file_name, size=size, sha256=sha256, now=now, **texts)
@@ -139,7 +139,7 @@ def finish(submission: Submission, now: datetime | None = None) -> Submission:
 
 
 def send_whole(
-    user, phase: Phase, path: Path, *, file_name: str, sha256: str = "", now: datetime | None = None, **texts: str
+    user: Any, phase: Phase, path: Path, *, file_name: str, sha256: str = "", now: datetime | None = None, **texts: str
 ) -> Submission:
     """An upload that came in one request and lies at `path`."""
     team = team_of(user, phase)

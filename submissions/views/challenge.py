@@ -11,8 +11,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from submissions.checklist import steps
-from submissions.lookup import challenge_place, private_challenge
-from submissions.models import Participation, Team
+from submissions.lookup import ChallengePlace, challenge_place, private_challenge
+from submissions.models import Participation, Phase, Team
 from submissions.models.participation import opens
 from submissions.permissions import allowed, require
 
@@ -31,7 +31,7 @@ def overview(request: HttpRequest, challenge: str) -> HttpResponse:
     return render(request, "submissions/challenge.html", context)
 
 
-def _phase_row(place, phase) -> dict:
+def _phase_row(place: ChallengePlace, phase: Phase) -> dict:
     """A phase's line in the table: its state in a word, and where this viewer can go from it."""
     now = place.now
     state = "imported" if phase.is_imported else "open" if phase.is_open(now) else "upcoming" if not phase.has_opened(now) else "over"

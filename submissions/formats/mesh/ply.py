@@ -3,6 +3,7 @@
 import re
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +62,8 @@ class Element:
 class _Table:
     """The rows of an element that are kept: plain columns, and one list as its values in a row and its lengths."""
 
-    columns: dict[str, NDArray]
-    values: NDArray
+    columns: dict[str, NDArray[Any]]
+    values: NDArray[Any]
     sizes: NDArray[np.int64]
     places: NDArray[np.int64]  # the lines of a text file; of none in a binary one
 
@@ -211,7 +212,7 @@ def _read_text(rows: Rows, elements: list[Element], findings: Findings) -> dict[
 
 
 def _text_piece(element: Element, kept: Property | None, piece: Piece, findings: Findings) -> _Table:
-    columns: dict[str, NDArray] = {}
+    columns: dict[str, NDArray[Any]] = {}
     values, sizes = np.zeros(0), np.zeros(0, np.int64)
     if not any(column.length for column in element.properties):
         table = piece.table(len(element.properties), findings)
@@ -230,7 +231,7 @@ def _text_piece(element: Element, kept: Property | None, piece: Piece, findings:
 def _joined(element: Element, pieces: list[_Table]) -> _Table:
     """The pieces of a text element as one, each column in the type that the header gives it."""
     plain = [column for column in element.properties if not column.length]
-    columns: dict[str, NDArray] = {}
+    columns: dict[str, NDArray[Any]] = {}
     for column in plain:
         whole = np.concatenate([np.zeros(0), *(piece.columns[column.name] for piece in pieces)])
         # Colours alone depend on the type; coordinates are kept as exactly as they are written.
@@ -278,7 +279,7 @@ def _binary_lists(data: bytes, at: int, order: str, element: Element, findings: 
     return _row_by_row(data, at, order, element, kept, findings)
 
 
-def _fields(column: Property, order: str, length: int | None) -> list[tuple]:
+def _fields(column: Property, order: str, length: int | None) -> list[tuple[Any, ...]]:
     if length is None:
         return [(column.name, order + column.kind)]
     # No name in a header ends with a space, so this one is free.
@@ -349,7 +350,7 @@ def _refuse_short(sizes: NDArray[np.int64], findings: Findings) -> None:
     findings.raise_if_any()
 
 
-def _gathered(data: bytes, starts: NDArray[np.int64], counts: NDArray[np.int64], kind: np.dtype) -> NDArray:
+def _gathered(data: bytes, starts: NDArray[np.int64], counts: NDArray[np.int64], kind: np.dtype) -> NDArray[Any]:
     """Runs of values of one type that begin at the given bytes, one run after the other."""
     places = spread(starts, counts * kind.itemsize)
     return np.frombuffer(np.frombuffer(data, np.uint8)[places].tobytes(), kind)
@@ -357,11 +358,11 @@ def _gathered(data: bytes, starts: NDArray[np.int64], counts: NDArray[np.int64],
 
 def _plain_columns(
     data: bytes, starts: list[int], lists: list[int], sizes: NDArray[np.int64], order: str, element: Element, kept: Property | None
-) -> dict[str, NDArray]:
+) -> dict[str, NDArray[Any]]:
     """The colours of rows of different lengths, where they stand before any list or right behind the only one."""
     n_lists = sum(bool(column.length) for column in element.properties)
     at = np.array(starts, np.int64)
-    columns: dict[str, NDArray] = {}
+    columns: dict[str, NDArray[Any]] = {}
     for column in element.properties:
         size = np.dtype(column.kind).itemsize
         if column.length:
