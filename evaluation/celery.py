@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from typing import Any
 
 from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_ready, worker_shutdown
@@ -83,7 +84,7 @@ def _require_migrated(**_: object) -> None:
 
 
 @worker_ready.connect
-def _start_heartbeat(sender, **_: object) -> None:
+def _start_heartbeat(sender: Any, **_: object) -> None:
     """The worker has reached the broker and listens: its row says so from now on."""
     from evaluation.work.heartbeat import Heartbeat, Process  # models, which are there once Django is set up
 

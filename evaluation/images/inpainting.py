@@ -315,6 +315,7 @@ def inpaint(
         low, high = best.threshold - reach, best.threshold + reach
         if high - low < NARROW:
             break
+    assert best is not None  # a round without one has returned
     return Outcome(best.image, best.mask, True, best.threshold, best.gain, before, best.map, tuple(chain))
 
 

@@ -26,7 +26,8 @@ def pictures(
     and the view's objects of the columns of objectness by slug. What the view has not (a render, a reference image, clean views, a
     mask) makes no picture.
     """
-    render, reference = pair.pred, pair.ref
+    render = None if pair.prediction is None else pair.pred
+    reference = None if pair.reference.image is None else pair.ref
     if render is not None:
         yield RENDER, render
     if reference is not None:
@@ -36,7 +37,7 @@ def pictures(
         yield MASK, paint.within(under, mask)
     if render is None:
         return
-    if pair.not_alike is None:
+    if reference is not None and pair.not_alike is None:
         yield ERROR, paint.difference(render, reference)
     for slug, column in maps.items():
         if column["key"].startswith(pieces.KEY):
@@ -78,7 +79,8 @@ def make(
     The files lie in `folder` as `file_name` says. `columns` are {"maps": {slug: {"key", "params"}}, "objects": {slug: {"value",
     "views": {item id: rows of SeenObject}}}} as plain JSON. `prepared` is what is known of the references.
     """
-    until, made = clock() + seconds, {}
+    until = clock() + seconds
+    made: dict[str, Made] = {}
     for number, item_id in enumerate(item_ids):
         if made and clock() > until:
             break

@@ -18,7 +18,7 @@ from evaluation.networks import weights
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
-from submissions.models import AuditEntry, Phase, Status, Submission
+from submissions.models import AuditEntry, Phase, Status, Submission, User
 from submissions.storage import stored_files
 
 
@@ -148,7 +148,7 @@ class EvaluationBatch(models.Model):
             Phase.objects.filter(pk=phase.pk).update(manifest_data=manifest)
 
     @classmethod
-    def start(cls, phase: Phase, *, reference: Reference | None = None, reason: str = "", actor=None) -> EvaluationBatch:
+    def start(cls, phase: Phase, *, reference: Reference | None = None, reason: str = "", actor: User | None = None) -> EvaluationBatch:
         """Plan the scoring of all entries under `reference` (the current one by default) and the
         phase's metrics as they stand. Quota, times and the number of entries do not change.
 

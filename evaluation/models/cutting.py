@@ -44,7 +44,7 @@ def by_device(metrics: list[dict]) -> dict[str, list[str]]:
 def efforts(metrics: list[dict], slugs: Sequence[str], sizes: Sequence[tuple[int, int]]) -> list[float]:
     """Seconds that models of each of the `sizes` take the metrics that declare their effort; the others count nothing."""
     slow = [(effort, metric["params"]) for metric in metrics if metric["slug"] in slugs and (effort := registry.get(metric["key"]).effort)]
-    return [sum(effort.of(tuple(size), params) for effort, params in slow) for size in sizes]
+    return [sum(effort.of((first, second), params) for effort, params in slow) for first, second in sizes]
 
 
 def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), most_effort: float = math.inf) -> list[tuple[int, int]]:

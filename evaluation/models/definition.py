@@ -17,7 +17,7 @@ from evaluation.networks import weights
 from submissions.errors import Refused
 from submissions.kinds import Family
 from submissions.manifest import Bounds, Item, Manifest, MetricEntry
-from submissions.models import Phase
+from submissions.models import Phase, User
 from submissions.storage import stored_files
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Reference(models.Model):
         items: Mapping[str, Any],
         *,
         groups: Mapping[str, str] | None = None,
-        actor=None,
+        actor: User | None = None,
         note: str = "",
         after: int | None = None,
     ) -> Reference:
@@ -181,7 +181,7 @@ class Reference(models.Model):
         marked = {self.family.group_of(name) for name, regions in self.regions().items() if regions}
         return [scene for scene in dict.fromkeys(map(self.family.group_of, self.item_ids)) if scene not in marked]
 
-    def with_regions(self, regions: Mapping[str, tuple[Roi, ...]], *, actor=None, note: str = "") -> Reference:
+    def with_regions(self, regions: Mapping[str, tuple[Roi, ...]], *, actor: User | None = None, note: str = "") -> Reference:
         """Store the next version: the same items, with other regions in the views that `regions` names. Raises `Refused` where this
         version is not the newest any more."""
         items = self.items()
@@ -205,8 +205,8 @@ class Reference(models.Model):
         # One bound for all items, and a round one: everybody reads the manifest, and ten times an
         # item's own numbers would tell how large each hidden item is.
         # The size of an image must be told, because that is what is to be rendered.
-        largest = tuple(_rounded_up(max(column)) if all(column) else 0 for column in zip(*self.bounds, strict=True))
-        limits = family.bounds(largest, phase.size_factor)
+        first, second = (_rounded_up(max(column)) if all(column) else 0 for column in zip(*self.bounds, strict=True))
+        limits = family.bounds((first, second), phase.size_factor)
         items = [Item(name, group, limits, tuple(size)) for name, group, size in zip(self.item_ids, self.groups, wanted, strict=True)]
         return Manifest(
             challenge=phase.challenge.slug,

@@ -269,7 +269,7 @@ class Part(Deferrable):
         return f"part {self.start}:{self.stop} of {self.evaluation_id}"
 
     @property
-    def doing(self) -> str:
+    def doing(self) -> str:  # type: ignore[override]  # of this row, where other kinds of rows have one word for all
         return f"scoring items {self.start + 1} to {self.stop}"
 
     def finish(self, result: dict, seconds: dict[str, float] | None = None) -> bool:

@@ -14,7 +14,7 @@ from evaluation.models.evaluation import Evaluation
 from evaluation.models.score import Score
 from submissions import wake
 from submissions.errors import Refused
-from submissions.models import AuditEntry, Phase, Status, Submission, Team
+from submissions.models import AuditEntry, Phase, Status, Submission, Team, User
 
 MOST_BYTES = 1_000_000
 
@@ -57,7 +57,7 @@ class ResultTable(models.Model):
 
     @classmethod
     def put(
-        cls, phase: Phase, text: str, layout: result_tables.Layout, file_name: str, opinions: dict | None = None, actor=None
+        cls, phase: Phase, text: str, layout: result_tables.Layout, file_name: str, opinions: dict | None = None, actor: User | None = None
     ) -> ResultTable:
         """Keep the table as the phase's newest version and rank what it holds. Raises `ResultsError` where it cannot be read."""
         table = result_tables.read(text, layout)
@@ -87,7 +87,7 @@ class ResultTable(models.Model):
             wake.after_commit("boards")
         return row
 
-    def _batch(self, table: result_tables.Table, layout: result_tables.Layout, actor) -> EvaluationBatch:
+    def _batch(self, table: result_tables.Table, layout: result_tables.Layout, actor: User | None) -> EvaluationBatch:
         """The batch that takes over from the one before: nothing has to be computed for it."""
         EvaluationBatch.objects.filter(phase=self.phase, state=EvaluationBatch.State.CURRENT).update(state=EvaluationBatch.State.RETIRED)
         columns = [
@@ -104,7 +104,7 @@ class ResultTable(models.Model):
             switched_at=timezone.now(),
         )
 
-    def _entries(self, table: result_tables.Table, actor) -> list[Submission]:
+    def _entries(self, table: result_tables.Table, actor: User | None) -> list[Submission]:
         """An entry for each row, in their order."""
         known = {it.method_name: it for it in Submission.objects.filter(phase=self.phase).sent()}
         team = _team(self.phase) if table.rows else None

@@ -6,7 +6,7 @@ import io
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import models
@@ -165,20 +165,22 @@ class Score(models.Model):
     def clean_bands(self, groups: Sequence[str]) -> dict[str, tuple[float, float, float]]:
         """Mean, least and greatest score of the clean views of each scene, of a metric that judges by these; `groups` has one scene
         per item. A scene none of whose items was scored has none."""
-        parts, found = self.parts, {}
+        parts = self.parts
+        found: dict[str, tuple[float, float, float]] = {}
         if parts.keys() >= set(CLEAN_BAND):
-            for scene, *band in zip(groups, *(parts[name].tolist() for name in CLEAN_BAND), strict=True):
-                if not math.isnan(band[0]):
-                    found.setdefault(scene, tuple(band))
+            for scene, mean, least, greatest in zip(groups, *(parts[name].tolist() for name in CLEAN_BAND), strict=True):
+                if not math.isnan(mean):
+                    found.setdefault(scene, (mean, least, greatest))
         return found
 
 
-def _floats(values) -> np.ndarray:
+def _floats(values: Iterable[float | None]) -> np.ndarray:
     return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _pack_parts(parts) -> bytes:
+def _pack_parts(parts: Sequence[Mapping[str, float | None]]) -> bytes:
     names = sorted({name for sample in parts for name in sample})
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **{name: _floats([sample.get(name) for sample in parts]) for name in names})
+    columns: dict[str, Any] = {name: _floats([sample.get(name) for sample in parts]) for name in names}
+    np.savez_compressed(buffer, **columns)
     return buffer.getvalue()

@@ -57,10 +57,10 @@ class Tokenizer:
                 lines = stream.read(MOST_BYTES).decode().split("\n")[1 : MERGES + 1]
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise WeightsError(f"The file {path.name} holds no vocabulary that can be read; take it as it was published.") from error
-        merges = [tuple(line.split()) for line in lines]
-        if len(merges) != MERGES or any(len(pair) != 2 for pair in merges):
+        words = [line.split() for line in lines]
+        if len(words) != MERGES or any(len(pair) != 2 for pair in words):
             raise WeightsError(f"The file {path.name} does not hold the {MERGES:,} merges of CLIP's vocabulary; take the published one.")
-        return cls(merges)
+        return cls([(first, second) for first, second in words])
 
     def pieces(self, text: str) -> list[int]:
         """The numbers of the pieces of a text, without the marks of its start and end."""

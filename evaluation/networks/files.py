@@ -62,7 +62,7 @@ def fill(network: nn.Module, state: Mapping[str, Tensor], what: str, prefix: str
 
 def _unpickled(path: Path) -> Any:
     # Checkpoints of training code keep NumPy numbers beside the tensors; these names make a number and nothing else.
-    numbers = [np.dtype, *{type(np.dtype(kind)) for kind in ("float64", "float32", "int64", "int32")}]
+    numbers: list[type] = [np.dtype, *{type(np.dtype(kind)) for kind in ("float64", "float32", "int64", "int32")}]
     scalars = [(np._core.multiarray.scalar, name) for name in ("numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar")]
     with torch.serialization.safe_globals([*numbers, *scalars]):
         return torch.load(path, map_location="cpu", weights_only=True)

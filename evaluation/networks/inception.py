@@ -7,6 +7,8 @@ file. Only what leads to the 2048 features of the third pooling is here; the fil
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -66,16 +68,16 @@ class C(nn.Module):
 
     def __init__(self, channels: int, inner: int) -> None:
         super().__init__()
-        row, column = {"kernel": (1, 7), "padding": (0, 3)}, {"kernel": (7, 1), "padding": (3, 0)}
+        row, column = partial(Conv, kernel=(1, 7), padding=(0, 3)), partial(Conv, kernel=(7, 1), padding=(3, 0))
         self.branch1x1 = Conv(channels, 192, 1)
         self.branch7x7_1 = Conv(channels, inner, 1)
-        self.branch7x7_2 = Conv(inner, inner, **row)
-        self.branch7x7_3 = Conv(inner, 192, **column)
+        self.branch7x7_2 = row(inner, inner)
+        self.branch7x7_3 = column(inner, 192)
         self.branch7x7dbl_1 = Conv(channels, inner, 1)
-        self.branch7x7dbl_2 = Conv(inner, inner, **column)
-        self.branch7x7dbl_3 = Conv(inner, inner, **row)
-        self.branch7x7dbl_4 = Conv(inner, inner, **column)
-        self.branch7x7dbl_5 = Conv(inner, 192, **row)
+        self.branch7x7dbl_2 = column(inner, inner)
+        self.branch7x7dbl_3 = row(inner, inner)
+        self.branch7x7dbl_4 = column(inner, inner)
+        self.branch7x7dbl_5 = row(inner, 192)
         self.branch_pool = Conv(channels, 192, 1)
 
     def forward(self, x: Tensor) -> Tensor:

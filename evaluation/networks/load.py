@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -90,7 +91,7 @@ def _heads(state: Mapping[str, Tensor], channels: list[int], what: str) -> nn.Pa
     return nn.ParameterList(nn.Parameter(value, requires_grad=False) for value in values)
 
 
-def _channels(network: nn.Module) -> list[int]:
+def _channels(network: Any) -> list[int]:
     with torch.inference_mode():
         return [taken.shape[1] for taken in network.features.walk(torch.zeros(1, 3, 32, 32))]
 
@@ -104,7 +105,7 @@ def _clip(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
 
 
 def _clip_text(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
-    tower = fill(_meta(ClipTextTower), read_state(paths[0]), paths[0].name, ignored=("visual.", "logit_scale"))
+    tower: Any = fill(_meta(ClipTextTower), read_state(paths[0]), paths[0].name, ignored=("visual.", "logit_scale"))
     tower.tokenizer = Tokenizer.read(paths[1])
     return tower
 
@@ -119,7 +120,8 @@ def _yolox(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     else:
         network = _meta(lambda: small_detector.build(len(found.card["classes"])))
     # The CPU takes its small convolutions faster with the channels of a pixel side by side: 1.7 times for the in-house one.
-    return fill(network, read_state(paths[0]), paths[0].name).to(memory_format=torch.channels_last)
+    filled: Any = fill(network, read_state(paths[0]), paths[0].name)  # of the keywords of `to` torch's stubs do not know this one
+    return filled.to(memory_format=torch.channels_last)
 
 
 def _meta(make: Callable[[], nn.Module]) -> nn.Module:

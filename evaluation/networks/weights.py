@@ -441,7 +441,11 @@ def _fits(network: str, card: Mapping[str, Any]) -> bool:
     features, known = card.get("features"), FEATURES.get(network, ())
     if features is None or not known:
         return features is None and not known
-    return isinstance(features, dict) and "sha256" in features and [features.get("network"), features.get("name")] in map(list, known)
+    return (
+        isinstance(features, dict)
+        and "sha256" in features
+        and [features.get("network"), features.get("name")] in [list(one) for one in known]
+    )
 
 
 @lru_cache(maxsize=64)

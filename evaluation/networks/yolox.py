@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -164,7 +165,7 @@ class PAFPN(nn.Module):
     have; the pyramid's own levels p3, p4, p5 have `channels` channels.
     """
 
-    def __init__(self, backbone: nn.Module, channels: Sequence[int], blocks: int, depthwise: bool = False) -> None:
+    def __init__(self, backbone: Any, channels: Sequence[int], blocks: int, depthwise: bool = False) -> None:
         super().__init__()
         conv = Depthwise if depthwise else Conv
         dark3, dark4, dark5 = backbone.channels

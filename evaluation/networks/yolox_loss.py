@@ -123,7 +123,7 @@ def _class_cost(wanted: Tensor, objectness: Tensor, classes: Tensor) -> Tensor:
 
 
 def _cells(outputs: Sequence[Tensor]) -> Cells:
-    places = [grid(*output.shape[-2:], output) for output in outputs]
+    places = [grid(output.shape[-2], output.shape[-1], output) for output in outputs]
     strides = [place.new_full((len(place), 1), stride) for place, stride in zip(places, STRIDES, strict=True)]
     return Cells(torch.cat(places), torch.cat(strides))
 

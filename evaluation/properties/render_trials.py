@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.properties import trials
 from evaluation.properties.trials import Question, Trial
-from evaluation.synthetic import pictures, rooms
+from evaluation.synthetic import objects, pictures, rooms
 from submissions.formats.render.views import CleanViews, Render, Roi, SceneImages, View, encoded, render
 
 WIDTH, HEIGHT = 192, 144  # px
@@ -34,7 +34,7 @@ SHIFT = 0.1  # of D, to the right and down alike
 @dataclass(frozen=True, eq=False)
 class Model:
     """`image` uint8[H, W, 3], `more` clean views uint8[N, H, W, 3] of its scene, `mask` bool[H, W], and `boxes` float64[M, 4] of
-    objects x1, y1, x2, y2 with the numbers of their classes int64[M] among `rooms.KINDS`."""
+    objects x1, y1, x2, y2 with the numbers of their classes int64[M] among `objects.KINDS`."""
 
     image: NDArray[np.uint8]
     more: NDArray[np.uint8]
@@ -50,7 +50,7 @@ class Model:
     def view(self) -> View:
         height, width = self.image.shape[:2]
         boxes = zip(self.boxes.tolist(), self.classes, strict=True)
-        rois = tuple(Roi(x1, y1, x2, y2, rooms.KINDS[number]) for (x1, y1, x2, y2), number in boxes)
+        rois = tuple(Roi(x1, y1, x2, y2, objects.KINDS[number]) for (x1, y1, x2, y2), number in boxes)
         images = [self.render, *map(render, self.more)]
         scene = SceneImages(len(images), images.__getitem__)
         mask = encoded(np.where(self.mask, 255, 0).astype(np.uint8))
@@ -137,5 +137,5 @@ def _model(seed: str) -> Model:
         np.stack([view.image for view in more]),
         mask,
         np.array([[box.x1, box.y1, box.x2, box.y2] for box in first.boxes], dtype=np.float64).reshape(-1, 4),
-        np.array([rooms.KINDS.index(box.kind) for box in first.boxes], dtype=np.int64),
+        np.array([objects.KINDS.index(box.kind) for box in first.boxes], dtype=np.int64),
     )

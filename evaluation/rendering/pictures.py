@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +110,9 @@ class _Shader:
         (du1, dv1), (du2, dv2) = (scene.uv[:, 1] - scene.uv[:, 0]).T, (scene.uv[:, 2] - scene.uv[:, 0]).T
         self._density = np.sqrt(np.abs(du1 * dv2 - du2 * dv1) / np.maximum(area, 1e-12)).astype(np.float32)  # of uv in the world
 
-    def __call__(self, owner: NDArray[np.int64], column: NDArray, row: NDArray) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def __call__(
+        self, owner: NDArray[np.int64], column: NDArray[Any], row: NDArray[Any]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         column, row = column.astype(np.float32), row.astype(np.float32)
         planes = self._planes[owner]
         shares = planes[:, 0] * column[:, None] + planes[:, 1] * row[:, None] + planes[:, 2]

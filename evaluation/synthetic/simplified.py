@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import ConvexHull, QhullError
@@ -86,14 +88,14 @@ def sampled_points(source: Wireframe, n: int, sigma: float, seed: int) -> np.nda
     return ends[chosen, 0] * (1 - along) + ends[chosen, 1] * along + rng.normal(scale=sigma, size=(n, 3))
 
 
-def _used_only(vertices: np.ndarray, edges: list) -> Wireframe:
+def _used_only(vertices: np.ndarray, edges: list[Any]) -> Wireframe:
     """These edges and just the vertices they use."""
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     used, renumbered = np.unique(pairs, return_inverse=True)
     return _wireframe(vertices[used], renumbered.reshape(-1, 2).tolist())
 
 
-def _wireframe(vertices: np.ndarray, edges: list) -> Wireframe:
+def _wireframe(vertices: np.ndarray, edges: list[Any]) -> Wireframe:
     return Wireframe(
         vertices=np.asarray(vertices, dtype=np.float64).reshape(-1, 3),
         edges=np.asarray(edges, dtype=np.int64).reshape(-1, 2),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -65,10 +66,12 @@ class Normed(nn.Module):
 
     def folded(self) -> dict[str, Tensor]:
         """weight and bias of the one convolution: γ/√(σ² + ε) · W and γ/√(σ² + ε) · (b − μ) + β."""
-        factor = self.norm.weight / torch.sqrt(self.norm.running_var + self.norm.eps)
+        mean, variance, bias = self.norm.running_mean, self.norm.running_var, self.conv.bias
+        assert mean is not None and variance is not None and bias is not None
+        factor = self.norm.weight / torch.sqrt(variance + self.norm.eps)
         return {
             "weight": self.conv.weight * factor[:, None, None, None],
-            "bias": (self.conv.bias - self.norm.running_mean) * factor + self.norm.bias,
+            "bias": (bias - mean) * factor + self.norm.bias,
         }
 
 
@@ -79,10 +82,12 @@ def untrained(classes: int = len(KINDS)) -> SqueezeNet:
         for name, child in list(module.named_children()):
             if isinstance(child, nn.Conv2d) and not isinstance(module, Normed):
                 nn.init.kaiming_normal_(child.weight, nonlinearity="relu")
+                assert child.bias is not None  # norms come beside it, not in its place
                 nn.init.zeros_(child.bias)
                 setattr(module, name, Normed(child))
-    nn.init.normal_(network.classifier[1].weight, std=0.05)
-    nn.init.constant_(network.classifier[1].bias, 0.5)
+    last: Any = network.classifier[1]
+    nn.init.normal_(last.weight, std=0.05)
+    nn.init.constant_(last.bias, 0.5)
     return network
 
 

@@ -119,7 +119,9 @@ def _backbone(course: Course, held_out: list[Scene]) -> tuple[bytes, int, list[d
     from evaluation.training.backbone import accuracy, crops, folded
     from evaluation.training.course import exported
 
-    weights = exported(folded(course.average))
+    trained = course.average
+    assert isinstance(trained, SqueezeNet)
+    weights = exported(folded(trained))
     state = load(weights)
     network = SqueezeNet(len(state["classifier.1.bias"])).eval()
     network.load_state_dict(state)
@@ -130,10 +132,12 @@ def _backbone(course: Course, held_out: list[Scene]) -> tuple[bytes, int, list[d
 
 def _detector(course: Course, held_out: list[Scene]) -> tuple[bytes, int, list[dict[str, Any]]]:
     """The file, the number of its parameters, and the figures of the network it holds."""
+    from evaluation.networks.yolox import Yolox
     from evaluation.training.course import exported
     from evaluation.training.detector import figures
 
     weights, network = exported(course.average.state_dict()), course.average.eval()
+    assert isinstance(network, Yolox)
     measured = []
     for side in (round(share * course.plan.size / 32) * 32 for share in SIDES["detector"]):
         with _bar(f"held-out views at {side}", len(held_out)) as bar:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from evaluation.training.checkpoint import keep, resume, schedule
 
-Advance = Callable[[float], None]  # after a step: its loss
+Advance = Callable[[float], object]  # after a step: its loss
 FIGURES = 40  # mean losses kept over a whole training
 
 
@@ -59,7 +59,8 @@ class Course:
         self._both = nn.ModuleDict({"live": lesson.network(), "average": lesson.network()})
         self._both["average"].load_state_dict(self._both["live"].state_dict())
         self._both["average"].requires_grad_(False).eval()
-        self._both.to(memory_format=torch.channels_last)  # half as fast again on a processor
+        both: Any = self._both  # of the keywords of `to` torch's stubs do not know this one
+        both.to(memory_format=torch.channels_last)  # half as fast again on a processor
         self.optimiser = torch.optim.AdamW(_groups(self.live, plan.weight_decay), lr=plan.rate)
         self.done, self.losses = 0, []
         if self._file.exists():

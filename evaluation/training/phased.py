@@ -16,7 +16,7 @@ from torch import nn, optim
 
 from evaluation.training.checkpoint import keep, resume
 
-Advance = Callable[[str, float], None]  # after a step: the phase's name, and the loss
+Advance = Callable[[str, float], object]  # after a step: the phase's name, and the loss
 
 
 class OnePhase(Protocol):

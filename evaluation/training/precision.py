@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,12 @@ LEVELS = np.linspace(0, 1, 101)
 class Found:
     """Detections of one image: boxes float64[N, 4] (x1, y1, x2, y2), scores float64[N], classes int64[N]."""
 
-    boxes: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    boxes: NDArray[np.floating[Any]]
+    scores: NDArray[np.floating[Any]]
     classes: NDArray[np.int64]
 
 
-def precisions(found: Sequence[Found], wanted: Sequence[NDArray[np.float64]], classes: int) -> NDArray[np.float64]:
+def precisions(found: Sequence[Found], wanted: Sequence[NDArray[np.floating[Any]]], classes: int) -> NDArray[np.float64]:
     """float64[classes, 10]: the average precision of each class at each of OVERLAPS; NaN for a class without an object.
 
     `wanted` are the objects of each image, float[G, 5]: class, x1, y1, x2, y2.
@@ -40,7 +41,7 @@ def average_precision(right: NDArray[np.bool_], wanted: int) -> float:
     return float(np.where(place < len(right), precision[np.minimum(place, len(right) - 1)], 0.0).mean()) if len(right) else 0.0
 
 
-def _of_class(found: Sequence[Found], wanted: Sequence[NDArray[np.float64]], number: int) -> NDArray[np.float64]:
+def _of_class(found: Sequence[Found], wanted: Sequence[NDArray[np.floating[Any]]], number: int) -> NDArray[np.float64]:
     scores, right, total = [], [], 0
     for image, objects in zip(found, wanted, strict=True):
         own = image.classes == number
@@ -54,7 +55,7 @@ def _of_class(found: Sequence[Found], wanted: Sequence[NDArray[np.float64]], num
     return np.array([average_precision(ordered[:, k], total) for k in range(len(OVERLAPS))])
 
 
-def matched(boxes: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.bool_]:
+def matched(boxes: NDArray[np.floating[Any]], targets: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
     """bool[N, 10]: does each box, best first, take a target that no box before it took, at each overlap?"""
     ious, out = overlaps(boxes, targets), np.zeros((len(boxes), len(OVERLAPS)), dtype=bool)
     for k, least in enumerate(OVERLAPS):
@@ -67,7 +68,7 @@ def matched(boxes: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray
     return out
 
 
-def overlaps(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def overlaps(a: NDArray[np.floating[Any]], b: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """float64[N, M]: intersection over union of boxes [N, 4] and [M, 4]."""
     sides = np.minimum(a[:, None, 2:], b[None, :, 2:]) - np.maximum(a[:, None, :2], b[None, :, :2])
     shared = np.prod(np.maximum(sides, 0), axis=2)

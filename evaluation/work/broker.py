@@ -42,10 +42,10 @@ def _write(path: Path, content: Any) -> None:
 class Channel(filesystem.Channel):
     """Messages and the tables of exchanges, written beside and renamed."""
 
-    def _put(self, queue: str, payload: dict[str, Any], **_) -> None:
+    def _put(self, queue: str, payload: dict[str, Any], **_: Any) -> None:  # type: ignore[override]  # kombu's own name of it differs
         _write(Path(self.data_folder_out, f"{time_ns():020}_{uuid.uuid4()}.{queue}.msg"), payload)
 
-    def _get(self, queue: str) -> dict[str, Any]:
+    def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
         """The oldest message of the queue that can be read. Renaming says whose it is, and takes no room."""
         folder = Path(self.data_folder_in)
         for name in sorted(os.listdir(folder)):

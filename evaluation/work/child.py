@@ -181,7 +181,8 @@ def try_column(folder: Path, job: dict) -> dict:
     if unreadable:
         known = trial.prepare(spec, params, references, subjects, job["unit_scale"])
         (folder / "prepared").write_bytes(prepared.pack(known))
-    end, rows, done = time.monotonic() + job["seconds"], [], 0
+    end, done = time.monotonic() + job["seconds"], 0
+    rows: list[trial.Row] = []
     for subject in subjects[job["subject"] :]:
         if done and time.monotonic() > end:
             break
@@ -278,7 +279,7 @@ def wait_for(pid: int, seconds: float) -> str:
         os.close(exited)
     if os.WIFSIGNALED(status):
         # No limit of its own kills a job outright: that was an operator, or a machine without memory.
-        return {signal.SIGXCPU: "time", signal.SIGKILL: "killed"}.get(os.WTERMSIG(status), "crash")
+        return {int(signal.SIGXCPU): "time", int(signal.SIGKILL): "killed"}.get(os.WTERMSIG(status), "crash")
     return {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition"}.get(os.WEXITSTATUS(status), "error")
 
 

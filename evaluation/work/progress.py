@@ -15,7 +15,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part, cutting
 from evaluation.models.evaluation import Backlogs
 from evaluation.work.sandbox import PATIENCE
 from submissions.leases import times
-from submissions.models import Status, Submission
+from submissions.models import Phase, Status, Submission
 
 ESTIMATED_FROM = 20  # before one item of so many is done, the estimate of the time left is a rough one
 
@@ -172,7 +172,7 @@ def _backlogs(
     return found
 
 
-def depth(phase=None, now: datetime | None = None) -> tuple[int, float]:
+def depth(phase: Phase | None = None, now: datetime | None = None) -> tuple[int, float]:
     """How many entries wait (of a phase, or in all), and the age in seconds of the oldest."""
     waiting = _waiting() if phase is None else _waiting().filter(phase=phase)
     oldest = waiting.aggregate(at=Min("received_at"))["at"]

@@ -85,9 +85,10 @@ class Sandbox:
         }
         try:
             process = self._start(heartbeat)
+            assert process.stdin is not None
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
-            end = self._answer(process, heartbeat, order["wall"])
+            end = self._answer(process, heartbeat, seconds * patience)
         except BrokenPipeError:
             end = "gone"
         except BaseException:
@@ -105,6 +106,7 @@ class Sandbox:
     def _answer(self, process: subprocess.Popen, heartbeat: Callable[[], bool], seconds: float) -> str:
         """The next line of the child, with heartbeats while it takes its time."""
         deadline = time.monotonic() + seconds + 30
+        assert process.stdout is not None
         while True:
             ready, _, _ = select.select([process.stdout], [], [], settings.HEARTBEAT_SECONDS)
             if ready:
@@ -157,6 +159,7 @@ class Sandbox:
         """End the child and whatever job it runs."""
         process = self._process
         if process is not None and self._owner == os.getpid():
+            assert process.stdin is not None and process.stdout is not None
             process.stdin.close()  # the child kills its job and leaves when its input ends
             try:
                 process.wait(5)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import structlog
 from django.utils import timezone
@@ -89,7 +90,7 @@ def check(submission: Submission) -> None:
                 _check_in(folder, submission)
 
 
-def _check_in(folder, submission: Submission) -> None:
+def _check_in(folder: Path, submission: Submission) -> None:
     # The child reads a file of the upload's own name, because names decide formats.
     archive = folder / "upload" / submission.file_name
     archive.parent.mkdir()
@@ -134,7 +135,7 @@ def score(part: Part) -> None:
         part.begin(started_at=now, scored=0)
         Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
         if waiting.issuperset(part.slugs):
-            found = {"scores": {}, "seconds": {}}
+            found: dict[str, Any] = {"scores": {}, "seconds": {}}
         else:
             with job_folder() as folder:
                 found = _scored_in(folder, part, evaluation, waiting)

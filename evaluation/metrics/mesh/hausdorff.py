@@ -35,6 +35,7 @@ def uhd(pair: MeshPair, n: int, normalize: str, align: str, seed0: int) -> Metri
     def compute() -> tuple[float, float]:
         pred, ref = pair.prediction(align), pair.reference
         on_pred, on_ref = pair.prediction_cloud(n, seed0, align), pair.reference_cloud(n, seed0)
+        assert on_pred is not None  # it has gaps
         return _largest(ref, on_ref, found.b, pred, on_pred), _largest(pred, on_pred, found.a, ref, on_ref)
 
     there, back = (distance * pair.length(normalize) for distance in pair.once(("largest gaps", n, seed0, align), compute))

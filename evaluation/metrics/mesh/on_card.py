@@ -73,11 +73,11 @@ def placed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The result of `sampling.placed`; `cells` along a side of the grid of the Morton order, a power of 2."""
     corners, triples, summed = (torch.from_numpy(np.array(each)).to(device) for each in (vertices, faces, reached))
-    position, first, second = (torch.from_numpy(each).to(device) for each in (position, first, second))
-    position = position.sort().values
-    face = torch.searchsorted(summed, position * summed[-1], right=True).clamp(max=len(summed) - 1)
+    along, over, across = (torch.from_numpy(each).to(device) for each in (position, first, second))
+    along = along.sort().values
+    face = torch.searchsorted(summed, along * summed[-1], right=True).clamp(max=len(summed) - 1)
     a, b, c = (corners[triples[face, corner]] for corner in range(3))
-    points = a + (first * (1 - second))[:, None] * (b - a) + (first * second)[:, None] * (c - a)
+    points = a + (over * (1 - across))[:, None] * (b - a) + (over * across)[:, None] * (c - a)
     order = _morton_order(points, cells)
     return points[order].cpu().numpy(), face[order].to(torch.int32).cpu().numpy()
 
@@ -108,8 +108,8 @@ def _closest_centre(queries: Blocks, targets: Blocks) -> Tensor:
 
 
 def _squares(here: Tensor, there: Tensor) -> Tensor:
-    steps = (here[axis][:, None] - there[axis][None, :] for axis in range(3))
-    return sum(step * step for step in steps)
+    x, y, z = (here[axis][:, None] - there[axis][None, :] for axis in range(3))
+    return x * x + y * y + z * z
 
 
 def _gap(queries: Blocks, targets: Blocks, some: slice) -> Tensor:

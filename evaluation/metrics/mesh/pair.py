@@ -144,6 +144,7 @@ class MeshPair(SharedWork):
 
     def _plain_cloud(self) -> np.ndarray:
         cloud = self.prediction_cloud(alignment.POINTS)
+        assert cloud is not None  # `alignment` asks for it only where there are vertices
         return cloud.points
 
     def _reference_points(self) -> np.ndarray:

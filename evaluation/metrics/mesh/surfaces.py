@@ -36,8 +36,9 @@ def normal_difference(pair: MeshPair, n: int, align: str, seed0: int) -> MetricR
     pred, ref = pair.prediction(align), pair.reference
     if not len(pred):
         return empty(1.0)
-    found = gaps(pair, n, seed0, align)
-    there = pred.normals()[pair.prediction_cloud(n, seed0, align).faces]
+    found, cloud = gaps(pair, n, seed0, align), pair.prediction_cloud(n, seed0, align)
+    assert found is not None and cloud is not None  # it has faces
+    there = pred.normals()[cloud.faces]
     here = ref.normals()[pair.reference_cloud(n, seed0).faces]
     means = {"pred2gt": _turn(there, here[found.a_nearest]), "gt2pred": _turn(here, there[found.b_nearest])}
     value = (means["pred2gt"] + means["gt2pred"]) / 2

@@ -57,7 +57,9 @@ def encloses(pair: MeshPair, resolution: int) -> bool:
         grid = grid_around(ref.points, n=resolution)
         if closed(ref.faces):
             return (np.array([filled(ref, grid).any()]),)
-        places = _sample(grid, ref).places(grid)
+        sample = _sample(grid, ref)
+        assert sample is not None  # an open surface has one
+        places = sample.places(grid)
         inner = places[inside_by_winding(ref, places)]
         apart, tolerance = closest.to_mesh(ref.points, ref.faces), RELATIVE_TOLERANCE * grid.h * grid.n
         asked = (inner[start : start + AT_ONCE] for start in range(0, len(inner), AT_ONCE))  # mostly the first is enough
@@ -75,6 +77,7 @@ def occupied(surface: Surface, grid: Grid, tolerance: float, sample: Sample | No
         found = filled(surface, grid)
         mark_surface(surface, grid, tolerance, found)
         return found if sample is None else found[tuple(sample.cells.T)]
+    assert sample is not None
     places = sample.places(grid)
     found = inside_by_winding(surface, places)
     if len(places) <= FEW:  # which large faces allow; they would mark most of the grid, one by one

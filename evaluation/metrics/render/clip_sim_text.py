@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def embedding(prompt: str, weights: str, sha256: str | None) -> tuple[np.ndarray
     def compute(device: torch.device, numbers: Tensor) -> Tensor:
         return load(NETWORK, weights, device)(numbers)
 
-    tokenizer = load(NETWORK, weights).tokenizer
+    tokenizer: Any = load(NETWORK, weights).tokenizer
     (found,) = in_batches(compute, [torch.tensor(tokenizer.numbers(prompt))], batch=1)
     return found.numpy().astype(np.float64), np.array([tokenizer.is_cut(prompt)])
 

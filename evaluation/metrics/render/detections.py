@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -114,7 +114,8 @@ def looked_at(weights: str, pixels: np.ndarray, level: str, detect: bool) -> tup
     shapes: list[tuple[int, ...]] = []
 
     def compute(device: torch.device, images: torch.Tensor) -> torch.Tensor:
-        found = [one for one in load(NETWORK, weights, device).looked_at(images, level, detect) if one is not None]
+        network: Any = load(NETWORK, weights, device)
+        found = [one for one in network.looked_at(images, level, detect) if one is not None]
         shapes[:] = [tuple(one.shape[1:]) for one in found]
         return torch.cat([one.flatten(1) for one in found], dim=1)
 

@@ -57,9 +57,10 @@ def of_the_set(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[
     cannot have full rank and the distance is biased upwards: `rank_deficient`, comparable only at equal numbers.
     """
     counted = [item.result for item in items if item.result.status != Status.NOT_APPLICABLE]
-    if len(counted) < 2 or any(result.partial is None for result in counted):
+    partials = [result.partial for result in counted if result.partial is not None]
+    if len(counted) < 2 or len(partials) < len(counted):
         return [MetricResult(None, item.result.status, item.result.flags) for item in items]
-    pred, ref = (np.stack([unpacked(result.partial[side]) for result in counted]).astype(np.float64) for side in ("pred", "ref"))
+    pred, ref = (np.stack([unpacked(partial[side]) for partial in partials]).astype(np.float64) for side in ("pred", "ref"))
     value = frechet(pred, ref)
     flags = ("rank_deficient",) if len(counted) < FEATURES else ()
     return [MetricResult(value, Status.OK, (*item.result.flags, *flags)) for item in items]
@@ -95,7 +96,7 @@ def _moments(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(mean [D], a root of the covariance with no more than D rows)."""
     mean = sample.mean(axis=0)
     root = (sample - mean) / np.sqrt(len(sample) - 1)
-    return mean, np.linalg.qr(root, mode="r") if len(root) > root.shape[1] else root
+    return mean, np.asarray(np.linalg.qr(root, mode="r")) if len(root) > root.shape[1] else root
 
 
 SPECS = (

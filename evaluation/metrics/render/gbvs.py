@@ -8,6 +8,7 @@ unusual, a second one sharpens it, and the sum over the maps is the saliency.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -109,11 +110,15 @@ def _sharpened(activation: np.ndarray) -> np.ndarray:
     found = []
     for one in activation:
         leaving = rows @ one @ columns
-        found.append(_rest(lambda v, one=one, leaving=leaving: one * (rows @ (v / leaving) @ columns), uniform))
+
+        def step(v: np.ndarray, one: np.ndarray = one, leaving: np.ndarray = leaving) -> np.ndarray:
+            return one * (rows @ (v / leaving) @ columns)
+
+        found.append(_rest(step, uniform))
     return np.stack(found)
 
 
-def _rest(step, v: np.ndarray) -> np.ndarray:
+def _rest(step: Callable[[np.ndarray], np.ndarray], v: np.ndarray) -> np.ndarray:
     """The distribution at which the walk comes to rest when it starts at `v`, as shares that add up to 1."""
     for _ in range(MOST_STEPS):
         after = step(v)

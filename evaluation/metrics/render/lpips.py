@@ -55,12 +55,13 @@ def _compared(network: nn.Module, one: Tensor, other: Tensor, spatial: bool) -> 
     """float32[B] or [B, H, W] for normalised images float32[B, 3, H, W]."""
     from torch.nn import functional
 
-    total = 0.0
+    total: Tensor | float = 0.0
     for found in _maps(network, one, other):
         if spatial:
             total = total + functional.interpolate(found, size=one.shape[2:], mode="bilinear", align_corners=False)[:, 0]
         else:
             total = total + found.mean((1, 2, 3))
+    assert not isinstance(total, float)  # every network has taps
     return total
 
 
@@ -75,9 +76,10 @@ def _maps(network: nn.Module, one: Tensor, other: Tensor) -> list[Tensor]:
 
     from evaluation.networks.tiles import tiles
 
-    stack, size = network.features, one.shape[2:]
+    stack: Any = network.features
+    height, width = one.shape[2:]
     maps: list[Tensor] = []
-    for tile in tiles(stack, *size, longest=TILE):
+    for tile in tiles(stack, height, width, longest=TILE):
         pairs = zip(stack.walk(one, tile=tile), stack.walk(other, tile=tile), strict=True)
         for tap, (x, y) in enumerate(pairs):
             squares = _unit(x).sub_(_unit(y)).square_()
@@ -96,7 +98,7 @@ def _unit(features: Tensor) -> Tensor:
     return features / torch.linalg.vector_norm(features, dim=1, keepdim=True).add_(TINY)
 
 
-def _channel_weights(network: nn.Module, tap: int, channels: int) -> Tensor:
+def _channel_weights(network: Any, tap: int, channels: int) -> Tensor:
     """float32[channels]: what each channel of a tap counts: as trained, or all alike and so that the distance is at most 1.
 
     Features behind a ReLU are not negative, so two of length 1 are at most √2 apart: half the squared distance is one
@@ -112,14 +114,14 @@ def _channel_weights(network: nn.Module, tap: int, channels: int) -> Tensor:
 
 def lpips(pair: RenderPair, network: str, weights: str) -> MetricResult:
     """The distance of the whole image; `not_applicable` where a side of it is under 64 px."""
-    if pair.ref is not None and min(pair.ref.shape[:2]) < SMALLEST:
+    if pair.reference.image is not None and min(pair.ref.shape[:2]) < SMALLEST:
         return TOO_SMALL
     return pair.not_alike or MetricResult(float(distance(pair.pred, pair.ref, network, weights)))
 
 
 def lpips_mask(pair: RenderPair, network: str, weights: str) -> MetricResult:
     """The mean of the spatial map over the view's mask."""
-    if pair.ref is not None and min(pair.ref.shape[:2]) < SMALLEST:
+    if pair.reference.image is not None and min(pair.ref.shape[:2]) < SMALLEST:
         return TOO_SMALL
     where = inside(pair)
     if isinstance(where, MetricResult):

@@ -25,7 +25,7 @@ def each(pair: RenderPair, params: Mapping[str, Any], worst: float, compare: Com
     Boxes reach from ⌊x1⌋, ⌊y1⌋ to ⌈x2⌉, ⌈y2⌉ in the image's pixels; crops with a side under `least` pixels are left
     out. `params` say how objects are looked for. Where there is no render to compare, every object gets `worst`.
     """
-    if pair.ref is None:
+    if pair.reference.image is None:
         return NO_REFERENCE
     detector = params.get("detector", params.get("weights"))
     looking = Looking(str(detector), params["conf"], params["nms"], params["class_agnostic"])

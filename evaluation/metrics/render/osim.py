@@ -108,7 +108,10 @@ def osim(
 def of_view(unlike: MetricResult | None, rows: Iterable[tuple[str, np.ndarray, float, float, float]]) -> MetricResult:
     """The result of a view from its objects (label, box in pixels of the image, confidence, r, s), for `finish`; `unlike` is why the
     render could not be compared, if it could not."""
-    objects = [SeenObject(label, *map(float, box), float(score), float(r), float(s)) for label, box, score, r, s in rows]
+    objects = [
+        SeenObject(label, float(x1), float(y1), float(x2), float(y2), float(score), float(r), float(s))
+        for label, (x1, y1, x2, y2), score, r, s in rows
+    ]
     partial = {"objects": [[one.label, *one.box, one.confidence, one.r, one.s] for one in objects]}
     value = scene(objects).value if objects else None
     status = Status.NO_OBJECT if not objects else Status.OK if unlike is None else unlike.status

@@ -35,7 +35,9 @@ def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_r
     """
     if nothing := unfit(pair):
         return nothing
-    width, height = pair.reference.image.width, pair.reference.image.height
+    image = pair.reference.image
+    assert image is not None  # or it would be unfit
+    width, height = image.width, image.height
     letterbox = Letterbox.of(width, height)
     boxes, labels = marked(pair, letterbox)
     original = letterbox.original(boxes)

@@ -52,28 +52,26 @@ class RenderPair(SharedWork):
         return reference.clean.images[0]
 
     @property
-    def pred(self) -> np.ndarray | None:
-        """uint8[H, W, 3], or None where the render is missing."""
-        if self.prediction is None:
-            return None
+    def pred(self) -> np.ndarray:
+        """uint8[H, W, 3]; not to be asked for where the render is missing."""
+        assert self.prediction is not None
         return self.once("pred", self.prediction.pixels)
 
     @property
-    def ref(self) -> np.ndarray | None:
-        """uint8[H, W, 3], or None where only clean views of the scene are known."""
-        if self.reference.image is None:
-            return None
+    def ref(self) -> np.ndarray:
+        """uint8[H, W, 3]; not to be asked for where only clean views of the scene are known."""
+        assert self.reference.image is not None
         return self.once("ref", self.reference.image.pixels)
 
     @property
-    def pred_float(self) -> np.ndarray | None:
-        """float64[H, W, 3] in [0, 1], or None as `pred`."""
-        return None if self.pred is None else self.once("pred float", lambda: to_float(self.pred))
+    def pred_float(self) -> np.ndarray:
+        """float64[H, W, 3] in [0, 1], as `pred`."""
+        return self.once("pred float", lambda: to_float(self.pred))
 
     @property
-    def ref_float(self) -> np.ndarray | None:
-        """float64[H, W, 3] in [0, 1], or None as `ref`."""
-        return None if self.ref is None else self.once("ref float", lambda: to_float(self.ref))
+    def ref_float(self) -> np.ndarray:
+        """float64[H, W, 3] in [0, 1], as `ref`."""
+        return self.once("ref float", lambda: to_float(self.ref))
 
     @property
     def mask(self) -> np.ndarray | None:
@@ -106,7 +104,7 @@ class RenderPair(SharedWork):
         """
         if self.reference.image is None:
             return NO_REFERENCE
-        if self.missing is not None:
+        if self.prediction is None or self.missing is not None:
             return self.missing
         alike = (self.prediction.width, self.prediction.height) == (self.reference.image.width, self.reference.image.height)
         return None if alike else MISMATCH

@@ -40,14 +40,14 @@ def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def ssim(pair: RenderPair) -> MetricResult:
     """The mean of the similarity over the image; `not_applicable` where a side of it is under 11 px."""
-    if pair.ref is not None and min(pair.ref.shape[:2]) < WINDOW:
+    if pair.reference.image is not None and min(pair.ref.shape[:2]) < WINDOW:
         return TOO_SMALL
     return pair.not_alike or MetricResult(float(_map(pair).mean()))
 
 
 def ssim_mask(pair: RenderPair) -> MetricResult:
     """The same over the mask, less the border of 5 px in which no window fits."""
-    if pair.ref is not None and min(pair.ref.shape[:2]) < WINDOW:
+    if pair.reference.image is not None and min(pair.ref.shape[:2]) < WINDOW:
         return TOO_SMALL
     where = inside(pair, BORDER)
     if isinstance(where, MetricResult):

@@ -247,9 +247,11 @@ def _material(references: Mapping[str, Any], subject: Subject, kind: str) -> tup
     view: View = references[subject.item]
     scene_of = RENDER.group_of
     if kind == CROSS:
+        assert view.clean is not None  # a subject of this kind is one of them
         images: Sequence[Render] = view.clean.images
         pixels, neighbour = images[subject.number].pixels(), images[(subject.number + 1) % len(images)].pixels()
     else:
+        assert view.image is not None
         scene = [item for item in sorted(references) if scene_of(item) == subject.scene and references[item].image is not None]
         pixels, neighbour = view.image.pixels(), references[scene[(scene.index(subject.item) + 1) % len(scene)]].image.pixels()
     others: list[NDArray[np.uint8]] = []
@@ -372,7 +374,8 @@ def _model_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -> 
 
 def _counted(key: str, pairs: Sequence[tuple[str, bool]], least: float) -> Condition:
     """A condition over named pairs, of which the share `least` must be right; none is a failure."""
-    right, fails = sum(ok for _, ok in pairs), {}
+    right = sum(ok for _, ok in pairs)
+    fails: dict[str, tuple[int, int]] = {}
     for name, ok in pairs:
         wrong, total = fails.get(name, (0, 0))
         fails[name] = (wrong + (not ok), total + 1)

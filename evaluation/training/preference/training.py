@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from evaluation.metrics.wireframe.learned.head import Head, accuracy, pair_loss
 from evaluation.synthetic.distortions import generator
@@ -79,6 +80,7 @@ class Training(Phased[Phase]):
     """The training of the head, on features of the pictures of both sides."""
 
     model: Head
+    _order: NDArray[np.int64] | None
 
     def __init__(self, decisions: Decisions, seen: Seen, plan: Plan, folder: Path, every: int = 500) -> None:
         self._features = torch.from_numpy(seen.features)

@@ -115,5 +115,6 @@ def _decisions(rows: list[tuple[int, dict[str, str]]], name: str, criterion: str
     place = {label: number for number, label in enumerate(methods)}
     number = {label: row for row, label in enumerate(samples)}
     arrays = np.array([(number[sample], place[won], place[lost]) for sample, won, lost in kept], dtype=np.int64).reshape(-1, 3)
+    sample, winner, loser = arrays.T
     raters = len({row["rater"] for _, row in rows})
-    return Decisions(tuple(samples), tuple(methods), *arrays.T, raters, len(rows), equal, again, criterion)
+    return Decisions(tuple(samples), tuple(methods), sample, winner, loser, raters, len(rows), equal, again, criterion)

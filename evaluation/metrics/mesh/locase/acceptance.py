@@ -92,12 +92,26 @@ def figures(model: LoCaSE, cases: Sequence[Case], advance: Callable[[str], None]
     return made
 
 
+def _shape(case: Case) -> Shape:
+    found = shape(case.reference.vertices, case.reference.faces)
+    if found is None:
+        raise ValueError(f"The reference of {case.name} is degenerate; leave the case out.")
+    return found
+
+
+def _plcc(own: np.ndarray, case: Case) -> float:
+    found = agreement(own, np.array(case.scores))
+    if found is None:
+        raise ValueError(f"The scores of {case.name} do not vary; leave the case out.")
+    return found[0]
+
+
 class _Bench:
     """The model's scores of the cases, and what becomes of them."""
 
     def __init__(self, model: LoCaSE, cases: Sequence[Case]) -> None:
         self.model, self.cases = model, cases
-        self.points = [shape(case.reference.vertices, case.reference.faces) for case in cases]
+        self.points = [_shape(case) for case in cases]
         self.samplings = [sampling(points) for points in self.points]
         self.references = [encoding(model, points, how) for points, how in zip(self.points, self.samplings, strict=True)]
         self.plain = [self._scores(number, case.damaged) for number, case in enumerate(cases)]
@@ -105,10 +119,7 @@ class _Bench:
     def plcc_change(self, change: Change) -> float:
         """Relative change of the PLCC with the given scores, averaged over cases."""
         after = [self._scores(number, self._changed(case, change)) for number, case in enumerate(self.cases)]
-        now, then = (
-            np.mean([agreement(own, np.array(case.scores))[0] for own, case in zip(scores, self.cases, strict=True)])
-            for scores in (self.plain, after)
-        )
+        now, then = (np.mean([_plcc(own, case) for own, case in zip(scores, self.cases, strict=True)]) for scores in (self.plain, after))
         return float(then / now - 1)
 
     def score_change(self, change: Change) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from scipy.stats import rankdata
 from torch import Tensor
@@ -19,7 +21,7 @@ class _SoftRank(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: torch.autograd.function.FunctionCtx, values: Tensor, strength: float) -> Tensor:
+    def forward(ctx: Any, values: Tensor, strength: float) -> Tensor:
         scaled = values.detach().double() / strength
         order = torch.argsort(scaled, descending=True, stable=True)
         descending = scaled[order]
@@ -33,7 +35,7 @@ class _SoftRank(torch.autograd.Function):
         return ranks.to(values.dtype)
 
     @staticmethod
-    def backward(ctx: torch.autograd.function.FunctionCtx, gradient: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         sorted_ = gradient.double()[ctx.order]
         block = torch.arange(len(ctx.sizes), device=gradient.device).repeat_interleave(ctx.sizes)
         mean = torch.zeros(len(ctx.sizes), dtype=torch.float64, device=gradient.device).index_add_(0, block, sorted_) / ctx.sizes

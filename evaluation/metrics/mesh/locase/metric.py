@@ -46,14 +46,15 @@ def network(found: stored.Weights) -> LoCaSE:
 
     WeightsError where they were trained for another network than this version's.
     """
-    if found.sha256 not in _loaded:
+    digest = str(found.sha256)
+    if digest not in _loaded:
         from evaluation.metrics.mesh.locase.scoring import fits, ready
 
         data = found.read()
         if not fits(data):
             raise stored.WeightsError(f"The weights “{found.name}” of locase are of an earlier version of its network; train them again.")
-        _loaded[found.sha256] = ready(data)
-    return _loaded[found.sha256]
+        _loaded[digest] = ready(data)
+    return _loaded[digest]
 
 
 def _reference(pair: MeshPair, found: stored.Weights) -> tuple[np.ndarray, ...]:

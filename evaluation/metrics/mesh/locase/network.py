@@ -34,8 +34,8 @@ class Linear(nn.Linear):
         """Add an adapter and freeze what is below it."""
         self.requires_grad_(False)
         start = torch.randn(RANK, self.in_features, generator=generator) / math.sqrt(self.in_features)
-        self.down = nn.Parameter(start)
-        self.up = nn.Parameter(torch.zeros(self.out_features, RANK))
+        self.down: nn.Parameter | None = nn.Parameter(start)
+        self.up: nn.Parameter | None = nn.Parameter(torch.zeros(self.out_features, RANK))
 
     def merge(self) -> None:
         """Make the adapter part of the weight."""
@@ -47,7 +47,7 @@ class Linear(nn.Linear):
     @property
     def effective(self) -> Tensor:
         """The weight with its adapter."""
-        return self.weight if self.up is None else self.weight + (ALPHA / RANK) * self.up @ self.down
+        return self.weight if self.up is None or self.down is None else self.weight + (ALPHA / RANK) * self.up @ self.down
 
     def forward(self, values: Tensor) -> Tensor:
         return functional.linear(values, self.effective, self.bias)

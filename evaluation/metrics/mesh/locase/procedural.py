@@ -15,6 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
+from typing import Any, overload
 
 import numpy as np
 
@@ -66,7 +67,13 @@ class Procedural(Sequence[Subject]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, number: int) -> Subject:
+    @overload
+    def __getitem__(self, number: int) -> Subject: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Subject]: ...
+    def __getitem__(self, number: int | slice) -> Subject | Sequence[Subject]:
+        if isinstance(number, slice):
+            return [self[at] for at in range(len(self))[number]]
         if not 0 <= number < self._count:
             raise IndexError(number)
         if number not in self._read:
@@ -164,7 +171,7 @@ def keep(file: Path, made: Subject) -> None:
     """Write a subject to a file, whole or not at all."""
     about = {"name": made.name, "group": made.group, "samples": [(sample.name, sample.score) for sample in made.samples]}
     shapes = [made.reference, *(sample.points for sample in made.samples)]
-    arrays = {f"points{k}": shape.points.astype(np.float32) for k, shape in enumerate(shapes)}
+    arrays: dict[str, Any] = {f"points{k}": shape.points.astype(np.float32) for k, shape in enumerate(shapes)}
     arrays |= {f"weights{k}": shape.weights for k, shape in enumerate(shapes)}
     held = io.BytesIO()
     np.savez(held, about=json.dumps(about), how=made.how.to_array(), **arrays)
@@ -179,7 +186,9 @@ def _end_with_parent() -> None:
     """A worker of a run that was killed would wait for work for ever."""
 
     def watch() -> None:
-        parent_process().join()
+        parent = parent_process()
+        assert parent is not None  # this is a worker
+        parent.join()
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()

@@ -59,7 +59,8 @@ def sampling(reference: Shape) -> Sampling:
     """The sampling of an aligned reference."""
     variances = (reference.points**2).mean(axis=0)
     even = [variances[k + 1] > (1 - NEARLY_EQUAL) * variances[k] for k in range(2)]
-    folds = (4, 4) if all(even) else tuple(_fold(reference, k) if even[k] else 0 for k in range(2))
+    first, second = (4, 4) if all(even) else (_fold(reference, k) if even[k] else 0 for k in range(2))
+    folds = (first, second)
     cell = _cell(_settled(reference, folds)) if len(reference.points) > MOST_SEEN else 0.0
     seen = sampled(reference, Sampling(1.0, cell, folds))
     return Sampling(Surroundings(seen.points).radius(), cell, folds)

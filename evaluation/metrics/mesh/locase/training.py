@@ -190,7 +190,7 @@ def correlations(model: LoCaSE, subjects: Sequence[Subject], advance: Callable[[
         own, wanted = scored(model, subject, advance)[damaged], np.array([subject.samples[number].score for number in damaged])
         rows.append(agreement(own, wanted))
         errors.append(np.abs(own - wanted).mean())
-    means = np.mean([row for row in rows if row is not None] or [[0.0] * 3], axis=0)
+    means = np.mean([row for row in rows if row is not None] or [(0.0, 0.0, 0.0)], axis=0)
     return {"n": len(subjects), "plcc": means[0], "srocc": means[1], "krocc": means[2], "mae": float(np.mean(errors))}
 
 
@@ -198,7 +198,8 @@ def agreement(own: np.ndarray, wanted: np.ndarray) -> tuple[float, float, float]
     """Pearson's, Spearman's and Kendall's correlation; None where one side does not vary."""
     if len(own) < 3 or np.ptp(own) == 0 or np.ptp(wanted) == 0:
         return None
-    return tuple(float(measure(own, wanted).statistic) for measure in (pearsonr, spearmanr, kendalltau))
+    plcc, srocc, krocc = (float(measure(own, wanted).statistic) for measure in (pearsonr, spearmanr, kendalltau))
+    return plcc, srocc, krocc
 
 
 def exported(model: LoCaSE) -> bytes:

@@ -32,7 +32,9 @@ def piece_distance(pair: RenderPair) -> MetricResult:
         return nothing
     if pair.not_alike is not None:
         return pair.not_alike
-    found, size = differences(pair), (pair.reference.image.width, pair.reference.image.height)
+    image = pair.reference.image
+    assert image is not None  # or it would be unfit
+    found, size = differences(pair), (image.width, image.height)
     shrunk = clean_views.working_size(*size) != size and "resized" not in pair.flags
     return MetricResult(float(found.mean()), flags=("resized",) if shrunk else (), parts={"beyond_step": float((found > 1).mean())})
 
@@ -65,6 +67,7 @@ def features_of(pair: RenderPair) -> Features:
     nobody has said which the scene's are."""
 
     own, scene = pair.reference.image, pair.reference.scene
+    assert own is not None
 
     def fit() -> Arrays:
         images = Views(scene or [own]).images

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -35,7 +35,13 @@ class Views(Sequence[np.ndarray]):
     def __len__(self) -> int:
         return len(self.images)
 
-    def __getitem__(self, place: int) -> np.ndarray:
+    @overload
+    def __getitem__(self, place: int) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[np.ndarray]: ...
+    def __getitem__(self, place: int | slice) -> np.ndarray | Sequence[np.ndarray]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(len(self))[place]]
         image = self.images[place]
         return resized(image.pixels(), *(self.size or clean_views.working_size(image.width, image.height)), "bilinear")
 

@@ -77,13 +77,15 @@ def puzzlesim_pieces_mask(pair: RenderPair, features: str) -> MetricResult:
 
 
 def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricResult:
-    if pair.clean is None or not pair.clean.images:
+    clean = pair.clean
+    if clean is None or not clean.images:
         return MetricResult(None, Status.NOT_APPLICABLE, ("no_clean_views",))
-    if len(pair.clean.images) < FEWEST_VIEWS:
+    if len(clean.images) < FEWEST_VIEWS:
         return MetricResult(None, Status.NOT_APPLICABLE, ("few_references",))
     stored.require(NETWORK, features)
     if pair.missing is not None:
         return pair.missing
+    assert pair.prediction is not None
     width, height = pair.prediction.width, pair.prediction.height
     size = clean_views.working_size(width, height)
     if min(size) < SMALLEST:  # an entry may have chosen that size only where any will do
@@ -91,27 +93,28 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
         return MetricResult(None, Status.NOT_APPLICABLE, ("too_small",)) if asked else MetricResult(0.0, flags=("too_small",))
     if mask is not None and mask.shape != (height, width):
         return MetricResult(0.0, Status.SIZE_MISMATCH)
-    counted = slice(None) if mask is None else centres_inside(mask, size)
-    if mask is not None and not counted.any():
+    counted = None if mask is None else centres_inside(mask, size)
+    if counted is not None and not counted.any():
         return EMPTY_MASK
-    scene = _scene(pair, pair.clean, features, size)
+    scene = _scene(pair, clean, features, size)
     if pair.preparing:
         return MetricResult(1.0)
     if scene.known.tolerance == 0.0:
         return MetricResult(None, Status.NOT_APPLICABLE, ("clean_views_alike",))
     found = _found(pair, features, scene)
     mean, least, greatest = scene.known.band
-    value = min(max(float(found.u[counted].mean()), 0.0), 1.0)
+    u, share = (found.u, found.share) if counted is None else (found.u[counted], found.share[counted])
+    value = min(max(float(u.mean()), 0.0), 1.0)
     noted = {
-        "reference_subset": len(pair.clean.images) > clean_views.MOST_VIEWS,
-        "resized": {(width, height), (pair.clean.images[0].width, pair.clean.images[0].height)} != {size} and "resized" not in pair.flags,
+        "reference_subset": len(clean.images) > clean_views.MOST_VIEWS,
+        "resized": {(width, height), (clean.images[0].width, clean.images[0].height)} != {size} and "resized" not in pair.flags,
         "above_clean": found.score > greatest,
         "copied_reference": float((found.ratio < COPIED).mean()) > COPIED_SHARE,
     }
     parts = {
-        "share": float(found.share[counted].mean()),
+        "share": float(share.mean()),
         "pieces": found.pieces,
-        "unlike": float((found.u[counted] < scene.known.rare).mean()),
+        "unlike": float((u < scene.known.rare).mean()),
         "clean_mean": mean,
         "clean_least": least,
         "clean_greatest": greatest,
@@ -125,6 +128,7 @@ def odd_places(pair: RenderPair, features: str) -> np.ndarray | None:
     result = puzzlesim_pieces(pair, features)
     if result.value is None or not result.parts:
         return None
+    assert pair.clean is not None
     height, width = pair.pred.shape[:2]
     scene = _scene(pair, pair.clean, features, clean_views.working_size(width, height))
     found = _found(pair, features, scene)

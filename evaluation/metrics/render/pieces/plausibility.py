@@ -39,8 +39,8 @@ class Plausible:
     @property
     def pieces(self) -> float:
         """The effective share of pieces in (0, 1]: exp of the entropy of how often each is used, over the number of cells."""
-        used = np.bincount(self.match)
-        used = used[used > 0] / len(self.match)
+        counts = np.bincount(self.match)
+        used = counts[counts > 0] / len(self.match)
         return float(np.exp(-(used * np.log(used)).sum()) / len(self.match))
 
 

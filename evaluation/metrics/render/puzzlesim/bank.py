@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import IO, Protocol
+from io import BufferedIOBase
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -91,7 +92,7 @@ class InMemory:
 class InFile:
     """Features that lie in a file, as little-endian float32 one row after the other from `offset` on."""
 
-    file: IO[bytes]
+    file: BufferedIOBase
     offset: int
     rows: int
     channels: int
@@ -146,7 +147,7 @@ def stride(rows: int) -> int:
     return max(1, -(-rows // SAMPLED))
 
 
-def read(file: IO[bytes], offset: int, start: int, stop: int, channels: int) -> Tensor:
+def read(file: BufferedIOBase, offset: int, start: int, stop: int, channels: int) -> Tensor:
     """float32[stop - start, C] from the file; OSError where it is too short."""
     found = np.empty((stop - start, channels), dtype="<f4")
     file.seek(offset + start * channels * FLOAT)

@@ -61,8 +61,10 @@ def best_match(reference: Layer, test: Tensor, kind: torch.dtype | None = None, 
     """
     first, back = distinct(test)
     once = test if len(first) == len(test) else test[first]
-    plain = kind is None or (kind == torch.float32 and reference.frame.axes is None)
-    found = exact(reference, once, limits) if plain else _Screening(reference, once, kind, limits).run()
+    if kind is None or (kind == torch.float32 and reference.frame.axes is None):
+        found = exact(reference, once, limits)
+    else:
+        found = _Screening(reference, once, kind, limits).run()
     return found if once is test else found[back]
 
 
@@ -167,7 +169,8 @@ class _Screening:
         for features, screen in self.reference.pieces(self.limits.chunk, self.kind):
             for of in _tiles(len(self.test), self.rows):
 
-                def step(first: int, last: int, of: slice = of, features: Tensor = features, screen: Screen = screen) -> None:
+                def step(first: int, last: int, of: slice = of, features: Tensor = features, screen: Screen | None = screen) -> None:
+                    assert screen is not None  # with a type to screen in, pieces come with one
                     self._block(of, features[first:last], screen, slice(first, last))
 
                 self.columns = walk(len(features), self.columns, step)

@@ -79,6 +79,7 @@ def _map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
     from evaluation.networks.inference import with_room
 
     pixels, clean = pair.pred, pair.clean
+    assert clean is not None  # `_score` gives a pair without them no value
     height, width = pixels.shape[:2]
     size = clean_views.working_size(width, height)
     views = {(width, height), (clean.images[0].width, clean.images[0].height)}
@@ -89,27 +90,27 @@ def _map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
     }
 
     def compute(device: torch.device) -> np.ndarray:
-        scene = _scene(pair, weights, size, device.type)
+        scene = _scene(pair, clean, weights, size, device.type)
         return np.ones((height, width), np.float32) if pair.preparing else scene.map(pixels)
 
     return with_room(compute), tuple(flag for flag, holds in noted.items() if holds)
 
 
-def _scene(pair: RenderPair, weights: str, size: tuple[int, int], device: str) -> Scene:
+def _scene(pair: RenderPair, clean: CleanViews, weights: str, size: tuple[int, int], device: str) -> Scene:
     """The scene's features at that size: of this process, of what was prepared, or computed."""
     from evaluation.metrics.render.puzzlesim import similarity
     from evaluation.networks.load import load
 
     digest = stored.get("backbone", weights).sha256
-    key = (pair.clean.sha256, digest, size, device)
+    key = (clean.sha256, digest, size, device)
     network = load("backbone", weights, device)
     name = f"puzzlesim features {digest} {size[0]}x{size[1]}"
-    arrays = pair.reference_once(name, lambda: remember(_arrays, key, lambda: _collected(network, pair.clean, key)))
+    arrays = pair.reference_once(name, lambda: remember(_arrays, key, lambda: _collected(network, clean, key)))
 
     def compute() -> Scene:
         if arrays:
             return similarity.from_arrays(network, arrays, size, device)
-        return similarity.scene(network, _views(pair.clean), size, device)
+        return similarity.scene(network, _views(clean), size, device)
 
     return remember(_scenes, key, compute)
 

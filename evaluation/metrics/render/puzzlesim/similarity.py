@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -140,7 +141,7 @@ def collect(network: nn.Module, images: Iterable[np.ndarray], size: tuple[int, i
     return collectors
 
 
-def features(network: nn.Module, images: Sequence[np.ndarray], size: tuple[int, int], device: str = "cpu") -> list[Tensor]:
+def features(network: Any, images: Sequence[np.ndarray], size: tuple[int, int], device: str = "cpu") -> list[Tensor]:
     """float32[B, h, w, C] for each of LAYERS: unit vectors of the images at that size (bilinear with antialias)."""
     found: list[list[Tensor]] = [[] for _ in LAYERS]
 
