@@ -6,6 +6,7 @@ A setting that cannot be read ends the process in `settings.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.core.checks import Error, Tags, Warning, register
@@ -17,7 +18,7 @@ LAST_UNSQUASHED = "a68cd70"  # the last commit with the migrations that the squa
 
 
 @register()
-def check_settings(app_configs, **kwargs) -> list:
+def check_settings(app_configs: Any, **kwargs) -> list:
     found = []
     cluster = bool(settings.DATABASE_URL or settings.BROKER_URL)
     if cluster and not settings.SECRET_KEY_GIVEN:
@@ -67,7 +68,7 @@ def check_settings(app_configs, **kwargs) -> list:
 
 
 @register(Tags.database)
-def check_squashed_migrations(app_configs, databases: Sequence[str] | None = None, **kwargs) -> list[Error]:
+def check_squashed_migrations(app_configs: Any, databases: Sequence[str] | None = None, **kwargs) -> list[Error]:
     """A database that has only some of the migrations that are one file now: Django would leave the whole app out, silently."""
     loader = MigrationLoader(None, load=False)
     loader.load_disk()

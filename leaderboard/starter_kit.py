@@ -41,6 +41,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
     added, so that all three commands of the README run as they stand.
     """
     manifest = phase.manifest
+    assert manifest is not None
     files = list(phase.challenge.files.filter(Q(phase=phase) | Q(phase=None), kind=ChallengeFile.Kind.EXAMPLE))
     names = [safe_name(file.name) for file in files]
     whole = len(names) == 1  # one archive or file is an entry of its own; several are a folder's content
@@ -100,4 +101,5 @@ def fields(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
     plain = rng.uniform(40, 215, (FIELDS, FIELDS, 3))
     noisy = plain + rng.normal(scale=NOISE_LEVELS, size=plain.shape)
     rows, columns = (np.arange(side) * FIELDS // side for side in (height, width))
-    return tuple(render(np.clip(np.round(it), 0, 255).astype(np.uint8)[rows][:, columns]) for it in (plain, noisy))
+    clean, other = (render(np.clip(np.round(it), 0, 255).astype(np.uint8)[rows][:, columns]) for it in (plain, noisy))
+    return clean, other

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from django.http import Http404, HttpRequest
 from ninja import Router, Schema
@@ -51,7 +52,7 @@ class AgreementOut(Schema):
     response={200: AgreementOut, **ERRORS},
     summary="How far the metrics of a board agree, and what other choices would change",
 )
-def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug):
+def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     with throttling.LONG_REQUESTS.place(throttling.who(request)):
         place = board_place(request, challenge, phase)
         snapshot = Snapshot.current(place.phase, audience_of(place.viewer))

@@ -231,7 +231,7 @@ def board_place(request: HttpRequest, challenge: str, phase: str) -> PhasePlace:
 
 
 @router.get("/challenges/{challenge}/phases/{phase}/board", response={200: SnapshotFull, **ERRORS}, summary="The newest ranking of a phase")
-def get_board(request: HttpRequest, challenge: Slug, phase: Slug):
+def get_board(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     place = board_place(request, challenge, phase)
     snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
     if snapshot is None:
@@ -244,7 +244,7 @@ def get_board(request: HttpRequest, challenge: Slug, phase: Slug):
     response={200: Page[SnapshotBrief], **ERRORS},
     summary="All rankings kept of a phase",
 )
-def list_snapshots(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery):
+def list_snapshots(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery) -> Any:
     place = board_place(request, challenge, phase)
     rows = Snapshot.objects.defer("payload").filter(phase=place.phase, audience=audience_of(place.viewer))
     items, following = newest_first(rows, request, paging)
@@ -252,7 +252,7 @@ def list_snapshots(request: HttpRequest, challenge: Slug, phase: Slug, paging: P
 
 
 @router.get("/challenges/{challenge}/phases/{phase}/snapshots/{digest}", response={200: SnapshotFull, **ERRORS}, summary="One ranking")
-def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest):
+def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest) -> Any:
     place = board_place(request, challenge, phase)
     return _full(request, snapshot_of(place.phase, place.viewer, digest), place.phase)
 
@@ -262,7 +262,7 @@ def get_snapshot(request: HttpRequest, challenge: Slug, phase: Slug, digest: Dig
     response={200: Page[Row], **ERRORS},
     summary="The rows of a ranking, best first",
 )
-def list_rows(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest, wanted: Query[RowQuery]):
+def list_rows(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest, wanted: Query[RowQuery]) -> Any:
     place = board_place(request, challenge, phase)
     board = snapshot_of(place.phase, place.viewer, digest).board
     ranks = board.overall if wanted.sort is None else board.column(wanted.sort)
@@ -308,7 +308,7 @@ def _both(ends: tuple) -> tuple | None:
 
 
 @router.get("/metrics", response={200: Page[MetricOut], **ERRORS}, summary="All metrics there are")
-def list_metrics(request: HttpRequest, paging: PageQuery):
+def list_metrics(request: HttpRequest, paging: PageQuery) -> Any:
     keys = sorted(registry.REGISTRY)
     start = decode_cursor(paging.cursor) if paging.cursor is not None else 0
     stop = min(start + paging.limit, len(keys))
@@ -317,7 +317,7 @@ def list_metrics(request: HttpRequest, paging: PageQuery):
 
 
 @router.get("/metrics/{key}", response={200: MetricOut, **ERRORS}, summary="A metric")
-def get_metric(request: HttpRequest, key: MetricKey):
+def get_metric(request: HttpRequest, key: MetricKey) -> Any:
     if key not in registry.REGISTRY:
         raise Http404
     return _metrics([registry.REGISTRY[key]])[0]

@@ -18,7 +18,7 @@ from ninja import Query, Schema
 from pydantic import Field
 
 from evaluation.metrics import registry
-from evaluation.models import Evaluation, Score
+from evaluation.models import Evaluation, Reference, Score
 from evaluation.result_tables import spec_of
 from evaluation.work import progress as work_progress
 from leaderboard.boards.scorecard import current_evaluation
@@ -92,7 +92,7 @@ class SubmissionFilter(Paging):
 
 
 @router.get("/submissions", auth=SIGNED_IN, response={200: Page[SubmissionFull], **ERRORS}, summary="Your teams' entries")
-def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]):
+def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]) -> Any:
     now = timezone.now()
     found = entries_of_teams(request.user).select_related("phase__challenge", "team")
     exact = {"phase__challenge__slug": wanted.challenge, "phase__slug": wanted.phase, "status": wanted.status}
@@ -112,7 +112,7 @@ def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]):
     response={200: SubmissionFull, **ERRORS},
     summary="An entry: where it stands, what it scored",
 )
-def get_submission(request: HttpRequest, submission: Id):
+def get_submission(request: HttpRequest, submission: Id) -> Any:
     return full(request, submission_for(request.user, submission), timezone.now())
 
 
@@ -185,13 +185,13 @@ class ItemQuery(Paging):
     description="In the reference's order. A value is null where the reference or the configuration leaves nothing to measure, and "
     "where it would tell something of a reference you may not see; so are the parts.",
 )
-def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]):
+def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]) -> Any:
     place = entry_place(request.user, submission)
     place.viewer.require("submission.see_items", place.submission)
     found = place.submission
     evaluation = current_evaluation(found)
     score = evaluation.scores.filter(slug=wanted.metric).first() if evaluation and found.status == Status.SCORED else None
-    if score is None:
+    if evaluation is None or score is None:
         return {"items": [], "next": None}
     start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
     reference = evaluation.batch.reference
@@ -202,7 +202,7 @@ def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]):
     return {"items": rows, "next": next_address(request, encode_cursor(stop)) if more else None}
 
 
-def _item(score: Score, reference, index: int, sees_reference: bool) -> dict[str, Any]:
+def _item(score: Score, reference: Reference, index: int, sees_reference: bool) -> dict[str, Any]:
     values = score.values_shown(sees_reference)
     value = float(values[index]) if index < len(values) else math.nan
     every = score.parts.items() if sees_reference else ()  # they tell the size of the reference

@@ -153,7 +153,7 @@ api.add_router("", _rest)  # the last one: what no other address matched
 
 
 @_rest.api_operation(["GET", "POST", "PUT", "PATCH", "DELETE"], "/{path:rest}", include_in_schema=False, auth=None, url_name="api_nothing")
-def nothing_here(request: HttpRequest, rest: str):
+def nothing_here(request: HttpRequest, rest: str) -> Any:
     raise Http404
 
 

@@ -77,7 +77,7 @@ def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> 
     response={200: Page[StudyBrief], **ERRORS},
     summary="The studies of a phase: what people compared or scored",
 )
-def list_studies(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery):
+def list_studies(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery) -> Any:
     place = board_place(request, challenge, phase)
     rows = place.phase.studies.shown_to(place.viewer.organizes).prefetch_related("analyses")
     rows = rows.annotate(n_withdrawn=Coalesce(Sum("raters__withdrawn"), 0))
@@ -90,7 +90,7 @@ def list_studies(request: HttpRequest, challenge: Slug, phase: Slug, paging: Pag
     response={200: StudyFull, **ERRORS},
     summary="One study with its analysis",
 )
-def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug):
+def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -> Any:
     place = board_place(request, challenge, phase)
     row = study_of(place.phase, place.viewer.organizes, slug=study)
     done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
+from evaluation.metrics.aggregation import LEAST
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
-from leaderboard.stats.uncertainty import ALPHA, FIRST, LEAST, Interval
+from leaderboard.stats.uncertainty import ALPHA, FIRST, Interval
 
 if TYPE_CHECKING:
     from leaderboard.boards.payload import Board, BoardEntry, Ranks

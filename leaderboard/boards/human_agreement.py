@@ -286,9 +286,10 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     counted = [value[0] if entry.counted else None for value, entry in zip(column, entries, strict=True)]
     first = next((n for n in order(counted, True) if counted[n] is not None), None)
     duels = {frozenset((duel.first, duel.second)): duel for duel in summary.duels}
+    top = None if first is None else lines[first]
     over: list[Against | None] = []
     for line in lines:
-        duel = duels.get(frozenset((line.method, lines[first].method))) if line is not None and first is not None and lines[first] else None
+        duel = duels.get(frozenset((line.method, top.method))) if line is not None and top is not None else None
         over.append(None if duel is None else Against(value=duel.value, p_holm=duel.p_holm))
     return HumanAgreement(
         study=StudyOf.model_validate({name: getattr(row.study, name) for name in StudyOf.model_fields}),
@@ -465,7 +466,7 @@ class People:
             return None
         leader = leaders[0]
         entries, first = board.entries, self.found.first
-        names = [(entries[n].name, entries[n].id) for n in (leader, first)]
+        ours, theirs = ((entries[n].name, entries[n].id) for n in (leader, first))
         if self.only_means:
             return None
         if self.found.why:
@@ -480,16 +481,15 @@ class People:
         level = sum(one is None or one.p_holm is None or one.p_holm > 0.05 for one in over)
         open_ = f"; people do not tell it from {level} of {len(over)} others." if level else "."
         if len(leaders) > 1:
-            return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {names[1][0]} first{open_}")
+            return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {theirs[0]} first{open_}")
         if leader == first:
-            return Claim(
-                f"Metrics and people both put {names[0][0]} first{open_}" if level else "Metrics and people agree on the first.", *names
-            )
+            words = f"Metrics and people both put {ours[0]} first{open_}" if level else "Metrics and people agree on the first."
+            return Claim(words, ours, theirs)
         against = self.found.over[leader]
         if against is None or against.p_holm is None or against.p_holm > 0.05:
             met = "too close to call" if against is not None else "nobody was asked about these two"
-            return Claim(f"The metrics put {names[0][0]} first, people {names[1][0]}: {met}.", *names)
-        return Claim("", *names, against.value)
+            return Claim(f"The metrics put {ours[0]} first, people {theirs[0]}: {met}.", ours, theirs)
+        return Claim("", ours, theirs, against.value)
 
     def column(self, board: Board) -> MetricColumn | None:
         """What people prefer as a column of the board; None where they judged none of its entries."""

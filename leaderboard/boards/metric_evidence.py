@@ -196,7 +196,7 @@ class Line:
                 return sentence
         ours = self.rates[0]
         # Of a monotone test there are two rates, and one of them is the official one.
-        if any(rate is not None and (rate >= PASS) == self.paper_passes for rate in (ours.strict, ours.weak)):
+        if ours is not None and any(rate is not None and (rate >= PASS) == self.paper_passes for rate in (ours.strict, ours.weak)):
             return OTHER_RULE
         return _BY_TEST.get(self.test.id, UNPUBLISHED)
 
@@ -230,8 +230,8 @@ class Evidence:
     def tables(self) -> list[Table]:
         """The made-up models first."""
         found = shipped.tables(self.fingerprint)
-        if not found and self.run is not None and self.run.table:
-            found = [self.run.as_table()]
+        if not found and self.run is not None and (table := self.run.as_table()) is not None:
+            found = [table]
         return found
 
     @property
@@ -359,7 +359,7 @@ def examples(key: str) -> tuple[Example, ...]:
         values = it.values() if kept is None else kept[number]
         cases = [
             Case(label, f"{0 if abs(value) < ROUNDING else value:.4g}{' ' + spec.unit if spec.unit else ''}", draw(it.reference, model))
-            for (label, model), value in zip(it.predictions, values, strict=True)
+            for (label, model), value in zip(it.predictions, (value for value in values if value is not None), strict=True)
         ]
         found.append(Example(it.title, it.told(values), tuple(cases)))
     return tuple(found)

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from evaluation.metrics.aggregation import LEAST
 from leaderboard.boards import certainty, exports
 from leaderboard.boards.digits import shown
 from leaderboard.boards.payload import Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, Ranks
 from leaderboard.stats.ranking import RULES
-from leaderboard.stats.uncertainty import LEAST
 from leaderboard.studies.summary import Record
 
 PER_PAGE = 100

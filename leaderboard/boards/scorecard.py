@@ -65,15 +65,16 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
         score = scores.get(metric["slug"])
         if score is None:
             continue
-        spec, ends = spec_of(metric), score.interval() or (None, None)
+        spec, (low_end, high_end) = spec_of(metric), score.interval() or (None, None)
         column = board.column(metric["slug"]) if board else None
         if column is not None and column.fingerprint != metric["fingerprint"]:
             column = None
+        scale = column.scale if column is not None else own_scale(spec, (score.value, low_end, high_end))
         own = column_of(
-            metric, scale=column.scale if column is not None else own_scale(spec, (score.value, *ends)), value=[score.value], n=[score.n],
-            ci_low=[ends[0]], ci_high=[ends[1]], rank=[None], rank_low=[None], rank_high=[None], group=[None], loose=[False], order=[0],
+            metric, scale=scale, value=[score.value], n=[score.n],
+            ci_low=[low_end], ci_high=[high_end], rank=[None], rank_low=[None], rank_high=[None], group=[None], loose=[False], order=[0],
         )  # fmt: skip
-        digits = shown(score.value, *ends, spec.bounds)
+        digits = shown(score.value, low_end, high_end, spec.bounds)
         rank, low, high = (None, None, None)
         if column is not None and index is not None:
             rank, low, high = column.rank[index], column.rank_low[index], column.rank_high[index]
@@ -85,7 +86,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
                 rows.cell(own, 0, noun),
                 rank,
                 rows.span(low, high),
-                f"{digits.end(ends[0])} to {digits.end(ends[1])}" if None not in ends else "",
+                f"{digits.end(low_end)} to {digits.end(high_end)}" if low_end is not None and high_end is not None else "",
             )
         )
     return found

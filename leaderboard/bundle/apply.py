@@ -58,7 +58,7 @@ def facts_of(challenge: Challenge) -> Facts:
             entries=0 if phase.is_imported else phase.submissions.count(), scored=scored.count(),
             is_live=EvaluationBatch.live(phase).exists(),
             closed=phase.closes_at is not None and phase.closes_at <= now,
-            versions={(it.sha256, it.groups): it.version for it in stored},
+            versions={(it.sha256, it.groups): it.version for it in stored if it.version is not None},
         )  # fmt: skip
     participants = challenge.participations.exclude(rules_accepted_at=None).count()
     return Facts(participants=participants, phases=phases, now=now)

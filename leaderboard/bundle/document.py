@@ -190,7 +190,7 @@ class Reader:
             self.fault(key, f'expected true or false, found "{value}"')
         return _WORDS.get(value.lower())
 
-    def whole(self, key: str, default: Any = REQUIRED, low: int = 0, high: int = 2**31 - 1) -> Any:
+    def whole(self, key: str, default: Any = REQUIRED, low: int = 0, high: float = 2**31 - 1) -> Any:
         expected = f"a whole number from {low:,} to {high:,}"
         value = self.scalar(key, expected, default)
         if value is None:

@@ -53,8 +53,11 @@ class Folder:
             reader.fault(file_key, f"expected {key} or {file_key}, not both")
         reader.node(key, None)
         path = self.find(reader, file_key)
-        if path is None or not path.is_file():
-            return "" if path is None else reader.fault(file_key, "expected a text file, found a folder") or ""
+        if path is None:
+            return ""
+        if not path.is_file():
+            reader.fault(file_key, "expected a text file, found a folder")
+            return ""
         if path.stat().st_size > MAX_TEXT_BYTES:
             reader.fault(file_key, f"expected at most {MAX_TEXT_BYTES:,} bytes of text, found {path.stat().st_size:,}")
             return ""
@@ -90,8 +93,8 @@ class Folder:
             for fault in error.all():
                 reader.fault("path", f"expected readable {family.plural}; {fault}")
             return None
-        for fault in reference_faults(items, family):
-            reader.fault("path", fault)
+        for sentence in reference_faults(items, family):
+            reader.fault("path", sentence)
         groups = _groups(groups_reader, items, family)
         return ReferenceDef(
             sha256=hashlib.sha256(family.pack(items)).hexdigest(), item_ids=tuple(items), groups=groups, note=note, load=lambda: items,
@@ -137,7 +140,8 @@ def reference_faults(items: Mapping[str, Any], family: Family) -> list[str]:
     """Why no entry could be measured against these items; nothing where one can."""
     if not items:
         return [f"expected {family.plural} ({family.wanted(family.formats)}), one file per item; found none"]
-    faults, folded = [], {}
+    faults: list[str] = []
+    folded: dict[str, str] = {}
     for name, item in items.items():
         if not family.is_id(name):
             faults.append(f"{name}: expected {family.id_rule}")

@@ -174,7 +174,7 @@ def _metric(reader: Reader, family: str) -> MetricDef:
     return definition
 
 
-def _require_weights(reader: Reader, spec: registry.MetricSpec | None, params: dict[str, object]) -> None:
+def _require_weights(reader: Reader, spec: registry.MetricSpec | None, params: Mapping[str, object]) -> None:
     if spec is None or spec.weights is None:
         return
     try:
@@ -234,7 +234,8 @@ def _check_phases(problems: Problems, phases: tuple[PhaseDef, ...]) -> None:
             problems.add(f"phases[{n}].slug", f'expected another word; "{phase.slug}" is the address of one of the challenge\'s own pages')
         if phase.parent is None:
             continue
-        seen, ancestor = {phase.slug}, phase.parent
+        seen = {phase.slug}
+        ancestor: str | None = phase.parent
         while ancestor in parents and ancestor not in seen:
             seen.add(ancestor)
             ancestor = parents[ancestor]
@@ -280,5 +281,5 @@ def _run_validators(reader: Reader, column: models.Field, name: str, value: str)
             reader.fault(name, f'{" ".join(error.messages).rstrip(".")}; found "{value[:80]}"')
 
 
-def _highest(column: models.Field) -> int:
+def _highest(column: models.Field) -> float:
     return next((most for kind, most in _HIGHEST.items() if type(column) is kind), math.inf)

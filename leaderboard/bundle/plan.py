@@ -30,7 +30,7 @@ from submissions.kinds import FAMILIES, Family, same
 from submissions.models import Challenge, Phase
 
 CREATE, CHANGE, REMOVE = "create", "change", "remove"
-NOTHING = (None, "", (), {})
+NOTHING: tuple[object, ...] = (None, "", (), {})
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Change:
     @property
     def text_diff(self) -> list[str]:
         """The changed lines of a long text, marked + and -; empty for short values."""
-        texts = [value if isinstance(value, str) else "" for value in (self.before, self.after)]
-        if not any("\n" in text or len(text) > 80 for text in texts):
+        before, after = (value if isinstance(value, str) else "" for value in (self.before, self.after))
+        if not any("\n" in text or len(text) > 80 for text in (before, after)):
             return []
-        lines = difflib.unified_diff(*(text.splitlines() for text in texts), n=0, lineterm="")
+        lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
         return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
@@ -270,7 +270,9 @@ def reference_difference(before: ReferenceDef, after: ReferenceDef) -> str:
     return f"{which}, {len(theirs)} items ({', '.join(f'{n} {what}' for what, n in counts.items() if n) or 'the same items'})"
 
 
-def _field_changes(path: tuple[str, ...], before, after, names: tuple[str, ...], zone: ZoneInfo | None = None) -> Iterator[Change]:
+def _field_changes(
+    path: tuple[str, ...], before: object, after: object, names: tuple[str, ...], zone: ZoneInfo | None = None
+) -> Iterator[Change]:
     for name in names:
         old, new = getattr(before, name) if before else None, getattr(after, name)
         if (before is None and new not in NOTHING) or (before is not None and old != new):
@@ -312,10 +314,11 @@ def _plain(value: object, zone: ZoneInfo | None) -> object:
 
 def _challenge_warning(change: Change, after: ChallengeDef, facts: Facts) -> str:
     if change.field == "visibility":
-        return {
+        seen_by: dict[object, str] = {
             Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
             Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants lose sight of it.",
-        }.get(change.after, "")
+        }
+        return seen_by.get(change.after, "")
     if change.field == "rules_version" and facts.participants:
         people = "1 participant has" if facts.participants == 1 else f"{facts.participants} participants have"
         return f"{people} to accept the rules again before they can upload."
@@ -323,7 +326,7 @@ def _challenge_warning(change: Change, after: ChallengeDef, facts: Facts) -> str
 
 
 def _phase_warning(change: Change, before: PhaseDef, after: PhaseDef) -> str:
-    wider = {Phase.ReferenceAccess.PUBLIC: "Everybody", Phase.ReferenceAccess.PARTICIPANTS: "Every participant"}
+    wider: dict[object, str] = {Phase.ReferenceAccess.PUBLIC: "Everybody", Phase.ReferenceAccess.PARTICIPANTS: "Every participant"}
     if change.field == "reference_access" and change.after in wider and before.reference_access != Phase.ReferenceAccess.PUBLIC:
         return f"{wider[change.after]} will be able to see the hidden reference."
     if change.field == "board" and before.board == Phase.Board.HIDDEN:

@@ -180,7 +180,7 @@ def written(it: ResultsDef, folder: Path, prefix: str) -> dict[str, object]:
     path = f"{prefix}/{it.file_name}"
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_bytes(it.text.encode())
-    data: dict[str, object] = {"path": path, "source": it.source} | ({"url": it.url} if it.url else {})
+    data: dict[str, object] = {"path": path, "source": it.source, **({"url": it.url} if it.url else {})}
     data["method"] = it.layout.method
     if it.layout.details:
         data["details"] = list(it.layout.details)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -95,6 +95,12 @@ class Point:
     value: float | None
     label: str
 
+    @property
+    def known(self) -> float:
+        """The value of a point that is drawn: it has one."""
+        assert self.value is not None
+        return float(self.value)
+
 
 @dataclass(frozen=True)
 class RankRow:
@@ -155,7 +161,7 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
             "mode": "lines",
             "name": "Best so far",
             "x": [*(_stamp(point.time) for point in records), end],
-            "y": [*(float(point.value) for point in records), float(best.value)],
+            "y": [*(point.known for point in records), best.known],
             "line": {"shape": "hv", "color": colours.accent, "width": 2},
             "hoverinfo": "skip",
         }
@@ -221,13 +227,14 @@ def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TO
         return nothing(f"No entry is ranked by {title} yet.", columns, colours)
     drawn = ranked[:MOST_ENTRIES]
     known = [(i, row) for i, row in enumerate(drawn) if row.low is not None and row.high is not None]
+    ends = [(row.low, row.rank, row.high) for _, row in known if row.low is not None and row.rank is not None and row.high is not None]
     bare = [(i, row) for i, row in enumerate(drawn) if row.low is None or row.high is None]
     interval = _rank_dots("95 % interval", known, {"symbol": "circle", "size": 9, "color": colours.accent})
     interval["error_x"] = {
         "type": "data",
         "symmetric": False,
-        "array": [row.high - row.rank for _, row in known],
-        "arrayminus": [row.rank - row.low for _, row in known],
+        "array": [high - rank for _, rank, high in ends],
+        "arrayminus": [rank - low for low, rank, _ in ends],
         "color": colours.soft,
         "thickness": 2,
         "width": 4,
@@ -236,7 +243,7 @@ def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TO
     if bare:
         data.append(_rank_dots("No interval", bare, {"symbol": "circle-open", "size": 9, "color": colours.soft}))
     layout = base_layout(colours, height=96 + 26 * len(drawn))
-    last = max(max(row.rank, row.high or 0) for row in drawn)
+    last = max(max(row.rank or 0, row.high or 0) for row in drawn)
     layout["xaxis"] |= {"title": {"text": f"Rank by {plain(title)}"}, "tickformat": "d", "range": [0.5, last + 0.5]}
     layout["xaxis"] |= {"dtick": 1} if last < 9 else {}
     layout["yaxis"] |= _entry_axis([row.label for row in drawn])
@@ -330,7 +337,7 @@ def _dots(name: str, points: Sequence[Point], marker: dict[str, Any]) -> dict[st
         "mode": "markers",
         "name": name,
         "x": [_stamp(point.time) for point in points],
-        "y": [float(point.value) for point in points],
+        "y": [point.known for point in points],
         "text": [f"{plain(point.label)}: {shown(point.value).text}" for point in points],
         "hoverinfo": "text",
         "marker": marker,
@@ -384,7 +391,7 @@ def _mean_line(result: Paired | None, n: int, colours: Palette) -> list[dict[str
 def _records(came: Sequence[Point], higher_is_better: bool) -> list[Point]:
     records = [came[0]]
     for point in came[1:]:
-        if _better_side(float(point.value), float(records[-1].value), higher_is_better) == 1:
+        if _better_side(point.known, records[-1].known, higher_is_better) == 1:
             records.append(point)
     return records
 
@@ -392,6 +399,7 @@ def _records(came: Sequence[Point], higher_is_better: bool) -> list[Point]:
 def _better_side(a: float, b: float, higher_is_better: bool) -> int:
     """1 if a is better, -1 if b is, 0 if they tie."""
     first, second = rank([a, b], higher_is_better)
+    assert first is not None and second is not None  # both are numbers
     return (first < second) - (second < first)
 
 
@@ -400,7 +408,7 @@ def _test_words(result: Paired | None) -> str:
         return ""
     mean = shown(result.mean_difference, result.ci_low, result.ci_high)
     words = f"; mean difference {mean.text}"
-    if mean.spread:
+    if mean.spread and result.ci_low is not None and result.ci_high is not None:
         words += f" (95 % interval {mean.end(result.ci_low)} to {mean.end(result.ci_high)})"
     return f"{words}, p = {result.p_value:.2g}" if result.p_value is not None else words
 
@@ -413,7 +421,7 @@ def _counted(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
-def _finite(value: float | None) -> bool:
+def _finite(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)
 
 

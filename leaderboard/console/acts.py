@@ -20,7 +20,7 @@ from leaderboard.bundle.state import reference_in_force
 from submissions.errors import Refused
 from submissions.formats.render.views import Roi
 from submissions.kinds import Family
-from submissions.models import AuditEntry, Challenge, Phase, Submission
+from submissions.models import AuditEntry, Challenge, Phase, Submission, User
 from submissions.models.entry_texts import checked_file_name
 
 DOUBTING = 6  # looking for objects in a reference may take this part of the time of reading it
@@ -28,12 +28,12 @@ DOUBTING = 6  # looking for objects in a reference may take this part of the tim
 log = structlog.get_logger(__name__)
 
 
-def reevaluate(phase: Phase, reason: str, actor) -> EvaluationBatch:
+def reevaluate(phase: Phase, reason: str, actor: User | None) -> EvaluationBatch:
     """Score all entries anew under the reference in force and the metrics as they stand; the batch keeps the log's line."""
     return EvaluationBatch.start(phase, reference=reference_in_force(phase), reason=reason, actor=actor)
 
 
-def reevaluate_outdated(actor, reason: str = "") -> tuple[list[EvaluationBatch], list[tuple[Phase, str]]]:
+def reevaluate_outdated(actor: User | None, reason: str = "") -> tuple[list[EvaluationBatch], list[tuple[Phase, str]]]:
     """Score anew, a batch each, every phase whose latest batch has values of other versions than the current ones; the batches
     begun, and the phases that cannot be scored, with why. Each phase is an act of its own: one that is refused holds up no other."""
     begun, refused = [], []
@@ -46,7 +46,7 @@ def reevaluate_outdated(actor, reason: str = "") -> tuple[list[EvaluationBatch],
     return begun, refused
 
 
-def cancel_batch(batch: EvaluationBatch, actor) -> None:
+def cancel_batch(batch: EvaluationBatch, actor: User | None) -> None:
     """Stop a re-evaluation; the board stays as it is."""
     with transaction.atomic():
         before = {"state": batch.state}
@@ -55,7 +55,7 @@ def cancel_batch(batch: EvaluationBatch, actor) -> None:
         AuditEntry.record(batch.phase.challenge, actor, "batch.cancel", batch.phase, before=before, after=after, batch=batch.pk)
 
 
-def retry_member(evaluation: Evaluation, actor) -> None:
+def retry_member(evaluation: Evaluation, actor: User | None) -> None:
     """Score a member of a re-evaluation again that failed or was left out."""
     _require_state(evaluation, Evaluation.State.FAILED, Evaluation.State.EXCLUDED)
     with transaction.atomic():
@@ -63,7 +63,7 @@ def retry_member(evaluation: Evaluation, actor) -> None:
         evaluation.retry()
 
 
-def exclude_member(evaluation: Evaluation, actor) -> None:
+def exclude_member(evaluation: Evaluation, actor: User | None) -> None:
     """Leave a failed member out, so that the re-evaluation can end. Its entry has no values on the new board."""
     _require_state(evaluation, Evaluation.State.FAILED)
     with transaction.atomic():
@@ -76,7 +76,7 @@ def _require_state(evaluation: Evaluation, *states: str) -> None:
         raise Refused("This entry has not failed in that re-evaluation; look at the page again.", "not_failed")
 
 
-def _record_member(evaluation: Evaluation, actor, action: str, state: str) -> None:
+def _record_member(evaluation: Evaluation, actor: User | None, action: str, state: str) -> None:
     entry = evaluation.submission
     before = {"state": str(evaluation.state), "failure": evaluation.failure}
     AuditEntry.record(
@@ -104,7 +104,12 @@ def read_reference(
             file.parent.mkdir()
             with file.open("wb") as target:
                 target.writelines(chunks)
-            job = {"kind": "reference", "family": family.key, "file": f"upload/{name}", "reading": family.reading(background)}
+            job: dict[str, Any] = {
+                "kind": "reference",
+                "family": family.key,
+                "file": f"upload/{name}",
+                "reading": family.reading(background),
+            }
             if drawing is not None:
                 job["drawing"] = asdict(drawing)
             job |= {"columns": [[key, dict(params)] for key, params in columns], "doubting": settings.READ_SECONDS / DOUBTING}
@@ -124,7 +129,7 @@ def read_reference(
     return items
 
 
-def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str, str], note: str, actor) -> Reference:
+def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str, str], note: str, actor: User | None) -> Reference:
     """Keep a new version; nothing is scored under it before it is put in force."""
     unknown = sorted(groups.keys() - items.keys())
     if unknown:
@@ -143,7 +148,7 @@ def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str,
     return reference
 
 
-def store_regions(opened: Reference, regions: Mapping[str, tuple[Roi, ...]], scene: str, actor) -> Reference:
+def store_regions(opened: Reference, regions: Mapping[str, tuple[Roi, ...]], scene: str, actor: User | None) -> Reference:
     """Keep a new version with these regions in views of a scene, made from the version `opened`; nothing is scored under it before it
     is put in force. Raises `Refused` where there is a newer version."""
     with transaction.atomic():

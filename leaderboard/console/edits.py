@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from leaderboard.bundle.definition import ChallengeDef, MetricDef, PhaseDef
 
 Thing = TypeVar("Thing", MetricDef, PhaseDef)
 
 
-def with_phase(definition: ChallengeDef, slug: str, **values: object) -> ChallengeDef:
+def with_phase(definition: ChallengeDef, slug: str, **values: Any) -> ChallengeDef:
     """`definition` with other values in one of its phases."""
     return replace(definition, phases=tuple(replace(it, **values) if it.slug == slug else it for it in definition.phases))
 

@@ -152,7 +152,7 @@ class MetricEvidence:
     def _of_regions(self) -> Iterator[str]:
         reference = reference_in_force(self.phase) if self.takes_regions else None
         bare = reference.scenes_without_regions() if reference is not None else []
-        if bare:
+        if reference is not None and bare:
             names = ", ".join(bare[:MAX_NAMED]) + (f" and {len(bare) - MAX_NAMED} more" if len(bare) > MAX_NAMED else "")
             yield f"Version {reference.version} of the reference, which is in force, marks no region in {names}, so it has no value there."
 

@@ -47,11 +47,16 @@ def clean_views(items: Items) -> Iterator[tuple[str, bytes]]:
 
 
 def _damaged(damage: Callable[[np.ndarray, np.random.Generator], np.ndarray]) -> Callable[[str, View], Render]:
-    return lambda name, item: render(damage(item.image.pixels(), np.random.default_rng([*name.encode()])))
+    def damaged(name: str, item: View) -> Render:
+        assert item.image is not None
+        return render(damage(item.image.pixels(), np.random.default_rng([*name.encode()])))
+
+    return damaged
 
 
 def _nearest(name: str, item: View) -> Render:
     """The clean view that is most like the view: what copying scores."""
+    assert item.image is not None and item.clean is not None
     pixels = item.image.pixels().astype(np.float64)
     return min(item.clean.images, key=lambda image: float(np.mean((image.pixels() - pixels) ** 2)))
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from allauth.account.models import EmailAddress
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -120,7 +121,7 @@ def send_entries(demo: Demo, folder: Path, server: str, say: Callable[[str], Non
         wait_for_room(demo, entry.who)
 
 
-def uploads(demo: Demo):
+def uploads(demo: Demo) -> QuerySet[Submission]:
     """What was sent to the demo's challenge."""
     return Submission.objects.sent().filter(phase__challenge__slug=demo.slug)
 

@@ -62,7 +62,7 @@ def made_up_votes(
 
 def liked(values: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
     """float64[methods, samples]: how good each entry is to somebody who feels these metrics, by slug, the more the better."""
-    return sum(weight * _placed(values[slug], weight) for slug, weight in weights.items())
+    return np.asarray(sum(weight * _placed(values[slug], weight) for slug, weight in weights.items()))
 
 
 def _placed(values: np.ndarray, weight: float) -> np.ndarray:

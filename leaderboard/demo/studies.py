@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from evaluation.models import EvaluationBatch, Score
@@ -36,6 +38,7 @@ class Scores:
 
     def __init__(self, phase: Phase) -> None:
         batch = EvaluationBatch.current(phase)
+        assert batch is not None  # the demo has scored it
         rows = Submission.objects.filter(phase=phase).ranked().order_by("id")
         self.names, self.items = [row.method_name for row in rows], list(dict.fromkeys(batch.groups))
         self.values = {metric["slug"]: np.zeros((len(rows), len(self.items))) for metric in batch.metrics}
@@ -93,5 +96,5 @@ def _rooms(phase: Phase, scores: Scores, olga: User) -> None:
     )  # fmt: skip
 
 
-def _study(phase: Phase, olga: User, votes: list[Vote], **values: object) -> Study:
+def _study(phase: Phase, olga: User, votes: list[Vote], **values: Any) -> Study:
     return Study.import_votes(phase, olga, votes, slug=STUDY, made_up=True, is_public=True, **values)

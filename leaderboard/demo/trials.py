@@ -45,6 +45,7 @@ def write(demos: tuple[Demo, ...]) -> int:
     content: dict[str, Any] = {}
     for demo in demos:
         batch = EvaluationBatch.current(Phase.objects.get(challenge__slug=demo.slug, slug=demo.phase))
+        assert batch is not None  # the demo has scored it
         for trial in Trial.objects.filter(reference=batch.reference, judged_at__isnull=False).order_by("key"):
             table: dict[str, Any] = {}
             for row in trial.table:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
@@ -27,6 +28,7 @@ from leaderboard.checks import check_squashed_migrations
 from leaderboard.models import JudgeRun, StudyAnalysis
 from leaderboard.service import mail, traffic
 from submissions import database
+from submissions.choices import TextChoices
 from submissions.leases import Leased
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
@@ -217,7 +219,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         for value, number in values.items():
             made.labels(value).set(number)
 
-    def states(model: type, field: str, choices: type) -> dict[str, float]:
+    def states(model: Any, field: str, choices: type[TextChoices]) -> dict[str, float]:
         counts = dict(model._default_manager.order_by().values_list(field).annotate(Count("id")))
         return {choice.value: counts.get(choice.value, 0) for choice in choices}
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
+from structlog.typing import Processor
 
 # What every event gets, whoever logs it.
-COMMON = [
+COMMON: list[Processor] = [
     structlog.contextvars.merge_contextvars,  # the request, or the piece of work, that it belongs to
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
@@ -43,7 +44,7 @@ def formatter(kind: str = "") -> structlog.stdlib.ProcessorFormatter:
 
         kind = settings.LOG_FORMAT
     if kind == "json":
-        render = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str, ensure_ascii=False)]
+        render: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str, ensure_ascii=False)]
     else:
         render = [structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0, exception_formatter=structlog.dev.plain_traceback)]
     return structlog.stdlib.ProcessorFormatter(

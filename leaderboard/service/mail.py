@@ -45,7 +45,7 @@ def send_due_mail() -> int:
     """Send what is due now; returns how many messages were sent."""
     outcomes = due_outcomes().select_related("team", "phase__challenge").order_by("finished_at")[:MOST_AT_ONCE]
     invites = due_invitations().select_related("team__challenge", "invited_by")
-    due: list[tuple[object, Callable]] = [(row, _outcome) for row in outcomes]
+    due: list[tuple[Submission | TeamInvite, Callable]] = [(row, _outcome) for row in outcomes]
     due += [(row, _invitation) for row in invites.order_by("created_at")[:MOST_AT_ONCE]]
     if not due:
         return 0

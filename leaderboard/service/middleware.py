@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from collections.abc import Callable
 
 import structlog
 from django.conf import settings
@@ -32,7 +33,7 @@ class RequestMiddleware:
     The proxy's id is taken where there is a proxy and the id has the shape of one: anybody could send another.
     """
 
-    def __init__(self, get_response) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -60,7 +61,7 @@ class RefusalMiddleware:
     The API has its own handler (problem details) and never gets here with a `Refused`.
     """
 
-    def __init__(self, get_response) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -81,7 +82,7 @@ class PrivatePagesMiddleware:
     """What somebody who is logged in is shown stays in no cache: neither a shared one nor the browser's, which the next
     person at the machine goes back in. Files and figures that say themselves how they may be kept are left alone."""
 
-    def __init__(self, get_response) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -99,7 +100,7 @@ class StaffSecondFactorMiddleware:
     Programs send a token instead of a session: the API asks the same of its holder, see `submissions.api.common.Token`.
     """
 
-    def __init__(self, get_response) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -113,7 +114,7 @@ class StaffSecondFactorMiddleware:
 class ApiMethodMiddleware:
     """The API refuses a method in its own words: the library that finds the method knows no handler for that."""
 
-    def __init__(self, get_response) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:

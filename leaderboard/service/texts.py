@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from time import monotonic
+from typing import Any
 
 from django.core.cache import cache
 from django.utils import timezone
@@ -17,7 +18,7 @@ from leaderboard.models import Study
 from submissions import markdown
 from submissions.models import Announcement, Challenge, Phase, RenderedText, Submission
 
-SOURCES = [
+SOURCES: list[tuple[Any, str]] = [
     (Challenge, "description"), (Challenge, "rules"), (Phase, "description"), (Announcement, "body"), (Submission, "description"),
     (Study, "consent"),
 ]  # fmt: skip

@@ -27,7 +27,7 @@ def count(status: int, seconds: float) -> None:
 def counted() -> dict[str, Any]:
     """What this process has counted, for its row: by status, how many took at most so long, and the seconds of all."""
     found: dict[str, Any] = {}
-    for sample in _answered.collect()[0].samples:
+    for sample in next(iter(_answered.collect())).samples:
         one = found.setdefault(sample.labels["status"], {"buckets": {}, "seconds": 0.0})
         if sample.name.endswith("_bucket"):
             one["buckets"][sample.labels["le"]] = sample.value

@@ -137,7 +137,7 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     return [MetricScores(key, values[name], DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0)) for name, key in keys.items()]
 
 
-def _filled(rows: Iterable[tuple[int, dict]], name: str, votes: Votes | Ratings, values: dict[str, Any]) -> Iterable[str]:
+def _filled(rows: Iterable[tuple[int, dict[str, Any]]], name: str, votes: Votes | Ratings, values: dict[str, Any]) -> Iterable[str]:
     """Put the numbers of the rows into `values`; yields a sentence for each that is none."""
     samples = {sample: n for n, sample in enumerate(votes.samples)}
     methods = {method: n for n, method in enumerate(votes.methods)}

@@ -10,7 +10,7 @@ depend on whom a plan let it meet. Intervals come from the influence of each ans
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -352,7 +352,7 @@ def abilities(model: Model) -> Column:
     return _column(model, model.theta, model.u[:, : len(model)], crossed.interval)
 
 
-def _column(model: Model, value: Floats, u: Floats, ends) -> Column:
+def _column(model: Model, value: Floats, u: Floats, ends: Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]) -> Column:
     nothing = np.full(len(value), math.nan)
     if model.clusters.few:
         return Column(value, nothing, nothing, model.clusters.few)
@@ -497,7 +497,7 @@ class Fragile:
 EXACT = 60  # raters, or samples, up to which each is left out by itself
 
 
-def fragile(model: Model, step=lambda: None) -> Fragile:
+def fragile(model: Model, step: Callable[[], object] = lambda: None) -> Fragile:
     """The most influential answers against the first are left out until a refit has another first (Huang et al., 2508.11847)."""
     n = len(model.answers)
     answers = _fewest(model, np.arange(n), n, exact=False)

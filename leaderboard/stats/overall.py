@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.metrics.aggregation import LEAST
 from leaderboard.stats.ranking import RULES, Column, Floats, combine, costs, placings
-from leaderboard.stats.uncertainty import ALPHA, LEAST, Interval, adjusted, lined, ranges
+from leaderboard.stats.uncertainty import ALPHA, Interval, adjusted, lined, ranges
 
 FIRST = 100  # complete entries of the order that are tested
 

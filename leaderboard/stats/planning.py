@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.stats.crossed import LEAST, Variance
-from leaderboard.stats.votes import Floats, Ints
+from leaderboard.stats.crossed import Variance
+from leaderboard.stats.votes import LEAST, Floats, Ints
 
 DESIGN = 2.0  # how many times more answers clustered ones must be, unless a study of the family says otherwise
 POWER = 7.849  # (z of 97.5 % + z of 80 %)^2

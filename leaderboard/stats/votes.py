@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,7 +170,7 @@ def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> 
         return parse(stream, path.name)
 
 
-def rows_of(lines: Iterable[str], name: str) -> tuple[list[str], list[tuple[int, dict]]]:
+def rows_of(lines: Iterable[str], name: str) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:
     """The head of a CSV file called `name`, and each row below it with its line. `VotesError` for one that is none in UTF-8."""
     try:
         table = csv.DictReader(lines)

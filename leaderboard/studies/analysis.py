@@ -121,7 +121,7 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
         models = judges_of(study, row.criterion)
         found = opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
         sizes = sizes_of(study, batch, ratings.samples, ratings.methods, step)
-        known = {"size": sizes.entries, "reference_size": sizes.reference} if sizes else {}
+        known: dict[str, Any] = {"size": sizes.entries, "reference_size": sizes.reference} if sizes else {}
         return summaries.of_scores(found, ratings, metrics, study.damaged | out, step=step, **known)
     votes = voting.canonical(study.votes(row.criterion, counted=True))
     metrics = metric_scores(study, batch, votes.samples, votes.methods)

@@ -60,7 +60,7 @@ def write_study(study: Study, folder: Path) -> Written:
     ratings = [rating for rating in study.ratings() if rating.rater in people]
     if not votes and not ratings:
         raise CannotExport("The study holds no answers yet; there is nothing to learn from.")
-    samples = _samples(reference, {answer.sample for answer in (*votes, *ratings)})
+    samples = _samples(reference, {vote.sample for vote in votes} | {rating.sample for rating in ratings})
     wanted = {item for items in samples.values() for item in items}
     folder.mkdir(parents=True, exist_ok=True)
     family = reference.family
@@ -113,7 +113,7 @@ def _folder_of(entry: StudyEntry, number: int) -> str:
 
 
 def _items(family: Family, entry: StudyEntry, wanted: set[str]) -> Mapping[str, Any]:
-    return family.load(stored_files.store().local_path(entry.submission.artifact_key), wanted)  # type: ignore[union-attr]
+    return family.load(stored_files.store().local_path(entry.submission.artifact_key), wanted)
 
 
 def _write(family: Family, items: Mapping[str, Any], wanted: set[str], folder: Path) -> dict[str, str]:

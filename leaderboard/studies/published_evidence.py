@@ -28,7 +28,7 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
     """
     table = ResultTable.of(phase)
     said = OpinionsDef.from_dict(table.opinions) if table and table.opinions else None
-    if said is None:
+    if table is None or said is None:
         Study.objects.filter(phase=phase, from_results=True).delete()
         return None
     values = {
@@ -61,6 +61,7 @@ def means_of(study: Study, criterion: str) -> tuple[Means, str]:
     from leaderboard.stats.opinion_study import Means
 
     table = ResultTable.of(study.phase)
+    assert table is not None  # the study follows it
     said = OpinionsDef.from_dict(table.opinions)
     rows = published(table.text, table.read_layout, said)[criterion]
     names = tuple(name for name in rows if rows[name][0] is not None)

@@ -195,8 +195,9 @@ def side_words(summary: Summary) -> list[str]:
 
     found = []
     for model in summary.models:
-        if model.side is not None and model.side[1] is not None:
-            share, low, high = (percent(share_of(end, model.nu)) for end in model.side)
+        ends = [] if model.side is None else [end for end in model.side if end is not None]
+        if len(ends) == 3:
+            share, low, high = (percent(share_of(end, model.nu)) for end in ends)
             found.append(f"Side: between equals the left one is picked in {share} of 100 duels [{low}, {high}].")
     return found
 

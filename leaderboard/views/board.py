@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -223,7 +223,7 @@ def _in_progress(place: PhasePlace, team: int | None):
     items = F("stop") - F("start")
     started = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
 
-    def own(query):
+    def own(query: Any):
         return Case(When(team_id=team, then=query), default=None)
 
     return entries.annotate(

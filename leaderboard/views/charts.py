@@ -87,7 +87,7 @@ def _history(place: PhasePlace, board: Board, metric: MetricColumn) -> tuple[lis
     shown = ELIGIBLE if place.viewer.organizes else public_to(place.viewer, place.phase)
     entries = Submission.objects.filter(shown, phase=place.phase, is_baseline=False)
     rows = Score.objects.filter(evaluation__batch=board.batch, slug=metric.slug, evaluation__submission__in=entries)
-    names = ("evaluation__submission__received_at", "evaluation__submission__created_at", "value")
+    names: tuple[str, ...] = ("evaluation__submission__received_at", "evaluation__submission__created_at", "value")
     names += ("evaluation__submission__method_name", "evaluation__submission__team__name")
     recent = rows.order_by("-evaluation__submission__received_at").values_list(*names)[:MOST_RECORDED]
     points = [boards.Point(received or created, value, f"{method} ({team})") for received, created, value, method, team in recent]

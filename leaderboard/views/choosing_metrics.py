@@ -161,7 +161,7 @@ def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
 def _part(place: PhasePlace, snapshot: Snapshot, found: Agreement, by: str, view: str) -> tuple[str, bool]:
     """All that follows from the ranking, as HTML, and whether there is a chart in it."""
-    context = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": found, "view": view}
+    context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": found, "view": view}
     context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.board)}
     context |= {"few": found.n < FEW, "together": TOGETHER}
     if found.n > 1:

@@ -69,7 +69,9 @@ class Comparison:
     @property
     def interval(self) -> str:
         it, own = self.paired, self.difference
-        return f"{own.end(it.ci_low)} to {own.end(it.ci_high)}" if own.spread else NONE  # all alike: one of no width would claim too much
+        if it is None or it.ci_low is None or it.ci_high is None or not own.spread:
+            return NONE  # of all alike one of no width would claim too much
+        return f"{own.end(it.ci_low)} to {own.end(it.ci_high)}"
 
 
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -179,7 +181,7 @@ def _pictures(a: EntryPlace, b: EntryPlace, first: Evaluation, second: Evaluatio
 def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, board: Board | None) -> list[Comparison]:
     theirs = {result.slug: result for result in results(second, None)}
     columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
-    places = [board.index_of(evaluation.submission_id) if board else None for evaluation in (first, second)]
+    a, b = (board.index_of(evaluation.submission_id) if board else None for evaluation in (first, second))
     found, unit = [], certainty.Unit.of(first.batch.groups, first.batch.phase.challenge)
     for result in results(first, None):
         other = theirs.get(result.slug)
@@ -187,7 +189,7 @@ def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, board:
             continue
         test = _test(first, result, other) if sees_items else None
         column = columns.get((result.slug, result.score.fingerprint))
-        p = column.pair_p(*places) if column and sees_items and None not in places else None
+        p = column.pair_p(a, b) if column and sees_items and a is not None and b is not None else None
         found.append(Comparison(result, other, test, p, unit))
     return found
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from evaluation.metrics.aggregation import LEAST
 from evaluation.models import Evaluation
 from evaluation.work.progress import standing
 from leaderboard.boards import build, certainty
@@ -15,7 +16,6 @@ from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.lookup import audience_of, page_number
 from leaderboard.models import Snapshot, read_board
-from leaderboard.stats.uncertainty import LEAST
 from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
 from submissions.lookup import EntryPlace, entry_place
@@ -121,9 +121,9 @@ def _certainty(evaluation: Evaluation, found: list[Result], snapshot: Snapshot |
     board = snapshot.board
     column = board.primary or board.metrics[0]
     alone = _alone(snapshot.pk, snapshot.digest, column.slug, index)
-    ends = column.rank_low[index], column.rank_high[index]
-    if alone and alone != ends:
-        said.append(f"{column.title}: {certainty.alone(alone, *ends)}")
+    low, high = column.rank_low[index], column.rank_high[index]
+    if alone and low is not None and high is not None and alone != (low, high):
+        said.append(f"{column.title}: {certainty.alone(alone, low, high)}")
     untested = certainty.untested(board, board.overall, index)
     by_rule_of_before = certainty.SENTENCES["ranks_before"] if certainty.before(board) else ""
     return [*said, *filter(None, [untested, by_rule_of_before])]

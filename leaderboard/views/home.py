@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
@@ -61,12 +63,12 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboard/challenge_list.html", context)
 
 
-def visible(user) -> QuerySet[Challenge]:
+def visible(user: Any) -> QuerySet[Challenge]:
     """Challenges `user` may see, newest first."""
     return visible_challenges(user).prefetch_related(Prefetch("phases", Phase.objects.order_by("position", "opens_at", "id")))
 
 
-def cards(request: HttpRequest, challenges, now: datetime) -> list[Card]:
+def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) -> list[Card]:
     """A card for each challenge, with the newest public ranking of its main phase."""
     phases = {challenge.pk: list(challenge.phases.all()) for challenge in challenges}
     shown = [it.pk for one in phases.values() for it in one if board_is_out(it, now)]

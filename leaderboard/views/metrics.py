@@ -103,8 +103,8 @@ def _facts(found: weights.Weights) -> Iterator[tuple[str, str]]:
     if accuracy.get("mean") is not None:
         spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
         yield "Accuracy", f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
-    if found.sha256:
-        yield "SHA-256", f"{found.files[0].sha256[:16]}…"
+    if found.sha256:  # of all its files, so of the first
+        yield "SHA-256", f"{str(found.files[0].sha256)[:16]}…"
 
 
 @dataclass(frozen=True)

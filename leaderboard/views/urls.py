@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, re_path, register_converter
@@ -46,7 +47,7 @@ class ItemConverter(StringConverter):
 register_converter(ItemConverter, "item")
 
 
-def shown(route: str, view, name: str) -> URLPattern:
+def shown(route: str, view: Callable[..., Any], name: str) -> URLPattern:
     return path(route, require_safe(view), name=name)
 
 

@@ -183,7 +183,7 @@ class PhaseForm(forms.ModelForm):
                     self.add_error(name, error)
         return data
 
-    def values(self) -> dict[str, object]:
+    def values(self) -> dict[str, Any]:
         """The cleaned values as a definition has them."""
         values = {name: self.cleaned_data.get(name, getattr(self.instance, name)) for name in PHASE_FIELDS}
         parent = values["parent"]

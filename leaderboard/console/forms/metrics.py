@@ -90,6 +90,7 @@ class MetricForm(forms.Form):
         """The column as entered. A parameter is kept where it was given before or is not the default."""
         data = self.cleaned_data
         typed = self.entered()
+        assert typed is not None  # the form is valid
         given = self.metric.params if self.metric else {}
         kept = {param.name: typed[param.name] for param in self.spec.params if param.name in given or typed[param.name] != param.default}
         slug = self.metric.slug if self.metric else data["slug"]

@@ -36,8 +36,10 @@ class Row:
     @property
     def roi(self) -> Roi | None:
         """The region, right or wrong; None while one of its sides is no number."""
-        numbers = [_number(side) for side in self.sides]
-        return None if None in numbers else Roi(*numbers, self.label.strip())
+        x1, y1, x2, y2 = (_number(side) for side in self.sides)
+        if x1 is None or y1 is None or x2 is None or y2 is None:
+            return None
+        return Roi(x1, y1, x2, y2, self.label.strip())
 
     @property
     def box(self) -> dict[str, str] | None:
@@ -117,10 +119,12 @@ class RegionsForm:
     ) -> None:
         """`bounds` are width and height of the page's views by id, in order, and `stored` the regions of `version`."""
         self.version, self.fault, self.is_changed = version, "", sent is not None
-        self.views = [View(item, n, *size, stored[item]) for n, (item, size) in enumerate(bounds.items())]
+        self.views = [View(item, n, width, height, stored[item]) for n, (item, (width, height)) in enumerate(bounds.items())]
         for view in self.views:
             if not view.is_editable or sent is None:
-                view.rows = [Row(n, tuple(shown(getattr(roi, side)) for side in SIDES), roi.label) for n, roi in enumerate(view.stored)]
+                view.rows = [
+                    Row(n, (shown(roi.x1), shown(roi.y1), shown(roi.x2), shown(roi.y2)), roi.label) for n, roi in enumerate(view.stored)
+                ]
             else:
                 view.rows = _sent_rows(sent, view.number)
         self._fill_up()
@@ -136,7 +140,7 @@ class RegionsForm:
 
     def changes(self) -> dict[str, tuple[Roi, ...]]:
         """The regions of the views in which they are others than before. The form is valid."""
-        entered = {view.item: tuple(row.roi for row in view.entered) for view in self.views if view.is_editable}
+        entered = {view.item: tuple(row.roi for row in view.entered if row.roi is not None) for view in self.views if view.is_editable}
         return {view.item: entered[view.item] for view in self.views if entered.get(view.item, view.stored) != view.stored}
 
     def add(self, number: int) -> None:

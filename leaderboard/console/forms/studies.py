@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from django import forms
@@ -427,7 +428,7 @@ def clean_completion(text: str) -> str:
     return text
 
 
-def read_moments(form: forms.Form, data: dict[str, object], phase: Phase, before: dict[str, object]) -> None:
+def read_moments(form: forms.Form, data: dict[str, Any], phase: Phase, before: dict[str, object]) -> None:
     """Turn the texts of the two moments into instants on the phase's clocks."""
     for name in MOMENTS:
         if name in data:

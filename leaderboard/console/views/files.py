@@ -59,7 +59,11 @@ def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 def _files(definition: ChallengeDef, slug: str | None) -> tuple[FileDef, ...]:
-    return definition.phase(slug).files if slug else definition.files
+    if not slug:
+        return definition.files
+    phase = definition.phase(slug)
+    assert phase is not None  # `slug` is that of a row
+    return phase.files
 
 
 def _with_files(definition: ChallengeDef, slug: str | None, files: tuple[FileDef, ...]) -> ChallengeDef:

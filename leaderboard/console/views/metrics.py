@@ -36,7 +36,7 @@ def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     spec = REGISTRY.get(key)
     if spec is None or spec.family != phase.challenge.family:
         raise Http404
-    metrics = read(phase.challenge).phase(phase.slug).metrics
+    metrics = _metrics(phase)
     form = MetricForm(spec, {metric.slug for metric in metrics}, request.POST or None)
     if request.method == "POST" and form.is_valid():
         entered = form.definition()
@@ -47,7 +47,7 @@ def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
 @organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
-    metrics = read(phase.challenge).phase(phase.slug).metrics
+    metrics = _metrics(phase)
     column = next((it for it in metrics if it.slug == metric), None)
     if column is None:
         raise Http404
@@ -80,18 +80,25 @@ def _evidence(form: MetricForm, phase: Phase, column: str = "") -> MetricEvidenc
     return MetricEvidence(form.spec, params, phase, form.metric.slug if form.metric else column)
 
 
+def _metrics(phase: Phase) -> tuple[MetricDef, ...]:
+    """The phase's columns as they stand."""
+    definition = read(phase.challenge).phase(phase.slug)
+    assert definition is not None
+    return definition.metrics
+
+
 def _move(request: HttpRequest, phase: Phase) -> HttpResponse:
-    metrics = read(phase.challenge).phase(phase.slug).metrics
+    metrics = _metrics(phase)
     return _settle(request, phase, moved(metrics, request.POST.get("slug", ""), request.POST.get("to", "")))
 
 
 def _remove(request: HttpRequest, phase: Phase) -> HttpResponse:
-    metrics = read(phase.challenge).phase(phase.slug).metrics
+    metrics = _metrics(phase)
     return _settle(request, phase, tuple(metric for metric in metrics if metric.slug != request.POST.get("slug")))
 
 
 def _make_primary(request: HttpRequest, phase: Phase) -> HttpResponse:
-    metrics = read(phase.challenge).phase(phase.slug).metrics
+    metrics = _metrics(phase)
     if request.POST.get("slug") not in {metric.slug for metric in metrics}:
         raise Http404
     return _settle(request, phase, metrics, request.POST["slug"])

@@ -48,7 +48,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
         "current": current,
         "is_building": latest is not None and latest.state == EvaluationBatch.State.BUILDING,
         "counts": counts,
-        "seconds_left": _seconds_left(latest, counts) if counts else None,
+        "seconds_left": _seconds_left(latest, counts) if latest is not None and counts else None,
         "failed": failed[:MOST_SHOWN],
         "history": phase.batches.select_related("reference", "created_by")[:20],
         "outdated": sentences(latest.outdated()) if latest else [],

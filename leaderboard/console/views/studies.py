@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
@@ -60,7 +61,7 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
         about = {name: data[name] for name in ("slug", "title", "question", "source", "is_public")}
         opinions = data["kind"] == Study.Kind.OPINIONS
         parse, keep = (rating.parse, Study.import_ratings) if opinions else (voting.parse, Study.import_votes)
-        rows = parse(_lines(data["file"]), data["file"].name, data["columns"])
+        rows: Any = parse(_lines(data["file"]), data["file"].name, data["columns"])
         study = keep(phase, request.user, rows, known, **about)
     except VotesError as error:
         form.add_error("file", list(error.problems))

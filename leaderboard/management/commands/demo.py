@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard.demo import load, studies, trials
 from leaderboard.demo.story import PASSWORD, PEOPLE, Demo
@@ -17,7 +17,7 @@ from submissions.models import Status
 class Command(BaseCommand):
     help = "Load the demo challenges into a running service; does nothing where they are there already."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", default=settings.SITE_URL, help="Address of the running service.")
         parser.add_argument("--keep-trials", action="store_true", help="Write the demo's trials, as they stand, beside the code.")
 

@@ -68,7 +68,8 @@ class Command(BaseCommand):
         return "no error"
 
     def _processes(self) -> str:
-        live, gone = Counter(), []
+        live: Counter[str] = Counter()
+        gone: list[str] = []
         heard_of = set(Process.objects.live().values_list("pk", flat=True))
         for process in Process.objects.all():
             if process.pk in heard_of:

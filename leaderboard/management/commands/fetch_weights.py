@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.networks import fetch_command
 from evaluation.networks.weights import WeightsError
@@ -14,7 +14,7 @@ from submissions.storage.store import StorageError
 class Command(BaseCommand):
     help = "Get files of weights by name, by metric, or all; a partial download goes on, and every file is checked."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         fetch_command.add_options(parser)
 
     def handle(self, *args, names: list[str], all: bool, list: bool, source: str, **options) -> None:

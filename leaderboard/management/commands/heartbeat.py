@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import socket
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.models import Process
 
 
 class Command(BaseCommand):
     help = "Exit with 0 if a process of that kind was heard of on this machine lately, else with 1 and a sentence."
-    requires_system_checks = []
+    requires_system_checks: list[str] = []
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=Process.Kind.values)
 
     def handle(self, *args, kind: str, **options) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from evaluation.models import EvaluationBatch
@@ -17,7 +17,7 @@ from submissions.models import Phase
 class Command(BaseCommand):
     help = "Plan a new batch; the board switches in one step when every entry is scored. Quota and times do not change."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("challenge", nargs="?", help="The challenge's slug.")
         parser.add_argument("phase", nargs="?", help="The phase's slug.")
         parser.add_argument("--outdated", action="store_true", help="All phases with values of older versions of their metrics.")
@@ -27,7 +27,8 @@ class Command(BaseCommand):
     def handle(self, *args, challenge: str | None, phase: str | None, outdated: bool, reason: str, wait: bool, **options) -> None:
         if outdated == bool(challenge) or bool(challenge) != bool(phase):
             raise CommandError("Name a challenge and a phase, as in `reevaluate rooflines final`, or ask for all with --outdated.")
-        begun, refused = reevaluate_outdated(None, reason) if outdated else ([self._one(challenge, phase, reason)], [])
+        one = [self._one(challenge, phase, reason)] if challenge and phase else None
+        begun, refused = reevaluate_outdated(None, reason) if one is None else (one, [])
         for batch in begun:
             n = batch.progress()["total"]
             self.stdout.write(f"Batch {batch.pk}: {n} entries of {batch.phase}, {len(batch.metrics)} metrics, reference v{batch.version}.")

@@ -19,7 +19,7 @@ from functools import partial
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.models import Process
 from evaluation.networks import weights
@@ -69,7 +69,7 @@ class Service:
         return self.process is None or os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def terminate(self) -> None:
-        if not self.has_ended():
+        if self.process is not None and not self.has_ended():
             self.process.terminate()
 
     def end(self) -> int | None:
@@ -96,7 +96,7 @@ def _why_not_free(host: str, port: int) -> OSError | None:
 class Command(BaseCommand):
     help = "Start web server, workers and sweeper on this machine; Ctrl-C stops them all."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1))
@@ -122,6 +122,7 @@ class Command(BaseCommand):
                 wanted = weights.get("backbone", "squeezenet-imagenet")
                 if not wanted.there:
                     files = " ".join(file.name for file in wanted.absent)
+                    assert isinstance(wanted.absent[0], weights.PublishedFile)
                     self.stdout.write(
                         f"PuzzleSim works without downloads, by pieces; its published network ({wanted.absent[0].megabytes:g} MB) comes "
                         f"with: {weights.FETCH} {files}\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from pathlib import Path
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -71,7 +72,7 @@ class Command(BaseCommand):
         try:
             columns = dict(text.split("=", 1) for text in options["column"])
             read, keep = (rating.read, Study.import_ratings) if options["opinions"] else (voting.read, Study.import_votes)
-            votes = read(options["file"], columns)
+            votes: Any = read(options["file"], columns)
             known = labels.read(options["labels"]) if options["labels"] else None
             study = keep(
                 phase, None, votes, known, slug=options["slug"], title=options["title"], question=options["question"],

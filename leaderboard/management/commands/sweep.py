@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import structlog
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import close_old_connections
 
 from evaluation.models import Process
@@ -24,7 +24,7 @@ from leaderboard.tasks import build_due_boards, request_analyses, wake_judges
 from submissions.database import require_migrated
 
 log = structlog.get_logger(__name__)
-ROUND = {
+ROUND: dict[str, Callable[[], object]] = {
     "work": sweep, "boards": build_due_boards, "studies": request_analyses, "judges": wake_judges, "mail": send_due_mail,
     "texts": render_due, "pruning": prune_due, "storage": measure_storage_due, "processes": Process.forget,
 }  # fmt: skip
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         "remove what nothing needs; on and on."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="One round, then stop.")
 
     def handle(self, *args, once: bool = False, **options) -> None:

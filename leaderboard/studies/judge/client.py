@@ -250,8 +250,8 @@ def _reply(data: bytes, seconds: float) -> Reply:
         raise Away("The endpoint's answer is not one of the chat-completions protocol.", 0.0) from None
     if not texts:
         raise Away("The endpoint's answer holds no choice.", 0.0)
-    tokens = [n if type(n) is int and n >= 0 else None for n in counted]
-    return Reply(texts, *tokens, seconds)
+    tokens_in, tokens_out = (n if type(n) is int and n >= 0 else None for n in counted)
+    return Reply(texts, tokens_in, tokens_out, seconds)
 
 
 def _said(choice: Mapping[str, Any]) -> Said:

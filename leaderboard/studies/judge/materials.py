@@ -168,6 +168,7 @@ class Materials:
                 raise ValueError(f"“{entry.label}” has no mesh of {sample}.") from None
             (look,) = images.mesh_looks(mesh, [number])
             side = images.SIDE
+            assert look.normals is not None  # those of a mesh have them
             render = Render(images.png(look.colour), side, side, normal=images.png(look.normals))
             store.save_bytes(key, RENDER.pack({item: render}))
             return look

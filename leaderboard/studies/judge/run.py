@@ -57,8 +57,12 @@ def work_on(
         run.let_go(State.FAILED, failure=setup.MISSING)
         return 0
     before = run.left
-    with attempt(run), client or Client(endpoint, PATIENCE) as found:
-        _Turn(run, found, seconds, progress).go()
+    with attempt(run):
+        if client is None:
+            assert endpoint is not None
+            client = Client(endpoint, PATIENCE)
+        with client as found:
+            _Turn(run, found, seconds, progress).go()
     return before - run.left
 
 

@@ -92,7 +92,7 @@ def swept(
     pairs = pairs_of(have, newcomer)
     rng.shuffle(pairs)
     found: list[Comparison] = []
-    open_pairs = [tuple(pair) for pair in pairs]
+    open_pairs: list[Pair] = [(one, other) for one, other in pairs]
     while open_pairs:
         left = []
         for pair in open_pairs:

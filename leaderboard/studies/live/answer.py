@@ -95,7 +95,7 @@ def _locked(study: Study, rater: Rater, now: datetime) -> Rater:
     return locked
 
 
-def _checked(study: Study, answers: Mapping[str, object]) -> dict[str, str | int]:
+def _checked(study: Study, answers: Mapping[str, Any]) -> dict[str, Any]:
     """The answers in the order of the criteria; `Refused` unless there is exactly one to each."""
     keys = [criterion["key"] for criterion in study.criteria]
     if not isinstance(answers, Mapping) or set(answers) != set(keys):
@@ -128,7 +128,7 @@ def _taken(seconds: object, question: Question, now: datetime) -> float | None:
     return round(min(float(seconds), max(0.0, most)), 2)
 
 
-def _store(study: Study, rater: Rater, question: Question, chosen: Mapping[str, str | int], seconds: float | None, now: datetime) -> None:
+def _store(study: Study, rater: Rater, question: Question, chosen: Mapping[str, Any], seconds: float | None, now: datetime) -> None:
     each = None if seconds is None else round(seconds / len(chosen), 3)  # so that the times of a question add up
     sample = question.sample.name
     shared = {"study": study, "rater": rater, "question": question, "sample": sample, "seconds": each, "given_at": now}

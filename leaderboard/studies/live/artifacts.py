@@ -53,7 +53,8 @@ def make_due() -> int:
 
     One that cannot be made holds up no other: it is left to the next round, and the log says why.
     """
-    made, failed = 0, set()
+    made = 0
+    failed: set[int] = set()
     while row := waiting().exclude(pk__in=failed).select_related("study__phase__challenge", "study__reference").order_by("id").first():
         try:
             submission = _made(row.study.phase, row.study.reference, row.artifact)

@@ -103,6 +103,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
         if phase.studies.filter(slug=design.values["slug"]).exists():
             raise Refused(f"There is a study {design.values['slug']!r} in this phase already; choose another address.", "slug_taken")
         batch = EvaluationBatch.current(phase)
+        assert batch is not None  # or nothing could be chosen from
         study = Study.objects.create(
             phase=phase,
             reference=batch.reference,

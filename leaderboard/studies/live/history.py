@@ -70,4 +70,4 @@ def wins(grid: Grid, past: Past) -> Floats:
     unit, points = past.cells[told] // grid.samples, POINTS[past.said[told]]
     i, j = grid.first[unit], grid.second[unit]
     found = np.bincount(i * m + j, points, m * m) + np.bincount(j * m + i, 1 - points, m * m)
-    return found.reshape(m, m)
+    return np.asarray(found, dtype=np.float64).reshape(m, m)

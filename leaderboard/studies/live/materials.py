@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def file(question: Question, name: str) -> tuple[bytes | None, str]:
     """A file that the scene names, and its content type; None where it is being made for somebody else. Raises `NoSuchFile`."""
     found = NAME.fullmatch(name)
     side = next((one for one in sides(question) if found and one.name == found["side"]), None)
-    if side is None or not name.endswith(f".{KINDS[question.study.phase.challenge.family].rated_suffix}"):
+    if found is None or side is None or not name.endswith(f".{KINDS[question.study.phase.challenge.family].rated_suffix}"):
         raise NoSuchFile(name)
     if found["number"] is None:
         return _mesh(question, side), MESH
@@ -103,7 +104,7 @@ def wireframes(question: Question) -> dict[str, Any]:
     """The lines of both sides and of the reference."""
     models = []
     for side in sides(question):
-        made = _once(question, side, "json", lambda side=side: _wireframe(question, side))
+        made = _once(question, side, "json", partial(_wireframe, question, side))
         models.append({"name": side.name, "role": side.role, **json.loads(made or b"{}")})
     return {"form": "wireframe", "unit": question.study.phase.unit, "models": models}
 
