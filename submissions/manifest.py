@@ -31,7 +31,7 @@ class Item:
 
     id: str
     group: str
-    limits: tuple[int, int] = ()  # type: ignore[assignment]
+    limits: tuple[int, int] = ()  # type: ignore[assignment]  # until its manifest fills it in
     size: tuple[int, int] = (0, 0)
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -120,7 +121,8 @@ def _rating(row: Mapping[str, str]) -> Rating:
     if seconds is not None and not 0 <= seconds < math.inf:
         raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
     order_number(row["order"]), moment(row["at"])
-    return Rating(**{**row, "score": score, "seconds": seconds})  # type: ignore[arg-type]
+    values: dict[str, Any] = {**row, "score": score, "seconds": seconds}
+    return Rating(**values)
 
 
 def _number(text: str) -> float:

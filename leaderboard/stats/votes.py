@@ -273,7 +273,8 @@ def _vote(row: Mapping[str, str]) -> Vote:
     if seconds is not None and not 0 <= seconds < math.inf:
         raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
     order_number(row["order"]), moment(row["at"])
-    return Vote(**{**row, "seconds": seconds})  # type: ignore[arg-type]
+    values: dict[str, Any] = {**row, "seconds": seconds}
+    return Vote(**values)
 
 
 def numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Ints]:

@@ -67,9 +67,9 @@ class Endpoint:
 
     def cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
         """What so many tokens cost; None where a price or a number is not known."""
-        if None in (self.price_in, self.price_out, tokens_in, tokens_out):
+        if self.price_in is None or self.price_out is None or tokens_in is None or tokens_out is None:
             return None
-        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6  # type: ignore[operator]
+        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
 
 
 @dataclass(frozen=True)
