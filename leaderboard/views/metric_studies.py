@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -62,7 +63,7 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
     summaries = {
         row.pk: summary
         for row in found[:MAX_STUDIES]
-        if (summary := Summary.read(named_samples(contents.get(row.pk), lambda row=row: nouns[row.study.phase_id]))) is not None
+        if (summary := Summary.read(named_samples(contents.get(row.pk), partial(nouns.__getitem__, row.study.phase_id)))) is not None
     }
     versions = _versions({row.study.phase_id for row in found[:MAX_STUDIES]}, key)
     lines = [
