@@ -19,10 +19,10 @@ LAST_UNSQUASHED = "a68cd70"  # the last commit with the migrations that the squa
 
 @register()
 def check_settings(app_configs: Any, **kwargs) -> list:
-    found = []
+    problems = []
     cluster = bool(settings.DATABASE_URL or settings.BROKER_URL)
     if cluster and not settings.SECRET_KEY_GIVEN:
-        found.append(
+        problems.append(
             Error(
                 "Several machines need the same secret key.",
                 hint="Set PLUMBLINE_SECRET_KEY to one long random string on all of them.",
@@ -30,7 +30,7 @@ def check_settings(app_configs: Any, **kwargs) -> list:
             )
         )
     if settings.S3_BUCKET and not (settings.S3_ACCESS_KEY and settings.S3_SECRET_KEY):
-        found.append(
+        problems.append(
             Error(
                 f"The bucket {settings.S3_BUCKET} has no credentials.",
                 hint="Set PLUMBLINE_S3_ACCESS_KEY and PLUMBLINE_S3_SECRET_KEY.",
@@ -38,7 +38,7 @@ def check_settings(app_configs: Any, **kwargs) -> list:
             )
         )
     if settings.HEARTBEAT_SECONDS * 2 > settings.LEASE_SECONDS:
-        found.append(
+        problems.append(
             Error(
                 "A worker would lose its lease between two heartbeats.",
                 hint="Make PLUMBLINE_LEASE_SECONDS at least twice PLUMBLINE_HEARTBEAT_SECONDS.",
@@ -49,22 +49,22 @@ def check_settings(app_configs: Any, **kwargs) -> list:
     if any(https.values()) and not settings.HTTPS:
         wanted = " and ".join(f"PLUMBLINE_{name}" for name, is_on in https.items() if is_on)
         hint = "Give PLUMBLINE_SITE_URL as https://… once the proxy answers there, or leave the others at false."
-        found.append(Error(f"{wanted}: the site's address is {settings.SITE_URL}, without https.", hint=hint, id="plumbline.E010"))
+        problems.append(Error(f"{wanted}: the site's address is {settings.SITE_URL}, without https.", hint=hint, id="plumbline.E010"))
     if settings.HSTS_PRELOAD and not settings.HSTS_SUBDOMAINS:
         hint = "Set PLUMBLINE_HSTS_SUBDOMAINS=true as well, or PLUMBLINE_HSTS_PRELOAD=false."
-        found.append(Error("Browsers' lists take no host without its subdomains.", hint=hint, id="plumbline.E011"))
+        problems.append(Error("Browsers' lists take no host without its subdomains.", hint=hint, id="plumbline.E011"))
     if settings.HTTPS_REDIRECT and not settings.BEHIND_PROXY:
         hint = "Set PLUMBLINE_BEHIND_PROXY=true, with a proxy that sends X-Forwarded-Proto, or PLUMBLINE_HTTPS_REDIRECT=false."
-        found.append(Error("Every page would be redirected to itself without end.", hint=hint, id="plumbline.E012"))
+        problems.append(Error("Every page would be redirected to itself without end.", hint=hint, id="plumbline.E012"))
     if settings.DATABASE_URL and not settings.S3_BUCKET:
-        found.append(
+        problems.append(
             Warning(
                 "Files are kept in a local folder although the database is a server.",
                 hint="Set PLUMBLINE_S3_BUCKET, or share PLUMBLINE_HOME between web and workers.",
                 id="plumbline.W001",
             )
         )
-    return found
+    return problems
 
 
 @register(Tags.database)
@@ -72,14 +72,14 @@ def check_squashed_migrations(app_configs: Any, databases: Sequence[str] | None 
     """A database that has only some of the migrations that are one file now: Django would leave the whole app out, silently."""
     loader = MigrationLoader(None, load=False)
     loader.load_disk()
-    found = []
+    problems = []
     for alias in databases or ():
         applied = MigrationRecorder(connections[alias]).applied_migrations()
         for migration in loader.disk_migrations.values():
             done = [key for key in migration.replaces if key in applied]
             lost = [name for app, name in migration.replaces if (app, name) not in applied and (app, name) not in loader.disk_migrations]
             if done and lost:
-                found.append(
+                problems.append(
                     Error(
                         f"The database has the migration {'.'.join(done[-1])} but not {lost[0]}; "
                         f"both are within {migration.name} now, which is applied as a whole.",
@@ -87,4 +87,4 @@ def check_squashed_migrations(app_configs: Any, databases: Sequence[str] | None 
                         id="plumbline.E020",
                     )
                 )
-    return found
+    return problems

@@ -1,4 +1,4 @@
-"""How settings are read from the environment: each has a kind and, where it is a number, a range.
+"""Reader of settings from the environment: each has a kind and, where it is a number, a range.
 
 What cannot be read is noted as one sentence with the variable's name, its value and an example; its default stands in until all
 settings are read, so that `end_if_wrong` can say everything that is wrong at once.
@@ -43,8 +43,8 @@ class Environment:
     def refuse(self, name: str, value: object, wanted: str, example: object, secret: bool = False) -> None:
         """Note that a setting is wrong; a secret's value is not repeated."""
         text = str(value)
-        shown = " (a secret, not shown)" if secret else f"={text[:MAX_SHOWN]!r}{'…' if len(text) > MAX_SHOWN else ''}"
-        self.wrong.append(f"{self.prefix}{name}{shown} is not {wanted}; write for example {self.prefix}{name}={example}")
+        given = " (a secret, not shown)" if secret else f"={text[:MAX_SHOWN]!r}{'…' if len(text) > MAX_SHOWN else ''}"
+        self.wrong.append(f"{self.prefix}{name}{given} is not {wanted}; write for example {self.prefix}{name}={example}")
 
     def _read(
         self, parse: str, name: str, default: Any, wanted: str, example: object, check: Callable[[Any], bool] | None = None,
@@ -86,8 +86,8 @@ class Environment:
         """One of the choices, as it is written there; upper and lower case are the same."""
         written = {one.lower(): one for one in choices}
         wanted = f"one of {', '.join(choices)}"
-        found = self._read("str", name, default, wanted, default, lambda value: value.lower() in written)
-        return written[found.lower()]
+        chosen = self._read("str", name, default, wanted, default, lambda value: value.lower() in written)
+        return written[chosen.lower()]
 
     def matching(self, name: str, default: str, pattern: re.Pattern[str], wanted: str, example: str) -> str:
         """A text of a shape; empty where the default is."""
@@ -102,12 +102,12 @@ class Environment:
 
     def hosts(self, name: str, default: list[str]) -> list[str]:
         wanted = "a list of host names without https:// and ports, separated by commas"
-        good = lambda found: bool(found) and all(HOST.fullmatch(one) for one in found)  # noqa: E731
+        good = lambda values: bool(values) and all(HOST.fullmatch(one) for one in values)  # noqa: E731
         return self._read("list", name, default, wanted, "boards.example.org,127.0.0.1", good)
 
     def origins(self, name: str, default: list[str]) -> list[str]:
         wanted = "a list of addresses that begin with https://, separated by commas"
-        return self._read("list", name, default, wanted, "https://boards.example.org", lambda found: all(map(_is_web, found)))
+        return self._read("list", name, default, wanted, "https://boards.example.org", lambda values: all(map(_is_web, values)))
 
     def sender(self, name: str, default: str) -> str:
         return self._read("str", name, default, "a sender of e-mails", default, lambda text: "@" in parseaddr(text)[1])
@@ -130,8 +130,8 @@ class Environment:
 
     def web_address(self, name: str, default: str, example: str) -> str:
         """http:// or https:// and a host; empty where the default is."""
-        found = self._read("str", name, default, "a web address", example, lambda text: (not text and not default) or _is_web(text))
-        return found.rstrip("/")
+        address = self._read("str", name, default, "a web address", example, lambda text: (not text and not default) or _is_web(text))
+        return address.rstrip("/")
 
     def redis(self, name: str, example: str) -> str:
         """The address of a database of a Redis server; empty where none is set. It may hold a password."""
@@ -155,7 +155,7 @@ class Environment:
         return self._read("str", name, "", wanted, example, known, secret=True)
 
     def mailer(self, name: str, default: str) -> dict[str, Any]:
-        """What Django wants to know of the mail server. The address may hold a password."""
+        """Django's settings of the mail server. The address may hold a password."""
         wanted, example = "the address of a mail server", "smtp://user:password@host:587/?tls=True"
 
         def known(text: str) -> bool:

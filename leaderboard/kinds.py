@@ -44,7 +44,7 @@ class Kind:
     drawn: bool = False
 
     def rated_scene(self, question: Any) -> dict[str, Any]:
-        """What a rater's browser reads of a question first."""
+        """The scene that a rater's browser reads of a question first."""
         return _loaded(self.rated)(question)
 
     def made_up(self, manifest: Any, item: Any, number: int) -> tuple[Any, Any]:

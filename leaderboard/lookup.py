@@ -1,4 +1,4 @@
-"""What a request points to, of what only this app knows: a study, a ranking, a board not shown yet, a console of one's own."""
+"""The things a request points to that only this app knows: a study, a ranking, a board not shown yet, a console of one's own."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def audience_of(viewer: Viewer) -> Snapshot.Audience:
 
 def snapshot_of(phase: Phase, viewer: Viewer, digest: str) -> Snapshot:
     """The ranking at that address."""
-    found = Snapshot.open(phase, digest)
-    if found is None or (found.audience == Snapshot.Audience.ORGANIZERS and not viewer.organizes):
+    snapshot = Snapshot.open(phase, digest)
+    if snapshot is None or (snapshot.audience == Snapshot.Audience.ORGANIZERS and not viewer.organizes):
         raise Http404
-    return found
+    return snapshot
 
 
 def study_of(phase: Phase, organizes: bool, **which: Any) -> Study:
     """The phase's study of that slug or number, if somebody who organizes, or does not, may know of it."""
-    found = get_object_or_404(phase.studies.shown_to(organizes), **which)
-    found.phase = phase
-    return found
+    study = get_object_or_404(phase.studies.shown_to(organizes), **which)
+    study.phase = phase
+    return study
 
 
 def study_to_rate(key: str) -> Study:
@@ -63,9 +63,9 @@ def organizer(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     @login_required
     @wraps(view)
     def wrapped(request: HttpRequest, challenge: str, **places: object) -> HttpResponse:
-        found = challenge_for(request.user, challenge, "challenge.organize")
+        row = challenge_for(request.user, challenge, "challenge.organize")
         try:
-            return view(request, found, **places)
+            return view(request, row, **places)
         except (Refused, StorageError) as error:
             if request.method != "POST":
                 raise

@@ -44,10 +44,10 @@ def write_kit(phase: Phase) -> IO[bytes]:
     assert manifest is not None
     files = list(phase.challenge.files.filter(Q(phase=phase) | Q(phase=None), kind=ChallengeFile.Kind.EXAMPLE))
     names = [safe_name(file.name) for file in files]
-    whole = len(names) == 1  # one archive or file is an entry of its own; several are a folder's content
+    single_file = len(names) == 1  # one archive or file is an entry of its own; several are a folder's content
     made = {
         "manifest": manifest, "phase": phase, "challenge": phase.challenge, "site": settings.SITE_URL, "made_up": not files,
-        "example": f"example-entry/{names[0]}" if whole else "example-entry", "example_noun": KINDS[manifest.family].example_noun,
+        "example": f"example-entry/{names[0]}" if single_file else "example-entry", "example_noun": KINDS[manifest.family].example_noun,
     }  # fmt: skip
     top = name_of(phase)
     kit = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
@@ -101,5 +101,5 @@ def fields(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:
     plain = rng.uniform(40, 215, (FIELDS, FIELDS, 3))
     noisy = plain + rng.normal(scale=NOISE_LEVELS, size=plain.shape)
     rows, columns = (np.arange(side) * FIELDS // side for side in (height, width))
-    clean, other = (render(np.clip(np.round(it), 0, 255).astype(np.uint8)[rows][:, columns]) for it in (plain, noisy))
+    clean, other = (render(np.clip(np.round(image), 0, 255).astype(np.uint8)[rows][:, columns]) for image in (plain, noisy))
     return clean, other

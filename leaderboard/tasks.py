@@ -96,12 +96,12 @@ def build_due_boards(now: datetime | None = None) -> int:
 
 def due_phases(now: datetime) -> list[Phase]:
     """Phases that have a current batch and changed since a snapshot of either audience."""
-    found = Phase.objects.filter(batches__state="current")
+    phases = Phase.objects.filter(batches__state="current")
     for audience in Snapshot.Audience.values:
-        found = found.annotate(**{audience: Max("snapshots__revision", filter=Q(snapshots__audience=audience))})
-    found = found.annotate(made=Max("snapshots__created_at"))
+        phases = phases.annotate(**{audience: Max("snapshots__revision", filter=Q(snapshots__audience=audience))})
+    phases = phases.annotate(made=Max("snapshots__created_at"))
     changed = Q()
     for audience in Snapshot.Audience.values:
         changed |= Q(**{f"{audience}__isnull": True}) | Q(**{f"{audience}__lt": F("board_revision")})
     lately = now - timedelta(seconds=EVERY_SECONDS)
-    return list(found.filter(changed, Q(made__isnull=True) | Q(made__lte=lately)).select_related("challenge"))
+    return list(phases.filter(changed, Q(made__isnull=True) | Q(made__lte=lately)).select_related("challenge"))

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from leaderboard.api.boards import board_place
 from leaderboard.boards import ranking_variants
-from leaderboard.boards.ranking_variants import Agreement
 from leaderboard.lookup import audience_of
 from leaderboard.models import Snapshot
 from submissions import throttling
@@ -58,23 +57,20 @@ def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
         snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
         if snapshot is None:
             raise Http404
-        return {"digest": snapshot.digest} | _told(ranking_variants.of_snapshot(snapshot))
-
-
-def _told(found: Agreement) -> dict:
-    slugs = [metric.slug for metric in found.metrics]
+        agreement = ranking_variants.of_snapshot(snapshot)
+    slugs = [metric.slug for metric in agreement.metrics]
     variants = [
         {
             "kind": variant.kind, "title": variant.title, "moved": variant.moved, "flipped": variant.flipped, "tau": _number(variant.tau),
-            "ranks": [{"id": found.entries[index].id, "rank": variant.ranks[index]} for index in found.order],
+            "ranks": [{"id": agreement.entries[index].id, "rank": variant.ranks[index]} for index in agreement.order],
         }
-        for variant in found.variants
+        for variant in agreement.variants
     ]  # fmt: skip
     return {
-        "n": found.n, "incomplete": found.incomplete, "beyond": found.beyond, "metrics": slugs,
-        "tau": [[_number(value) for value in row] for row in found.matrix.tau.tolist()],
-        "rho": [[_number(value) for value in row] for row in found.matrix.rho.tolist()],
-        "groups": [[slugs[index] for index in group] for group in found.matrix.groups], "ways": variants, "problem": found.problem,
+        "digest": snapshot.digest, "n": agreement.n, "incomplete": agreement.incomplete, "beyond": agreement.beyond, "metrics": slugs,
+        "tau": [[_number(value) for value in row] for row in agreement.matrix.tau.tolist()],
+        "rho": [[_number(value) for value in row] for row in agreement.matrix.rho.tolist()],
+        "groups": [[slugs[index] for index in group] for group in agreement.matrix.groups], "ways": variants, "problem": agreement.problem,
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from evaluation.metrics import registry
 from evaluation.models import Score
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.build import finite_bounds
-from leaderboard.boards.payload import Board, ColumnHead, HumanAgreement, MetricColumn, PublicEntry, Ranks, StudyFacts, StudyName
+from leaderboard.boards.payload import Board, ColumnHead, HumanAgreement, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.studies.summary import Figure, Record
@@ -50,7 +50,7 @@ class SnapshotBrief(Schema):
 
 
 class PropertyCount(Schema):
-    """How many tests of the property suite a metric passes with exactly these parameters."""
+    """The number of tests of the property suite that a metric passes with exactly these parameters."""
 
     state: str = Field(description="measured, measuring, failed or none.")
     passed: int | None
@@ -58,7 +58,7 @@ class PropertyCount(Schema):
 
 
 class PeopleOut(Schema):
-    """How far a column agrees with the people of the board's study."""
+    """Agreement of a column with the people of the board's study."""
 
     decided: Figure | None = Field(
         description="Decided agreement: of the answers that name a winner, how often the column puts it first, half where it ties; 0.5 is "
@@ -189,12 +189,15 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
     counts = metric_evidence.counts(metric.fingerprint for metric in board.metrics)
     outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
+    people = board.people
     return _brief(request, snapshot, phase) | {
         "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": board.challenge.made_up,
         "reference": board.reference, "imported_from": board.imported.source if board.imported else "",
         "imported_url": board.imported.url if board.imported else "", "rule": board.overall.rule, "problem": board.overall.problem,
         "uncertainty": board.uncertainty, "frozen_at": board.frozen_at,
-        "study": _study(board.people, snapshot.withdrawn) if board.people else None,
+        "study": people and StudyOut(
+            **_part(StudyFacts, people), **_part(StudyName, people.study), withdrawn=snapshot.withdrawn, rules=people.people
+        ),
         "columns": [
             Column(
                 **_part(ColumnHead, metric),
@@ -211,10 +214,6 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
 def _part(record: type[Record], whole: Record) -> dict[str, Any]:
     """The fields that a larger record shares with the one it is made from."""
     return {name: getattr(whole, name) for name in record.model_fields}
-
-
-def _study(found: HumanAgreement, withdrawn: int) -> StudyOut:
-    return StudyOut(**_part(StudyFacts, found), **_part(StudyName, found.study), withdrawn=withdrawn, rules=found.people)
 
 
 def _people(found: HumanAgreement, slug: str) -> PeopleOut | None:
@@ -280,7 +279,10 @@ def _row(board: Board, index: int) -> Row:
         **_part(PublicEntry, board.entries[index]),
         **_standing(board.overall, index),
         value=board.overall.value[index],
-        scores={metric.slug: _cell(metric, index) for metric in board.metrics},
+        scores={
+            metric.slug: CellOut(**_standing(metric, index), value=metric.value[index], ci=_both(metric.interval(index)), n=metric.n[index])
+            for metric in board.metrics
+        },
         people=_figure(people, index) if people is not None and people.value[index] is not None else None,
     )
 
@@ -288,10 +290,6 @@ def _row(board: Board, index: int) -> Row:
 def _figure(people: HumanAgreement, index: int) -> Figure:
     value, low, high = people.value[index], people.low[index], people.high[index]
     return Figure(value=value, low=low, high=high, n=people.n[index], why=people.why if low is None else "")
-
-
-def _cell(metric: MetricColumn, index: int) -> CellOut:
-    return CellOut(**_standing(metric, index), value=metric.value[index], ci=_both(metric.interval(index)), n=metric.n[index])
 
 
 def _standing(ranks: Ranks, index: int) -> dict[str, Any]:

@@ -94,15 +94,15 @@ class SubmissionFilter(Paging):
 @router.get("/submissions", auth=SIGNED_IN, response={200: Page[SubmissionFull], **ERRORS}, summary="Your teams' entries")
 def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]) -> Any:
     now = timezone.now()
-    found = entries_of_teams(request.user).select_related("phase__challenge", "team")
+    submissions = entries_of_teams(request.user).select_related("phase__challenge", "team")
     exact = {"phase__challenge__slug": wanted.challenge, "phase__slug": wanted.phase, "status": wanted.status}
-    found = found.filter(**{name: value for name, value in exact.items() if value is not None})
+    submissions = submissions.filter(**{name: value for name, value in exact.items() if value is not None})
     if wanted.sha256 is not None:
-        found = found.filter(sha256=wanted.sha256.lower())
+        submissions = submissions.filter(sha256=wanted.sha256.lower())
     if wanted.uploading is not None:
         still = Q(status=Status.UPLOADING, upload_expires_at__gt=now)
-        found = found.filter(still if wanted.uploading else ~still)
-    items, following = newest_first(found, request, wanted)
+        submissions = submissions.filter(still if wanted.uploading else ~still)
+    items, following = newest_first(submissions, request, wanted)
     return {"items": fulls(request, items, now), "next": following}
 
 
@@ -124,23 +124,29 @@ def full(request: HttpRequest, submission: Submission, now: datetime) -> dict[st
 def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[dict[str, Any]]:
     """`SubmissionFull` of several entries; what they need is fetched for all of them at once."""
     viewers: dict[int, Viewer] = {}
-    for it in submissions:
-        viewers.setdefault(it.phase.challenge_id, Viewer(request.user, it.phase.challenge, now))
-    may = {it.pk: viewers[it.phase.challenge_id].may for it in submissions}
-    own = [it for it in submissions if may[it.pk]("submission.see_problems", it)]
+    for submission in submissions:
+        viewers.setdefault(submission.phase.challenge_id, Viewer(request.user, submission.phase.challenge, now))
+    may = {submission.pk: viewers[submission.phase.challenge_id].may for submission in submissions}
+    own = [submission for submission in submissions if may[submission.pk]("submission.see_problems", submission)]
     standings, again = work_progress.standings(own, now), Submission.duplicate_warnings(own)
-    told = [it for it in submissions if it.status == Status.SCORED and may[it.pk]("submission.see_scores", it)]
+    scored = [
+        submission
+        for submission in submissions
+        if submission.status == Status.SCORED and may[submission.pk]("submission.see_scores", submission)
+    ]
     scores = Prefetch("scores", Score.objects.defer("status_vector", "part_vectors"))
-    shown = (
-        Evaluation.objects.filter(submission__in=told, batch__state="current")
+    current = (
+        Evaluation.objects.filter(submission__in=scored, batch__state="current")
         .select_related("batch__reference", "batch__results")
         .prefetch_related(scores)
     )
-    evaluations = {evaluation.submission_id: evaluation for evaluation in shown}
+    evaluations = {evaluation.submission_id: evaluation for evaluation in current}
     rows = []
-    for it in submissions:
-        row = brief(request, it, viewers[it.phase.challenge_id], again.get(it.pk)) | _standing(standings.get(it.pk))
-        evaluation = evaluations.get(it.pk)
+    for submission in submissions:
+        row = brief(request, submission, viewers[submission.phase.challenge_id], again.get(submission.pk)) | _standing(
+            standings.get(submission.pk)
+        )
+        evaluation = evaluations.get(submission.pk)
         without = [metric["slug"] for metric in evaluation.waiting()] if evaluation else []
         rows.append(row | {"scores": _scores(evaluation) if evaluation else None, "waiting": without})
     return rows
@@ -188,15 +194,15 @@ class ItemQuery(Paging):
 def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]) -> Any:
     place = entry_place(request.user, submission)
     place.viewer.require("submission.see_items", place.submission)
-    found = place.submission
-    evaluation = current_evaluation(found)
-    score = evaluation.scores.filter(slug=wanted.metric).first() if evaluation and found.status == Status.SCORED else None
+    entry = place.submission
+    evaluation = current_evaluation(entry)
+    score = evaluation.scores.filter(slug=wanted.metric).first() if evaluation and entry.status == Status.SCORED else None
     if evaluation is None or score is None:
         return {"items": [], "next": None}
     start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
     reference = evaluation.batch.reference
     stop = min(start + wanted.limit, len(reference.item_ids))
-    sees_reference = place.viewer.may("phase.see_reference", found.phase)
+    sees_reference = place.viewer.may("phase.see_reference", entry.phase)
     rows = [_item(score, reference, index, sees_reference) for index in range(start, stop)]
     more = stop < len(reference.item_ids)
     return {"items": rows, "next": next_address(request, encode_cursor(stop)) if more else None}

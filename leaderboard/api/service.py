@@ -111,14 +111,14 @@ def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
 
 @api.exception_handler(PermissionDenied)
 def denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
-    said = str(error) or "You may not do this; log in as somebody who may."
-    return problem(403, said, "forbidden")
+    detail = str(error) or "You may not do this; log in as somebody who may."
+    return problem(403, detail, "forbidden")
 
 
 @api.exception_handler(AuthenticationError)
 def not_authenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    said = str(error)
-    sentence = said if said != "Unauthorized" else "Log in, or send an API token as a bearer token."
+    detail = str(error)
+    sentence = detail if detail != "Unauthorized" else "Log in, or send an API token as a bearer token."
     response = problem(401, sentence, "unauthenticated")
     response["WWW-Authenticate"] = 'Bearer realm="Plumbline"'
     return response
@@ -138,14 +138,10 @@ def body_too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse
 
 @api.exception_handler(ValidationError)
 def not_valid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    errors = [{"field": _field(one["loc"]), "message": one["msg"]} for one in error.errors]
+    # The first step of a place names query, path or body.
+    errors = [{"field": ".".join(map(str, one["loc"][1:])) or str(one["loc"][0]), "message": one["msg"]} for one in error.errors]
     first = f"{errors[0]['field'].split('.')[-1]}: {errors[0]['message']}" if errors else "the request"
     return problem(422, f"The request is not as it must be ({first}); see the documentation.", "invalid", errors=errors)
-
-
-def _field(place: tuple) -> str:
-    """Where in the request a fault is: the first step names query, path or body."""
-    return ".".join(str(step) for step in place[1:]) or str(place[0])
 
 
 _rest = Router()

@@ -76,7 +76,7 @@ class Row:
 
     @property
     def takes_part(self) -> bool:
-        """Whether it is one of the entries of a team that the board stands for."""
+        """True if it is one of the entries of a team that the board stands for."""
         return self.shown_as == "" or (self.shown_as == WAITING and not self.submission.is_baseline)
 
     @property
@@ -185,7 +185,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
 
 
 def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
-    """Whether organizers would see the very ranking the public sees."""
+    """True if organizers would see the very ranking the public sees."""
     if phase.frozen_since(now) is not None or phase.studies.filter(is_public=False).exists():
         return False
     ranked = Submission.objects.filter(phase=phase).ranked()
@@ -195,7 +195,9 @@ def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
 def ranking_columns(metrics: Sequence[dict], standings: Mapping[str, Standing]) -> list[dict]:
     """The columns of a batch, those that may not rank neither primary nor in the overall rank."""
     return [
-        metric if (found := standings.get(metric["slug"])) is None or found.ranks else metric | {"is_primary": False, "in_ranking": False}
+        metric
+        if (standing := standings.get(metric["slug"])) is None or standing.ranks
+        else metric | {"is_primary": False, "in_ranking": False}
         for metric in metrics
     ]
 
@@ -243,7 +245,7 @@ def _waiting(batch: EvaluationBatch) -> dict[int, tuple[str, ...]]:
 
 
 def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None) -> list[Row]:
-    """Of each team's entries those the phase counts; baselines, hidden, disqualified and waiting ones stay."""
+    """The entries of each team that the phase counts; baselines, hidden, disqualified and waiting ones stay."""
     rule = phase.entries
     if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
         return eligible
@@ -275,7 +277,7 @@ def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
     """Every metric's scores under the batch, by slug."""
     n_items = len(batch.item_ids)
     place = {row.submission.pk: index for index, row in enumerate(rows)}
-    found = {metric["slug"]: Values.empty(len(rows), n_items) for metric in batch.metrics}
+    by_slug = {metric["slug"]: Values.empty(len(rows), n_items) for metric in batch.metrics}
     columns = ("evaluation__submission_id", "slug", "value", "n", "vector")
     ids = list(place)
     for start in range(0, len(ids), BUNDLE):
@@ -283,13 +285,13 @@ def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
             evaluation__batch=batch, evaluation__state="done", evaluation__submission_id__in=ids[start : start + BUNDLE]
         ).order_by()
         for submission, slug, value, n, vector in bundle.values_list(*columns).iterator():
-            if slug not in found:
+            if slug not in by_slug:
                 continue
-            index, values = place[submission], found[slug]
+            index, values = place[submission], by_slug[slug]
             values.value[index], values.n[index] = value, n
             if vector and len(vector) == n_items * 8:
                 values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
-    return found
+    return by_slug
 
 
 def _clean_bands(batch: EvaluationBatch, slug: str, standing: Standing) -> list[tuple[str, float, float, float]]:
@@ -320,7 +322,7 @@ def _metric(metric: dict, values: Values, matrix: np.ndarray, counted: list[bool
     if not ranks:
         matrix = np.full_like(matrix, math.nan)
     own = uncertainty.mean_interval(matrix, spec.bounds)
-    low, high = (_or_none(ends) for ends in (own.low, own.high))
+    low, high = ([None if math.isnan(value) else value for value in ends.tolist()] for ends in (own.low, own.high))
     board = uncertainty.brackets(matrix, higher, ranked)
     takes_part = np.array([rank is not None for rank in board.rank], dtype=bool)
     shares = uncertainty.leads(np.where(takes_part[:, None], matrix, math.nan), higher)
@@ -412,13 +414,13 @@ def _overall(
     elif len(fixed) < len(used):
         scores = [[value if part else None for value, part in zip(m.value, counted, strict=True)] for m in used]
         samples, weights = np.stack([matrices[m.slug] for m in used]), [m.weight for m in used]
-        found = overall_brackets(rule, samples, [m.higher_is_better for m in used], weights, fixed, scores)
+        certain = overall_brackets(rule, samples, [m.higher_is_better for m in used], weights, fixed, scores)
         brackets = {
-            "rank_low": _ends(found.rank_interval, 0),
-            "rank_high": _ends(found.rank_interval, 1),
-            "group": list(found.bracket),
-            "loose": list(found.loose),
-            "untested": _untested(found.bracket, ranks, order, OVERALL_FIRST),
+            "rank_low": _ends(certain.rank_interval, 0),
+            "rank_high": _ends(certain.rank_interval, 1),
+            "group": list(certain.bracket),
+            "loose": list(certain.loose),
+            "untested": _untested(certain.bracket, ranks, order, OVERALL_FIRST),
             "fixed": [used[index].slug for index in fixed],
         }
     return result.model_copy(
@@ -431,10 +433,6 @@ def _overall(
             "order": order,
         }
     )
-
-
-def _or_none(values: np.ndarray) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 def _ends(intervals: Sequence[tuple[int, int] | None], end: int) -> list[int | None]:
@@ -461,8 +459,8 @@ def scale(
         return max(bounds[0], 0.0), 1.0 if bounds[1] is None else bounds[1]
     first, third = (float(q) for q in np.quantile(ends, (0.25, 0.75)))
     reach = 3 * (third - first)
-    kept = [v for v in ends if first - reach <= v <= third + reach] or ends
-    low, high = min(kept), max(kept)
+    inner = [v for v in ends if first - reach <= v <= third + reach] or ends
+    low, high = min(inner), max(inner)
     margin = 0.08 * (high - low) or 0.5 * abs(high) or 0.5
     low, high = low - margin, high + margin
     return max(low, bounds[0]), high if bounds[1] is None else min(high, bounds[1])

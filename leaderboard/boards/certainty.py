@@ -1,4 +1,4 @@
-"""How sure a board is, in words: the sentences that its pages, an entry's page and a comparison say."""
+"""Certainty of a board, in words: the sentences that its pages, an entry's page and a comparison say."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Nouns(Protocol):
 
 @dataclass(frozen=True)
 class Unit:
-    """What intervals and tests are over: `n` of what is called `noun`; where these are groups, `inner` is what their items are called."""
+    """Units of intervals and tests: `n` of what is called `noun`; where these are groups, `inner` is what their items are called."""
 
     n: int
     noun: str
@@ -85,7 +85,7 @@ def few(n: int, unit: Unit) -> str:
 
 
 def alike(n: int, noun: str) -> str:
-    """What so many equal values leave open: a share that would show in none of them once in twenty times."""
+    """Share that so many equal values leave open: a share that would show in none of them once in twenty times."""
     return SENTENCES["alike"].format(n=n, items=plural(noun), x=round(100 * (1 - ALPHA ** (1 / n))))
 
 
@@ -94,7 +94,7 @@ def p_words(p: float) -> str:
 
 
 def board_pair(p: float | None) -> str:
-    """What the board's test of all pairs says of one; empty where the two are not tested."""
+    """Sentence of the board's test of all pairs on one; empty where the two are not tested."""
     return "" if p is None else SENTENCES["board_pair"].format(p=p_words(p), verdict="told apart" if p <= ALPHA else "not told apart")
 
 
@@ -107,7 +107,7 @@ def before(board: Board) -> str:
 
 
 def foot(board: Board, standing: Ranks) -> list[str]:
-    """What stands under a board of now whose first column shows the ranks of `standing`, a metric or the overall order."""
+    """Sentences under a board of now whose first column shows the ranks of `standing`, a metric or the overall order."""
     if board.uncertainty == 1 or board.imported:
         return []
     unit = Unit.of_board(board)
@@ -119,10 +119,10 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     if any(standing.group):
         keys += ["overall" if by_rule else "bracket", "claim", *(["loose"] if any(standing.loose) else []), "ranks"]
     keys += ["first"] if "first" in standing.untested else []
-    found = [SENTENCES[key].format(**names, most=OVERALL_FIRST if by_rule else FIRST) for key in keys]
+    sentences = [SENTENCES[key].format(**names, most=OVERALL_FIRST if by_rule else FIRST) for key in keys]
     titles = {metric.slug: metric.title for metric in board.metrics}
     fixed = board.overall.fixed if standing is board.overall else []
-    return found + [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
+    return sentences + [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
 
 
 def leads(board: Board, standing: Ranks) -> tuple[str, list[tuple[BoardEntry, str, int]]]:
@@ -151,13 +151,13 @@ def untested(board: Board, standing: Ranks, index: int) -> str:
 
 
 def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:
-    """What stands under the scores of one entry over these units; `equal` has the titles of metrics all whose values are equal, with
+    """Sentences under the scores of one entry over these units; `equal` has the titles of metrics all whose values are equal, with
     how many there are."""
     if unit.n < LEAST:
         return [few(unit.n, unit)]
     keys = ["pm", *(["rare"] if unit.n < RARE else [])]
-    said = [SENTENCES[key].format(n=unit.n, items=plural(unit.noun)) for key in keys]
+    sentences = [SENTENCES[key].format(n=unit.n, items=plural(unit.noun)) for key in keys]
     by_count: dict[int, list[str]] = {}
     for title, count in equal:
         by_count.setdefault(count, []).append(title)
-    return said + [f"{', '.join(titles)}: {alike(count, unit.noun)}" for count, titles in by_count.items()]
+    return sentences + [f"{', '.join(titles)}: {alike(count, unit.noun)}" for count, titles in by_count.items()]

@@ -1,6 +1,6 @@
-"""How many digits a value is shown with: its own precision decides, never another row's.
+"""The digits that a value is shown with: its own precision decides, never another row's.
 
-Pages, charts and tables for papers show a value through `shown`; CSV and JSON carry the full float.
+Pages, charts and tables for papers show a value through `rounded`; CSV and JSON carry the full float.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Bounds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
-class Shown:
+class Rounded:
     """A value as it is read, with a true minus sign. `half` is `±.028` where the interval is about even; else `up` and `down` are its
     two sides, `+.10` and `−.30`; all empty without an interval."""
 
@@ -32,36 +32,31 @@ class Shown:
         """The interval in one line."""
         return self.half or f"{self.up} {self.down}".strip()
 
-    @property
-    def whole(self) -> int:
-        """Characters before the decimal point, which stand under each other in a column."""
-        return len(self.text.partition(".")[0])
-
     def end(self, value: float) -> str:
         """An end of the interval, with the value's decimals."""
         return fixed(value, self.decimals)
 
 
-def shown(
+def rounded(
     value: float | None, low: float | None = None, high: float | None = None, bounds: Bounds = (None, None), decimals: int | None = None
-) -> Shown:
+) -> Rounded:
     """`value` with two significant digits of half the width of its interval, or four of its own where it has none.
 
     `bounds` are those of the metric: a value that is not at one is not shown as if it were. `decimals`, where given, is for
     values without an interval, such as those that were published with so many.
     """
     if value is None or not math.isfinite(value):
-        return Shown(NONE)
+        return Rounded(NONE)
     if low is None or high is None or not math.isfinite(high - low) or high <= low:
         count = decimals_for(value, 4) if decimals is None else decimals
-        return Shown("0" if value == 0 and decimals is None else _value(value, count, bounds), count)
+        return Rounded("0" if value == 0 and decimals is None else _value(value, count, bounds), count)
     half = (high - low) / 2
     count = decimals_for(half, 2)
     up, down = max(0.0, high - value), max(0.0, value - low)
     text = _value(value, count, bounds)
     if max(up, down) <= EVEN * min(up, down):
-        return Shown(text, count, half="±" + _side(half, count))
-    return Shown(text, count, up="+" + _side(up, count), down="−" + _side(down, count))
+        return Rounded(text, count, half="±" + _side(half, count))
+    return Rounded(text, count, up="+" + _side(up, count), down="−" + _side(down, count))
 
 
 def decimals_for(number: float, digits: int) -> int:

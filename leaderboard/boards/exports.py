@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from leaderboard.boards.digits import Bounds, shown
+from leaderboard.boards.digits import Bounds, rounded
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -41,7 +41,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class People:
-    """How far a column agrees with people: shares by their name ("decided": decided agreement; "pairs" in rankings of earlier rules),
+    """Agreement of a column with people: shares by their name ("decided": decided agreement; "pairs" in rankings of earlier rules),
     Spearman's rho, and its tier among the columns."""
 
     figures: dict[str, Agreement]
@@ -126,7 +126,7 @@ def to_csv(table: Table) -> str:
     head = ["rank", "rank_low", "rank_high", "entry", "team", "flags"]
     for column in table.columns:
         head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank"]
-        head += [f"{column.slug}_people_{name}" for name, _ in _told(column)]
+        head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([_plain_text(name) for name in [*head, "snapshot"]])
@@ -135,7 +135,7 @@ def to_csv(table: Table) -> str:
         line += [_plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
         for column, cell in zip(table.columns, row.cells, strict=True):
             line += [*(_full(number) for number in (cell.value, cell.low, cell.high)), cell.rank]
-            line += [value if isinstance(value, str) else _full(value) for _, value in _told(column)]
+            line += [value if isinstance(value, str) else _full(value) for _, value in _people_cells(column)]
         writer.writerow(["" if field is None else field for field in [*line, _plain_text(table.caption.address)]])
     return out.getvalue()
 
@@ -174,10 +174,10 @@ def to_latex(table: Table) -> str:
     for number, row in enumerate(table.rows):
         cells = [_latex_cell(cell, column, number in chosen) for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)]
         lines.append(" & ".join([_latex(_rank_text(row)), _latex(_entry_text(row)), *cells]) + r" \\")
-    told = _people_rows(table)
-    if told:
+    people_rows = _people_rows(table)
+    if people_rows:
         lines.append(r"\midrule")
-    lines += [" & ".join(["", *(_latex(cell) for cell in (title, *cells))]) + r" \\" for title, cells in told]
+    lines += [" & ".join(["", *(_latex(cell) for cell in (title, *cells))]) + r" \\" for title, cells in people_rows]
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
@@ -186,7 +186,8 @@ def to_markdown(table: Table) -> str:
     """A GitHub-style table under its caption; the board's best value of each column is bold."""
     best = _best(table)
     first, second, address, *more = table.caption.lines
-    above = [f"**{_markdown(first)}**", f"{_markdown(second)}, <{_address(address)}>", *(_markdown(line) for line in more)]
+    address = re.sub(r"[\s<>]", "", _one_line(address))  # it cannot end the angle brackets it is put in
+    above = [f"**{_markdown(first)}**", f"{_markdown(second)}, <{address}>", *(_markdown(line) for line in more)]
     lines = ["  \n".join(above), ""]
     lines.append(_markdown_line(["Rank", "Entry", *(_markdown(_title(column)) for column in table.columns)]))
     lines.append(_markdown_line(["---:", ":---", *["---:"] * len(table.columns)]))
@@ -195,12 +196,12 @@ def to_markdown(table: Table) -> str:
             _markdown_cell(cell, column, number in chosen) for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)
         ]
         lines.append(_markdown_line([_rank_text(row), _markdown(_entry_text(row)), *cells]))
-    for title, told in _people_rows(table):
-        lines.append(_markdown_line(["", f"*{_markdown(title)}*", *(_markdown(cell) for cell in told)]))
+    for title, texts in _people_rows(table):
+        lines.append(_markdown_line(["", f"*{_markdown(title)}*", *(_markdown(cell) for cell in texts)]))
     return "\n".join(lines) + "\n"
 
 
-def _told(column: Column) -> list[tuple[str, float | str | None]]:
+def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
     """The figures of a column's agreement with people, by the end of their name, and whether it learnt from them, where it may have;
     none where nothing is known."""
     if column.people is None:
@@ -263,7 +264,7 @@ def _best(table: Table) -> list[set[int]]:
 
 
 def _latex_cell(cell: Cell, column: Column, is_best: bool) -> str:
-    own = shown(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+    own = rounded(cell.value, cell.low, cell.high, column.bounds, column.decimals)
     text = rf"\textbf{{{_latex(own.text)}}}" if is_best else _latex(own.text)
     if own.up:  # the two sides, stacked
         return rf"{text}$^{{{own.up}}}_{{{own.down.replace('−', '-')}}}$"
@@ -271,7 +272,7 @@ def _latex_cell(cell: Cell, column: Column, is_best: bool) -> str:
 
 
 def _markdown_cell(cell: Cell, column: Column, is_best: bool) -> str:
-    own = shown(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+    own = rounded(cell.value, cell.low, cell.high, column.bounds, column.decimals)
     text = _markdown(own.text)
     return f"{f'**{text}**' if is_best else text} {_markdown(own.spread)}".rstrip()
 
@@ -323,11 +324,6 @@ def _latex(text: str) -> str:
 def _markdown(text: str) -> str:
     text = _one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(lambda found: "\\" + found[0], text)
-
-
-def _address(text: str) -> str:
-    """A web address that cannot end the angle brackets it is put in."""
-    return re.sub(r"[\s<>]", "", _one_line(text))
 
 
 def _markdown_line(cells: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What boards say of people: how far each metric agrees with them, what they prefer, and where a row contradicts them.
+"""People on boards: how far each metric agrees with them, what they prefer, and where a row contradicts them.
 
 `of_phase` is the part of a ranking that says so, of the moment at which the ranking is made; everything else here reads that part, so a
 board asks nothing more for it. `Line` and `state_of` put one metric's agreement into words and onto the one scale
@@ -75,11 +75,11 @@ def state_of(figure: Agreement, band: Ceiling | None) -> State:
 
 
 def missing_words(figure: Agreement, noun: str = NOUN) -> str:
-    """What a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
+    """The people or items that a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
     if figure.value is None:  # it has values for the duels, but nobody preferred either side of any
         return "no duel is decided" if figure.coverage else "answers no duel"
-    n, lacking = (figure.raters, "people") if figure.raters < LEAST else (figure.samples, plural(noun))
-    return f"too early: {n} of {LEAST} {lacking}"
+    n, counted = (figure.raters, "people") if figure.raters < LEAST else (figure.samples, plural(noun))
+    return f"too early: {n} of {LEAST} {counted}"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Line:
 
     @property
     def shown(self) -> bool:
-        """Whether there is a figure to show: there is none below the smallest numbers of people and items."""
+        """True if there is a figure to show: there is none below the smallest numbers of people and items."""
         return self.figure.value is not None and (self.figure.low is not None or self.state is not EARLY)
 
     @property
@@ -141,13 +141,13 @@ class Line:
 
     @property
     def caveats(self) -> list[str]:
-        """What stands beside the figure wherever it is shown: it is of a part of the duels, or may be size alone."""
-        found = []
+        """Sentences beside the figure wherever it is shown: it is of a part of the duels, or may be size alone."""
+        sentences = []
         if self.shown and self.above_size is False:
-            found.append(NOT_ABOVE_SIZE)
+            sentences.append(NOT_ABOVE_SIZE)
         if self.figure.coverage is not None and self.figure.coverage < LOW_COVERAGE:
-            found.append(f"answers {round(100 * self.figure.coverage)} % of the duels")
-        return found
+            sentences.append(f"answers {round(100 * self.figure.coverage)} % of the duels")
+        return sentences
 
     @property
     def notes(self) -> list[str]:
@@ -161,7 +161,7 @@ class Line:
 
     @property
     def way(self) -> int | None:
-        """How far it gets from chance to the best possible, in percent."""
+        """Share of the way from chance to the best possible, in percent."""
         return None if self.of_ceiling is None else round(100 * self.of_ceiling)
 
     @property
@@ -181,21 +181,21 @@ class Line:
     @property
     def style(self) -> str:
         """The custom properties that the scale is drawn by, in percent: value, ends, and another person to the best possible."""
-        found = {"--v": self.percent, "--lo": self.low, "--hi": self.high}
+        values = {"--v": self.percent, "--lo": self.low, "--hi": self.high}
         if self.band is not None:
-            found |= {"--b0": round(100 * self.band.low), "--b1": round(100 * self.band.high)}
-        return ";".join(f"{name}:{value}" for name, value in found.items() if value is not None)
+            values |= {"--b0": round(100 * self.band.low), "--b1": round(100 * self.band.high)}
+        return ";".join(f"{name}:{value}" for name, value in values.items() if value is not None)
 
 
 def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN) -> list[Line]:
     """The metrics of an analysis by how far they agree with people, guards last; by name where nothing can be told apart."""
     beside = summary.all if summary.damaged or summary.left_out else None  # without damaged entries it is the same
-    found = []
+    lines = []
     for metric in summary.metrics:
         with_damaged = beside.metric(metric.key) if beside is not None else None
         title = titles.get(metric.key, metric.title or metric.key)
-        found.append(_line(metric, title, summary.band, summary.opinions, noun, with_damaged))
-    return found
+        lines.append(_line(metric, title, summary.band, summary.opinions, noun, with_damaged))
+    return lines
 
 
 def _line(metric: Metric, title: str, band: Ceiling | None, opinions: bool, noun: str, with_damaged: Metric | None = None) -> Line:
@@ -218,7 +218,7 @@ def trained_more(trained: str, opinions: bool = False) -> str:
 
 
 def order_words(title: str, rho: Figure) -> str:
-    """How alike a metric's order of entries and people's are, in words."""
+    """Likeness of a metric's order of entries and people's, in words."""
     if rho.value is None:
         return f"{title} cannot be held against opinions: too few entries have both."
     ends = f", 95 % interval {signed(rho.low)} to {signed(rho.high)}" if rho.low is not None and rho.high is not None else ""
@@ -257,7 +257,7 @@ def on_scale(score: float | None) -> float | None:
 
 
 def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], fingerprints: Mapping[str, str]) -> HumanAgreement | None:
-    """What people found, for a ranking of `entries`: of the phase's studies that may be shown, those on entries of the ranking first, the
+    """Findings of people, for a ranking of `entries`: of the phase's studies that may be shown, those on entries of the ranking first, the
     one that most raters took part in, of equals the newest. None without a study that has been analysed.
 
     `fingerprints` are those of the ranking's columns: what was found of other values under the same slug is not said of them.
@@ -270,15 +270,15 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
             of_study.setdefault(row.study_id, {})[row.criterion] = (row, summary)
     if not of_study:
         return None
-    main = [found[next(iter(found.values()))[0].study.leading(found)] for found in of_study.values()]
-    shown = {entry.id for entry in entries}
+    main = [by_criterion[next(iter(by_criterion.values()))[0].study.leading(by_criterion)] for by_criterion in of_study.values()]
+    ids = {entry.id for entry in entries}
 
     def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
         row, summary = one
-        return bool(shown & set(summary.entries.values())), summary.n_people or 0, row.study.created_at, row.study_id
+        return bool(ids & set(summary.entries.values())), summary.n_people or 0, row.study.created_at, row.study_id
 
     row, summary = max(main, key=weight)
-    kept = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
+    used = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     label_of = {pk: label for label, pk in summary.entries.items()}
     line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
     lines = [line_of.get(label_of.get(entry.id, "")) for entry in entries]
@@ -296,10 +296,10 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         kind=summary.kind, of=summary.of, criterion=row.criterion, raters=summary.n_people,
         groups=sorted({name for name in summary.groups if name}), judgements=summary.counted, questions=summary.questions,
         at=row.finished_at, note=summary.note,
-        left_out=[name for name in summary.left_out if summary.entries.get(name) in (None, *shown)],
-        why=summary.why, band=summary.band, metrics=[_column(line, summary) for line in kept],
+        left_out=[name for name in summary.left_out if summary.entries.get(name) in (None, *ids)],
+        why=summary.why, band=summary.band, metrics=[_column(line, summary) for line in used],
         value=[value[0] for value in column], low=[value[1] for value in column], high=[value[2] for value in column],
-        n=[0 if line is None else line.answers for line in lines], first=first, over=over, marks=_marks(kept, summary, shown),
+        n=[0 if line is None else line.answers for line in lines], first=first, over=over, marks=_marks(used, summary, ids),
     )  # fmt: skip
 
 
@@ -343,7 +343,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class ColumnWords:
-    """What stands in the head of a column: `line` is None where the figures are too few, or of an earlier rule, for a drawing."""
+    """Words in the head of a column: `line` is None where the figures are too few, or of an earlier rule, for a drawing."""
 
     words: str
     title: str
@@ -361,7 +361,7 @@ class GroupChart:
 
 
 class People:
-    """What a ranking says of people, for the page of its board."""
+    """People as a ranking has them, for the page of its board."""
 
     def __init__(self, found: HumanAgreement, titles: Mapping[str, str], noun: str = NOUN) -> None:
         self.found, self.titles, self.noun = found, titles, noun
@@ -376,16 +376,16 @@ class People:
 
     @property
     def who(self) -> str:
-        """How many people judged, in words."""
+        """The number of people who judged, in words."""
         return people_words(self.found.raters)
 
     @property
     def units(self) -> str:
-        """What people were asked about, in the plural."""
+        """Name of the things that people were asked about, in the plural."""
         return plural(self.noun)
 
     @property
-    def lacking(self) -> str:
+    def missing(self) -> str:
         """Why no metric can be held against people."""
         return self.found.why or f"No metric has values of the {self.units} that people compared."
 
@@ -399,7 +399,7 @@ class People:
 
     @property
     def basis(self) -> str:
-        """What the figures are of, in words."""
+        """Basis of the figures, in words."""
         if self.only_means:
             who = self.who if self.found.people >= 2 else self.who.replace("people", "raters")
             return f"mean opinion scores as they were published ({who})"
@@ -428,7 +428,7 @@ class People:
         )  # fmt: skip
 
     def head(self, slug: str) -> ColumnWords | None:
-        """What stands in the head of a column."""
+        """Words in the head of a column."""
         column, line = self.columns.get(slug), self.line(slug)
         if column is None or line is None:
             return None
@@ -450,12 +450,12 @@ class People:
             return []
         every = list(self.found.metrics)
         named = [group for group in self.found.groups if any(group in line.groups for line in every)]
-        found = []
+        charts = []
         for name in ["", *(named if len(named) > 1 else [])]:
             lines = [self._line(column, name) for column in every if not name or name in column.groups]
             if any(line.shown for line in lines if not line.guard):
-                found.append(GroupChart(name, lines, self.found.band if not name else None))
-        return found
+                charts.append(GroupChart(name, lines, self.found.band if not name else None))
+        return charts
 
     def claim(self, board: Board) -> Claim | None:
         """Who is first by the board's rule and who with people, where both are known."""
@@ -492,11 +492,13 @@ class People:
         return Claim("", ours, theirs, against.value)
 
     def column(self, board: Board) -> MetricColumn | None:
-        """What people prefer as a column of the board; None where they judged none of its entries."""
-        found = self.found
-        value, low, high = ([on_scale(v) if self.opinions else v for v in ends] for ends in (found.value, found.low, found.high))
+        """People's preference as a column of the board; None where they judged none of its entries."""
+        agreement = self.found
+        value, low, high = (
+            [on_scale(v) if self.opinions else v for v in ends] for ends in (agreement.value, agreement.low, agreement.high)
+        )
         ends = [v for v in (*value, *low, *high) if v is not None]
-        if not ends or (found.people >= 2 and not self.only_means and found.why):
+        if not ends or (agreement.people >= 2 and not self.only_means and agreement.why):
             return None  # below the smallest numbers there is no figure
         n = len(board.entries)
         return MetricColumn(
@@ -526,7 +528,7 @@ class People:
 
 
 def of_board(board: Board) -> People | None:
-    """What the ranking says of people; None where it says nothing."""
+    """People as the ranking has them; None where it has none."""
     titles = {metric.slug: metric.title for metric in board.metrics}
     return People(board.people, titles, board.resampled) if board.people is not None else None
 
@@ -534,8 +536,8 @@ def of_board(board: Board) -> People | None:
 def with_people(board: Board) -> Board:
     """The ranking with what people prefer as its first column, where they judged any of its entries: beside the rank, in sight on
     every screen, however many metrics follow."""
-    found = of_board(board)
-    column = found.column(board) if found else None
+    people = of_board(board)
+    column = people.column(board) if people else None
     return board.model_copy(update={"metrics": [column, *board.metrics]}) if column else board
 
 

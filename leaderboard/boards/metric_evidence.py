@@ -1,4 +1,4 @@
-"""What is known of a metric with certain parameters: which properties it has, and how that compares with the published table.
+"""Evidence on a metric with certain parameters: which properties it has, and how that compares with the published table.
 
 Tables for the default parameters ship with the code and cost no query; those of other parameters
 were measured here in the background, and all of a board are asked for at once.
@@ -124,7 +124,7 @@ _BY_TEST = {
 
 @dataclass(frozen=True)
 class Count:
-    """How many properties a metric has with certain parameters, as far as that is known."""
+    """The number of properties a metric has with certain parameters, as far as that is known."""
 
     state: str  # measured, measuring, failed or none
     passed: int | None = None
@@ -133,7 +133,7 @@ class Count:
 
     @property
     def words(self) -> str:
-        """What a column's head says."""
+        """Words of a column's head."""
         if self.state == "measured":
             return f"{self.passed} of {self.of} properties"
         return "properties: being measured" if self.state == "measuring" else "properties: not measured"
@@ -148,18 +148,18 @@ NOT_MEASURED = Count("none")
 
 def counts(fingerprints: Iterable[str]) -> dict[str, Count]:
     """The counts of these fingerprints, with at most one query, and none where every table ships."""
-    found, others = {}, []
+    measured, others = {}, []
     for fingerprint in set(fingerprints):
         tables = shipped.tables(fingerprint)
         if tables:
-            found[fingerprint] = Count("measured", tables[0].passed, tables[0].of, 100.0)
+            measured[fingerprint] = Count("measured", tables[0].passed, tables[0].of, 100.0)
         else:
             others.append(fingerprint)
     if others:
         rows = PropertyRun.objects.filter(fingerprint__in=others).order_by()
         for row in rows.only("fingerprint", "state", "passed", "of", "done", "total"):
-            found[row.fingerprint] = _count_of(row)
-    return {fingerprint: found.get(fingerprint, NOT_MEASURED) for fingerprint in [*found, *others]}
+            measured[row.fingerprint] = _count_of(row)
+    return {fingerprint: measured.get(fingerprint, NOT_MEASURED) for fingerprint in [*measured, *others]}
 
 
 def _count_of(run: PropertyRun) -> Count:
@@ -183,7 +183,7 @@ class Line:
 
     @property
     def differs(self) -> bool:
-        """Whether the paper's verdict is another than that of our first table."""
+        """True if the paper's verdict is another than that of our first table."""
         ours = self.rates[0].passes if self.rates and self.rates[0] is not None else None
         return ours is not None and self.paper_passes is not None and ours != self.paper_passes
 
@@ -229,10 +229,10 @@ class Evidence:
     @cached_property
     def tables(self) -> list[Table]:
         """The made-up models first."""
-        found = shipped.tables(self.fingerprint)
-        if not found and self.run is not None and (table := self.run.as_table()) is not None:
-            found = [table]
-        return found
+        tables = shipped.tables(self.fingerprint)
+        if not tables and self.run is not None and (table := self.run.as_table()) is not None:
+            tables = [table]
+        return tables
 
     @property
     def count(self) -> Count:
@@ -242,12 +242,12 @@ class Evidence:
 
     @property
     def will_be_measured(self) -> bool:
-        """Whether the service can measure it in the background."""
+        """True if the service can measure it in the background."""
         return is_measurable(self.spec) and self.is_current
 
     @cached_property
     def is_current(self) -> bool:
-        """Whether this is what the code computes now, not the values of another version."""
+        """True if this is what the code computes now, not the values of another version."""
         try:
             return registry.fingerprint(self.spec.key, self.params) == self.fingerprint
         except registry.ParamError:
@@ -290,7 +290,7 @@ class Evidence:
 
     @cached_property
     def cost(self) -> Cost | None:
-        """What a sample costs: here, else where the first table was made."""
+        """Cost of a sample: here, else where the first table was made."""
         here = Score.typical_cost(fingerprint=self.fingerprint)
         if here is None and self.run is not None and self.tables:
             return Cost(self.tables[0].ms_per_sample, "background")
@@ -298,12 +298,12 @@ class Evidence:
 
     @property
     def effort(self) -> str:
-        """What the metric declares that it takes, in a sentence; "" for a quick one."""
+        """Effort that the metric declares, in a sentence; "" for a quick one."""
         return self.spec.effort.words(self.spec.family, self.params) if self.spec.effort else ""
 
     @property
     def cost_alone(self) -> Cost | None:
-        """What a sample costs with nothing shared, as the suite has measured it."""
+        """Cost of a sample with nothing shared, as the suite has measured it."""
         return Cost(self.tables[0].ms_per_sample, "shipped" if self.run is None else "background") if self.tables else None
 
 
@@ -349,20 +349,22 @@ class Example:
 def examples(key: str) -> tuple[Example, ...]:
     """Values come with the code; where they are of another definition they are computed, once a
     process, except by a network, which the web process does not load."""
-    spec, kept = registry.get(key), drawn.values(key)
-    if kept is None and spec.weights is not None:
+    spec, recorded = registry.get(key), drawn.values(key)
+    if recorded is None and spec.weights is not None:
         return ()
     from evaluation.properties import weaknesses  # with numpy
 
-    found = []
-    for number, it in enumerate(weaknesses.of(key)):
-        values = it.values() if kept is None else kept[number]
+    made = []
+    for number, weakness in enumerate(weaknesses.of(key)):
+        values = weakness.values() if recorded is None else recorded[number]
         cases = [
-            Case(label, f"{0 if abs(value) < ROUNDING else value:.4g}{' ' + spec.unit if spec.unit else ''}", draw(it.reference, model))
-            for (label, model), value in zip(it.predictions, (value for value in values if value is not None), strict=True)
+            Case(
+                label, f"{0 if abs(value) < ROUNDING else value:.4g}{' ' + spec.unit if spec.unit else ''}", draw(weakness.reference, model)
+            )
+            for (label, model), value in zip(weakness.predictions, (value for value in values if value is not None), strict=True)
         ]
-        found.append(Example(it.title, it.told(values), tuple(cases)))
-    return tuple(found)
+        made.append(Example(weakness.title, weakness.told(values), tuple(cases)))
+    return tuple(made)
 
 
 def cost_of(fingerprint: str, here: float | None) -> Cost | None:

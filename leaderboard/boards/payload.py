@@ -66,7 +66,7 @@ class ImportedFrom(Record):
 
 
 class PublicEntry(Record):
-    """What everybody who sees the board may know of an entry."""
+    """An entry as everybody who sees the board may know it."""
 
     id: int
     number: int
@@ -117,7 +117,7 @@ class Pairs(Record):
 
 
 class ColumnTrial(Record):
-    """Whether a column that needs a trial passed it; see `evaluation.models.trial.Standing`."""
+    """Outcome of a column's trial, where it needs one; see `evaluation.models.trial.Standing`."""
 
     state: str
     sentence: str
@@ -172,7 +172,7 @@ class MetricColumn(ColumnHead, Stored):
 
     @property
     def may_rank(self) -> bool:
-        """Whether the column needs no trial, or passed it."""
+        """True if the column needs no trial, or passed it."""
         return self.trial is None or self.trial.state == "passed"
 
     def interval(self, index: int) -> tuple[float | None, float | None]:
@@ -276,7 +276,7 @@ class Mark(Record):
 
 
 class ColumnAgreement(Record):
-    """How far one column of the board agrees with people; by the names of `leaderboard.studies.summary`."""
+    """Agreement of one column of the board with people; by the names of `leaderboard.studies.summary`."""
 
     slug: str
     decided: Agreement
@@ -301,7 +301,7 @@ class Against(Record):
 
 
 class StudyFacts(Record):
-    """What a study's figures rest on, as it stood when the ranking was made."""
+    """Basis of a study's figures, as it stood when the ranking was made."""
 
     kind: str = Field(description="pairs or opinions.")
     of: str = Field(description="votes, ratings or means (published ones, of which nothing else is known).")
@@ -316,7 +316,7 @@ class StudyFacts(Record):
 
 
 class HumanAgreement(StudyFacts, Stored):
-    """What people found. `value`, `low`, `high`, `n` are the people's column, `over` what people's first is to each entry; all in the
+    """Findings of people. `value`, `low`, `high`, `n` are the people's column, `over` what people's first is to each entry; all in the
     order of the ranking's entries. `people` is the version of the rules: 1 are earlier ones."""
 
     keys = (
@@ -338,9 +338,9 @@ class HumanAgreement(StudyFacts, Stored):
     marks: dict[str, dict[str, list[Mark]]]
 
     @classmethod
-    def read(cls, kept: Mapping[str, Any]) -> Self:
+    def read(cls, stored: Mapping[str, Any]) -> Self:
         """The part of a payload, of earlier rules too."""
-        return cls.model_validate({"why": "", "band": None, **(kept if kept.get("people", 1) >= 2 else _of_earlier(kept))})
+        return cls.model_validate({"why": "", "band": None, **(stored if stored.get("people", 1) >= 2 else _of_earlier(stored))})
 
     def redacted(self, at: Collection[int], ids: Collection[int], names: Collection[str]) -> Self:
         """The part without what people said of the entries `ids`, which stand at `at` and were called `names`."""
@@ -356,14 +356,14 @@ class HumanAgreement(StudyFacts, Stored):
         return self.model_copy(update=update)
 
 
-def _of_earlier(kept: Mapping[str, Any]) -> dict[str, Any]:
+def _of_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
     """A part of before version 2 in today's form: the same numbers, under the names that come nearest."""
     nothing = {"value": None, "low": None, "high": None}
     columns = []
-    for line in kept["metrics"]:
-        by = {name: figure | {"raters": kept["raters"] or 0} for name, figure in line["by"].items()}
+    for line in stored["metrics"]:
+        by = {name: figure | {"raters": stored["raters"] or 0} for name, figure in line["by"].items()}
         decided = by.pop("", nothing)
-        if kept["kind"] == "opinions":
+        if stored["kind"] == "opinions":
             decided, by = nothing, {}
         correlations = {
             name: {"value": line["order"][old], **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True))}
@@ -373,10 +373,10 @@ def _of_earlier(kept: Mapping[str, Any]) -> dict[str, Any]:
         columns.append({"slug": line["slug"], "decided": decided, "groups": by, "trained": line.get("trained", ""), **correlations})
     marks = {
         slug: {pk: [one | {"value": (None, None, None)} for one in each] for pk, each in by_entry.items()}
-        for slug, by_entry in kept["marks"].items()
+        for slug, by_entry in stored["marks"].items()
     }
-    n = kept.get("n") or [0] * len(kept["value"])
-    return {"left_out": [], "note": "", **kept, "people": 1, "metrics": columns, "marks": marks, "n": n}
+    n = stored.get("n") or [0] * len(stored["value"])
+    return {"left_out": [], "note": "", **stored, "people": 1, "metrics": columns, "marks": marks, "n": n}
 
 
 # --- all of it

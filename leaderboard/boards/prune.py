@@ -61,10 +61,10 @@ def prune_snapshots(now: datetime) -> int:
 
 def _prune_phase(phase: Phase, audience: str, until: datetime) -> int:
     rows = Snapshot.objects.filter(phase=phase, audience=audience).order_by("created_at", "pk")
-    found = list(rows.values_list("pk", "created_at", "revision", "opened_at"))
+    snapshots = list(rows.values_list("pk", "created_at", "revision", "opened_at"))
     passing = [
         pk
-        for (pk, made, revision, opened), (_, followed, later, _) in pairwise(found)
+        for (pk, made, revision, opened), (_, followed, later, _) in pairwise(snapshots)
         if opened is None
         and made < until
         and followed - made < STOOD
@@ -87,12 +87,12 @@ def _prune_phase(phase: Phase, audience: str, until: datetime) -> int:
 
 def prune_files(now: datetime) -> int:
     """Remove stored files that nothing refers to; returns how many. Raises StorageError."""
-    return sum(_removed(key) for unwanted in (_drawn, _pictures, _trials, _prepared) for key in unwanted(now))
-
-
-def _removed(key: str) -> int:
-    stored_files.store().delete(key)
-    return 1
+    removed = 0
+    for unwanted in (_drawn, _pictures, _trials, _prepared):
+        for key in unwanted(now):
+            stored_files.store().delete(key)
+            removed += 1
+    return removed
 
 
 def _old(folder: str, since: datetime) -> list[tuple[str, datetime]]:
@@ -101,7 +101,7 @@ def _old(folder: str, since: datetime) -> list[tuple[str, datetime]]:
 
 
 def _drawn(now: datetime) -> Iterator[str]:
-    """What 3D views were sent: of entries that are gone, and what is old."""
+    """Files that 3D views were sent: of entries that are gone, and what is old."""
     long_ago = now - timedelta(days=settings.KEEP_DRAWN_DAYS)
     for owner, keys in groupby(_old("geometry", now - GRACE), key=lambda found: found[0].split("/")[1]):
         of_nobody = owner.isdigit() and not Submission.objects.filter(pk=int(owner)).exclude(artifact_key="").exists()
@@ -123,7 +123,7 @@ def _trials(now: datetime) -> Iterator[str]:
 
 
 def _prepared(now: datetime) -> Iterator[str]:
-    """What was prepared of references for batches that score nothing any more, or by code that is no more."""
+    """Caches of references for batches that score nothing any more, or by code that is no more."""
     for phase, keys in groupby(_old("prepared", now - GRACE), key=lambda found: found[0].split("/")[1]):
         if phase.isdigit():
             live = EvaluationBatch.objects.filter(phase=int(phase), state__in=["current", "building"]).select_related("reference__phase")

@@ -1,4 +1,4 @@
-"""What a ranking says of its metrics' agreement and of other orders: for the page and for programs."""
+"""Agreement of a ranking's metrics, and other orders: for the page and for programs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from leaderboard.stats import ranking_variants
 from leaderboard.stats.ranking import Column
 from leaderboard.stats.ranking_variants import Flip, Matrix, RankingVariant
 
-MOST_ENTRIES = 1000  # of the board's order; beyond that pairs take longer than a page may
-MOST_FLIPS = 40
-_KEPT = 32  # boards whose answer is kept in a process
+MAX_ENTRIES = 1000  # of the board's order; beyond that pairs take longer than a page may
+MAX_FLIPS = 40
+_CACHED_BOARDS = 32  # boards whose answer is kept in a process
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class Agreement:
 
 def of_snapshot(snapshot: Snapshot) -> Agreement:
     """The agreement on a ranking, less its redacted entries."""
-    return _kept(snapshot.pk, snapshot.digest, snapshot.hidden_ids)
+    return _cached(snapshot.pk, snapshot.digest, snapshot.hidden_ids)
 
 
-@lru_cache(maxsize=_KEPT)
-def _kept(pk: int, digest: str, hidden_ids: frozenset[int]) -> Agreement:
+@lru_cache(maxsize=_CACHED_BOARDS)
+def _cached(pk: int, digest: str, hidden_ids: frozenset[int]) -> Agreement:
     # A ranking never changes, so neither does the answer.
     return of(read_board(pk, digest).redacted(hidden_ids))
 
@@ -63,25 +63,24 @@ def of(board: Board) -> Agreement:
     """The agreement on a board's counted entries with a value in every metric."""
     entries, overall = board.entries, board.overall
     metrics = [metric for metric in board.metrics if any(value is not None for value in metric.value)]
-    titles = _titles(metrics)
+    titles = [metric.title for metric in metrics]
+    if len(set(titles)) < len(titles):  # of columns with the same title each has its slug
+        titles = [f"{title} ({m.slug})" if titles.count(title) > 1 else title for title, m in zip(titles, metrics, strict=True)]
     columns = [Column(m.slug, m.value, m.higher_is_better, m.weight, m.is_primary) for m in metrics]
     counted = np.array([entry.counted for entry in entries], bool)
     complete = ranking_variants.complete(columns, counted) if columns else np.zeros(len(entries), bool)
     order = [index for index in overall.order if complete[index]]
     used = np.zeros(len(entries), bool)
-    used[order[:MOST_ENTRIES]] = True
+    used[order[:MAX_ENTRIES]] = True
     variants, flips, n_flips, problem = _orders(overall, columns, used, titles)
+    compared = [index for index in order if used[index]]
+    if variants:
+        compared.sort(key=lambda index: variants[0].ranks[index] or 0)
     return Agreement(
         tuple(metric.model_copy(update={"title": title}) for metric, title in zip(metrics, titles, strict=True)), tuple(entries),
-        _by_board(order, used, variants), int(used.sum()), int(counted.sum() - complete.sum()), max(0, len(order) - MOST_ENTRIES),
+        tuple(compared), int(used.sum()), int(counted.sum() - complete.sum()), max(0, len(order) - MAX_ENTRIES),
         ranking_variants.matrix(columns, used), tuple(variants), tuple(flips), n_flips, problem,
     )  # fmt: skip
-
-
-def _titles(metrics: list[MetricColumn]) -> list[str]:
-    """Titles, with the slug where two columns have the same one."""
-    titles = [metric.title for metric in metrics]
-    return [f"{title} ({m.slug})" if titles.count(title) > 1 else title for title, m in zip(titles, metrics, strict=True)]
 
 
 def _orders(
@@ -92,11 +91,5 @@ def _orders(
     if overall.problem or not overall.metrics or not set(overall.metrics) <= known:
         return [], [], 0, overall.problem or "a metric of the board's rule has no values yet"
     variants = ranking_variants.variants(overall.rule, columns, overall.metrics, used, titles)
-    flips, n_flips = ranking_variants.flips(variants, MOST_FLIPS)
+    flips, n_flips = ranking_variants.flips(variants, MAX_FLIPS)
     return variants, flips, n_flips, ""
-
-
-def _by_board(order: list[int], used: NDArray[np.bool_], variants: list[RankingVariant]) -> tuple[int, ...]:
-    """The compared entries in the board's order."""
-    kept = [index for index in order if used[index]]
-    return tuple(sorted(kept, key=lambda index: variants[0].ranks[index] or 0)) if variants else tuple(kept)

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from evaluation.metrics.aggregation import LEAST
 from leaderboard.boards import certainty, exports
-from leaderboard.boards.digits import shown
+from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, Ranks
 from leaderboard.stats.ranking import RULES
 from leaderboard.studies.summary import Record
@@ -34,7 +34,7 @@ ENTRY_WORDS = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What the viewer asked for: one sort, its direction, filters and a page."""
+    """The viewer's choice: one sort, its direction, filters and a page."""
 
     sort: str = OVERALL
     worst_first: bool = False
@@ -46,7 +46,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Cell:
-    """One value as it is read, with its interval as one ± or as two sides (see `digits.Shown`): `pad` is how many digits it stands
+    """One value as it is read, with its interval as one ± or as two sides (see `digits.Rounded`): `pad` is how many digits it stands
     to the right, so that the column is aligned at the decimal point; `left`, `width` and `dot` are percentages of its scale."""
 
     text: str
@@ -139,12 +139,12 @@ class BoardRows:
         """The rows of the page."""
         start = (self.page - 1) * self.per_page
         seen = self.indices[start : start + self.per_page]
-        found = [self._line(index, self._brackets[start + place]) for place, index in enumerate(seen)]
-        whole = [[len(cell.text.partition(".")[0]) if cell.dot is not None else 0 for cell in line.cells] for line in found]
-        widest = [max(column) for column in zip(*whole, strict=True)]
-        for line, own in zip(found, whole, strict=True):
+        lines = [self._line(index, self._brackets[start + place]) for place, index in enumerate(seen)]
+        widths = [[len(cell.text.partition(".")[0]) if cell.dot is not None else 0 for cell in line.cells] for line in lines]
+        widest = [max(column) for column in zip(*widths, strict=True)]
+        for line, own in zip(lines, widths, strict=True):
             line.cells[:] = [replace(cell, pad=most - n) for cell, most, n in zip(line.cells, widest, own, strict=True)]
-        return found
+        return lines
 
     def _line(self, index: int, bracket: str) -> Line:
         entry, standing, overall = self.board.entries[index], self.standing, self.board.overall
@@ -156,7 +156,7 @@ class BoardRows:
             bracket=bracket,
             untested=certainty.untested(self.board, standing, index),
             explanation=overall.explanation[index] if standing is overall else "",
-            value=_points(overall.value[index]) if overall.rule in VALUE_TITLES else "",
+            value="" if overall.rule not in VALUE_TITLES else "–" if overall.value[index] is None else f"{overall.value[index]:.2f}",
             cells=[self._cell(metric, index) for metric in self.board.metrics],
             mine=self.team is not None and entry.team_id == self.team,
             waits=entry.state == WAITING,
@@ -191,18 +191,18 @@ class BoardRows:
             if group is not None:
                 first.setdefault(group, place)
                 last[group] = place
-        found = [""] * len(groups)
+        pieces = [""] * len(groups)
         for group, start in first.items():
             if start < last[group]:
-                found[start : last[group] + 1] = ["g"] * (last[group] + 1 - start)
-                found[start], found[last[group]] = "g g1", "g g3"
+                pieces[start : last[group] + 1] = ["g"] * (last[group] + 1 - start)
+                pieces[start], pieces[last[group]] = "g g1", "g g3"
         loose = self.standing.loose
-        return [f"{piece} loose" if piece and loose and loose[index] else piece for piece, index in zip(found, self.indices, strict=True)]
+        return [f"{piece} loose" if piece and loose and loose[index] else piece for piece, index in zip(pieces, self.indices, strict=True)]
 
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
-        found = self.board.people
-        people = {line.slug: _agreement(found, line) for line in found.metrics if not line.guard} if found else {}
+        agreement = self.board.people
+        people = {line.slug: _agreement(agreement, line) for line in agreement.metrics if not line.guard} if agreement else {}
         columns = tuple(
             exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds)
             for m in self.board.metrics
@@ -218,7 +218,7 @@ class BoardRows:
 
 
 def _agreement(found: HumanAgreement, line: ColumnAgreement) -> exports.People:
-    """What people say of a column, to be written down."""
+    """People's agreement with a column, to be written down."""
     figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high)}
     if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
         name = "pairs" if found.people < 2 else "decided"
@@ -250,7 +250,7 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
     value, (low, high) = metric.value[index], metric.interval(index)
     if value is None:
         return Cell("–", title="no value")
-    digits = shown(value, low, high, metric.bounds, metric.decimals)
+    digits = rounded(value, low, high, metric.bounds, metric.decimals)
     rank, n = metric.rank[index], metric.n[index]
     words = [f"{value:.6g}{' ' + metric.unit if metric.unit else ''}"]
     if low is not None and high is not None:
@@ -296,13 +296,9 @@ def bar(scale: Sequence[float], low: float | None, high: float | None) -> tuple[
 
 
 def rule_words(board: Board) -> str:
-    """What the overall rank goes by, in words: `mean rank of 3` or `HSS`."""
+    """Rule of the overall rank, in words: `mean rank of 3` or `HSS`."""
     overall = board.overall
     if overall.rule == "primary":
         titles = {metric.slug: metric.title for metric in board.metrics}
         return titles[overall.metrics[0]] if overall.metrics else RULE_WORDS["primary"]
     return f"{RULE_WORDS[overall.rule]} of {len(overall.metrics)}"
-
-
-def _points(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"

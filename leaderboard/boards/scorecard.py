@@ -15,7 +15,7 @@ from evaluation.models.score import CLEAN_BAND
 from evaluation.result_tables import spec_of
 from leaderboard.boards import certainty, rows
 from leaderboard.boards.build import column_of
-from leaderboard.boards.digits import shown
+from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import Board, ColumnHead
 from leaderboard.stats import ranking
 from submissions.models import Submission
@@ -51,8 +51,8 @@ class Result:
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
     """The evaluation whose scores the board shows, or that is being done for it."""
-    found = Evaluation.objects.filter(submission=submission, batch__state="current")
-    return found.select_related("batch__reference", "batch__results", "batch__phase__challenge").first()
+    current = Evaluation.objects.filter(submission=submission, batch__state="current")
+    return current.select_related("batch__reference", "batch__results", "batch__phase__challenge").first()
 
 
 def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
@@ -60,7 +60,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
     scores = {score.slug: score for score in evaluation.scores.all()}
     index = board.index_of(evaluation.submission_id) if board else None
     noun = certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
-    found = []
+    made = []
     for metric in evaluation.batch.metrics:
         score = scores.get(metric["slug"])
         if score is None:
@@ -74,11 +74,11 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
             metric, scale=scale, value=[score.value], n=[score.n],
             ci_low=[low_end], ci_high=[high_end], rank=[None], rank_low=[None], rank_high=[None], group=[None], loose=[False], order=[0],
         )  # fmt: skip
-        digits = shown(score.value, low_end, high_end, spec.bounds)
+        digits = rounded(score.value, low_end, high_end, spec.bounds)
         rank, low, high = (None, None, None)
         if column is not None and index is not None:
             rank, low, high = column.rank[index], column.rank_low[index], column.rank_high[index]
-        found.append(
+        made.append(
             Result(
                 own,
                 spec,
@@ -89,7 +89,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
                 f"{digits.end(low_end)} to {digits.end(high_end)}" if low_end is not None and high_end is not None else "",
             )
         )
-    return found
+    return made
 
 
 def own_scale(spec: MetricSpec, known: Sequence[float | None]) -> tuple[float, float]:
@@ -148,16 +148,16 @@ class ItemTable:
 
     def rows(self, start: int, stop: int) -> list[ItemRow]:
         columns = [(r.score.values_shown(self.sees_reference), r.score.statuses) for r in self.results]
-        found = []
+        item_rows = []
         for index in self.order()[start:stop]:
             cells = [_item_cell(values[index], statuses[index]) for values, statuses in columns]
-            found.append(ItemRow(self.ids[index], self.groups[index], cells))
-        return found
+            item_rows.append(ItemRow(self.ids[index], self.groups[index], cells))
+        return item_rows
 
 
 def _item_cell(value: float, status: SampleStatus) -> ItemCell:
     note = STATUS_WORDS.get(status, "")
-    return ItemCell(shown(float(value)).text, note)
+    return ItemCell(rounded(float(value)).text, note)
 
 
 @dataclass(frozen=True)
@@ -172,9 +172,9 @@ class ItemDetail:
     band: tuple[float, ...]
 
 
-def item_details(found: Sequence[Result], index: int, sees_reference: bool) -> list[ItemDetail]:
+def item_details(metric_results: Sequence[Result], index: int, sees_reference: bool) -> list[ItemDetail]:
     details = []
-    for result in found:
+    for result in metric_results:
         values = result.score.values_shown(sees_reference)
         if index >= len(values):
             continue

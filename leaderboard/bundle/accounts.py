@@ -25,12 +25,12 @@ def find_account(name: str) -> User | None:
 
 def with_accounts(bundle: Bundle) -> ChallengeDef:
     """The bundle's definition with its organizers as user names. `BundleError` names whoever has no account."""
-    found: Mapping[str, User | None] = {name: find_account(name) for name in bundle.definition.organizers}
-    keys = {name: f"organizers[{n}]" for n, name in enumerate(bundle.definition.organizers) if found[name] is None}
+    accounts: Mapping[str, User | None] = {name: find_account(name) for name in bundle.definition.organizers}
+    keys = {name: f"organizers[{n}]" for n, name in enumerate(bundle.definition.organizers) if accounts[name] is None}
     missing = [
         Problem(FILE, bundle.lines.get(key, 0), key, f'expected somebody with an account here, found "{name}"')
         for name, key in keys.items()
     ]
     if missing:
         raise BundleError(tuple(missing))
-    return replace(bundle.definition, organizers=tuple(sorted({user.get_username() for user in found.values() if user})))
+    return replace(bundle.definition, organizers=tuple(sorted({user.get_username() for user in accounts.values() if user})))

@@ -58,7 +58,7 @@ def facts_of(challenge: Challenge) -> Facts:
             entries=0 if phase.is_imported else phase.submissions.count(), scored=scored.count(),
             is_live=EvaluationBatch.live(phase).exists(),
             closed=phase.closes_at is not None and phase.closes_at <= now,
-            versions={(it.sha256, it.groups): it.version for it in stored if it.version is not None},
+            versions={(reference.sha256, reference.groups): reference.version for reference in stored if reference.version is not None},
         )  # fmt: skip
     participants = challenge.participations.exclude(rules_accepted_at=None).count()
     return Facts(participants=participants, phases=phases, now=now)
@@ -103,7 +103,7 @@ class _Work:
         for phase in self.after.phases:
             self._scoring(phase)
         phases, news = self.after.phases, self.after.announcements
-        texts = (self.after.description, self.after.rules, *(it.description for it in phases), *(it.body for it in news))
+        texts = (self.after.description, self.after.rules, *(entry.description for entry in phases), *(entry.body for entry in news))
         RenderedText.after_commit(*texts)
         wake.after_commit("boards")
 
@@ -152,7 +152,8 @@ class _Work:
 
     def _phase(self, position: int, definition: PhaseDef) -> None:
         before = self._before(definition.slug)
-        if before == definition and self._order_kept():
+        slugs = [phase.slug for phase in self.plan.before.phases] if self.plan.before else []
+        if before == definition and slugs == [phase.slug for phase in self.after.phases]:
             return
         phase = self.challenge.phases.filter(slug=definition.slug).first() or Phase(challenge=self.challenge, slug=definition.slug)
         for name in PHASE_FIELDS:
@@ -192,14 +193,14 @@ class _Work:
     def _scoring(self, definition: PhaseDef) -> None:
         """A new batch where a number could change; else what boards and manifests repeat is brought up to date."""
         before = self._before(definition.slug)
-        if before == definition and definition.slug not in {it.phase for it in self.plan.rescorings}:
+        if before == definition and definition.slug not in {other.phase for other in self.plan.rescorings}:
             return
         phase = self.challenge.phases.get(slug=definition.slug)
         if definition.results is not None:
             self._results(phase, before.results if before else None, definition.results)
             return
         reference = self._reference(phase, definition.reference)
-        rescoring = next((it for it in self.plan.rescorings if it.phase == definition.slug), None)
+        rescoring = next((other for other in self.plan.rescorings if other.phase == definition.slug), None)
         if rescoring is not None:
             EvaluationBatch.start(phase, reference=reference, reason=rescoring.reason, actor=self.actor)
         elif before and before.metrics != definition.metrics:
@@ -231,10 +232,6 @@ class _Work:
 
     def _before(self, slug: str) -> PhaseDef | None:
         return self.plan.before.phase(slug) if self.plan.before else None
-
-    def _order_kept(self) -> bool:
-        slugs = [phase.slug for phase in self.plan.before.phases] if self.plan.before else []
-        return slugs == [phase.slug for phase in self.after.phases]
 
     def _removed(self, noun: str) -> list[str]:
         removed = [change.path[0] for change in self.plan.changes if change.kind == "remove" and len(change.path) == 1]

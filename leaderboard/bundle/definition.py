@@ -1,4 +1,4 @@
-"""What a challenge is made of, as plain values: the one form that files, database and console share.
+"""A challenge as plain values: the one form that files, database and console share.
 
 Fields are called as in the models. Two definitions are equal when the challenges they describe are:
 contents are compared by digest, and where they come from (`load`, `local_path`) is left out.

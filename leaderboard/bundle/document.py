@@ -127,7 +127,7 @@ class Reader:
         self._keys: dict[str, int] = {}
         self._known: list[str] = []
         if not isinstance(node, yaml.MappingNode):
-            problems.add(path, f"expected keys with values, found {shown(node)}", self.line)
+            problems.add(path, f"expected keys with values, found {described(node)}", self.line)
             return
         for key_node, value in node.value:
             key, line = str(key_node.value), key_node.start_mark.line + 1
@@ -159,7 +159,7 @@ class Reader:
         if node is None or (is_null(node) and default is None):
             return None
         if not isinstance(node, yaml.ScalarNode) or is_null(node):
-            self.fault(key, f"expected {expected}, found {shown(node)}")
+            self.fault(key, f"expected {expected}, found {described(node)}")
             return None
         return node.value
 
@@ -190,7 +190,7 @@ class Reader:
             self.fault(key, f'expected true or false, found "{value}"')
         return _WORDS.get(value.lower())
 
-    def whole(self, key: str, default: Any = REQUIRED, low: int = 0, high: float = 2**31 - 1) -> Any:
+    def integer(self, key: str, default: Any = REQUIRED, low: int = 0, high: float = 2**31 - 1) -> Any:
         expected = f"a whole number from {low:,} to {high:,}"
         value = self.scalar(key, expected, default)
         if value is None:
@@ -205,13 +205,13 @@ class Reader:
         if value is None:
             return _absent(default)
         try:
-            found = float(value)
+            number = float(value)
         except ValueError:
-            found = math.nan
-        if not math.isfinite(found) or (found <= 0 if positive else found < 0):
+            number = math.nan
+        if not math.isfinite(number) or (number <= 0 if positive else number < 0):
             self.fault(key, f'expected {expected}, found "{value}"')
             return _absent(default)
-        return found
+        return number
 
     def moment(self, key: str, zone: ZoneInfo, default: Any = REQUIRED) -> Any:
         value = self.scalar(key, EXPECTED, default)
@@ -229,7 +229,7 @@ class Reader:
         if node is None or is_null(node):
             return []
         if not isinstance(node, yaml.SequenceNode):
-            self.fault(key, f"expected a list, found {shown(node)}")
+            self.fault(key, f"expected a list, found {described(node)}")
             return []
         members = [(f"{self.at(key)}[{n}]", member) for n, member in enumerate(node.value)]
         self.problems.lines |= {path: member.start_mark.line + 1 for path, member in members}
@@ -250,13 +250,13 @@ class Reader:
 
     def texts(self, key: str) -> list[tuple[str, str]]:
         """The members of an optional list of texts, each with its path."""
-        found = []
+        texts = []
         for path, node in self.items(key):
             if isinstance(node, yaml.ScalarNode) and not is_null(node):
-                found.append((path, node.value))
+                texts.append((path, node.value))
             else:
-                self.problems.add(path, f"expected a text, found {shown(node)}", node.start_mark.line + 1)
-        return found
+                self.problems.add(path, f"expected a text, found {described(node)}", node.start_mark.line + 1)
+        return texts
 
     def close(self) -> None:
         """Report the keys that nobody asked for, with what may have been meant."""
@@ -274,8 +274,8 @@ def is_null(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 
 
-def shown(node: yaml.Node) -> str:
-    """What stands there, in a few words."""
+def described(node: yaml.Node) -> str:
+    """Describe a node in a few words."""
     if isinstance(node, yaml.ScalarNode):
         text = node.value if len(node.value) <= 60 else f"{node.value[:57]}…"
         return "nothing" if is_null(node) else f'"{text}"'

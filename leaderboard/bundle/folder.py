@@ -26,7 +26,7 @@ class Folder:
         self.root = root.resolve()
 
     def find(self, reader: Reader, key: str) -> Path | None:
-        """What the required `key` names: an existing file or folder inside the bundle; else a fault."""
+        """Return what the required `key` names: an existing file or folder inside the bundle; else a fault."""
         given = reader.text(key)
         if not given:
             return None
@@ -103,7 +103,7 @@ class Folder:
 
     def files(self, reader: Reader, key: str, kind: str) -> tuple[FileDef, ...]:
         """The files that a list names: `path`, and optionally `name` and `title` as participants see them."""
-        found: dict[str, FileDef] = {}
+        by_name: dict[str, FileDef] = {}
         for entry in reader.readers(key):
             path = self.find(entry, "path")
             name = entry.text("name", None)
@@ -115,11 +115,11 @@ class Folder:
                 entry.fault("path", "expected one file, found a folder; pack it into a .zip")
                 continue
             name = path.name if name is None else name
-            fault = name_fault(name) or (f'"{name}" stands twice in this list' if name in found else "")
+            fault = name_fault(name) or (f'"{name}" stands twice in this list' if name in by_name else "")
             if fault:
                 entry.fault("name" if "name" in entry.nodes else "path", fault)
-            found[name] = local_file(path, kind, name, title)
-        return tuple(sorted(found.values(), key=lambda file: file.name))
+            by_name[name] = local_file(path, kind, name, title)
+        return tuple(sorted(by_name.values(), key=lambda file: file.name))
 
 
 def local_file(path: Path, kind: str, name: str, title: str) -> FileDef:
@@ -153,16 +153,16 @@ def reference_faults(items: Mapping[str, Any], family: Family) -> list[str]:
 
 
 def _drawing(reader: Reader, family: Family) -> objects.Drawing | None:
-    """What the optional key `render` says of how views of meshes are drawn."""
+    """Return how views of meshes are drawn, by the optional key `render`."""
     given = reader.reader("render")
     if given is None:
         return None
     usual = objects.Drawing()
     values = {
         "views": given.choice("views", list(objects.SETS), usual.views),
-        "size": given.whole("size", usual.size, *objects.SIDES),
+        "size": given.integer("size", usual.size, *objects.SIDES),
         "up": given.choice("up", list(objects.UPS), usual.up),
-        "seeds": given.whole("seeds", usual.seeds, 1, objects.MOST_SEEDS),
+        "seeds": given.integer("seeds", usual.seeds, 1, objects.MOST_SEEDS),
     }
     given.close()
     if not family.images:
@@ -182,11 +182,11 @@ def _groups(reader: Reader | None, items: Mapping[str, Any], family: Family) -> 
             reader.path, f"expected no groups; {family.plural} are averaged by the part of their id before the slash", reader.line
         )
         return ()
-    found = {}
+    groups = {}
     for item in list(reader.nodes):
         group = reader.text(item, most=120)
         if item not in items:
             reader.fault(item, "expected an item of the reference; there is none of that name")
         elif group and group != item:
-            found[item] = group
-    return tuple(sorted(found.items()))
+            groups[item] = group
+    return tuple(sorted(groups.items()))

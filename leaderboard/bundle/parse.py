@@ -125,7 +125,7 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
 
 
 def _background(reader: Reader, plain: Mapping[str, Any]) -> str:
-    """What the reference's images are laid on; the default where what is given is faulty."""
+    """Return the background of the reference's images; the default where what is given is faulty."""
     given = plain.get("background")
     faulty = any(problem.key == reader.at("background") for problem in reader.problems.found)
     return given if given and not faulty else _default(Phase, "background")
@@ -260,7 +260,8 @@ def _column(reader: Reader, model: type[models.Model], name: str, default: Any =
     if isinstance(column, models.BooleanField):
         return reader.flag(name, default)
     if isinstance(column, models.IntegerField):
-        return reader.whole(name, default, _LOWEST.get(name, 0), _highest(column))
+        highest = next((most for kind, most in _HIGHEST.items() if type(column) is kind), math.inf)
+        return reader.integer(name, default, _LOWEST.get(name, 0), highest)
     if column.choices:
         return reader.choice(name, [value for value, _ in column.choices], default)
     value = reader.text(name, default, most=column.max_length)
@@ -279,7 +280,3 @@ def _run_validators(reader: Reader, column: models.Field, name: str, value: str)
             validator(value)
         except ValidationError as error:
             reader.fault(name, f'{" ".join(error.messages).rstrip(".")}; found "{value[:80]}"')
-
-
-def _highest(column: models.Field) -> float:
-    return next((most for kind, most in _HIGHEST.items() if type(column) is kind), math.inf)

@@ -71,7 +71,7 @@ class Rescoring:
 
 @dataclass(frozen=True)
 class PhaseFacts:
-    """What the database knows of a phase that its definition does not say."""
+    """Facts in the database of a phase that its definition does not say."""
 
     entries: int = 0  # of any status
     scored: int = 0  # that a re-evaluation would score
@@ -89,7 +89,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Plan:
-    """What would be done. `before` is None where the challenge would be created."""
+    """The changes that would be made. `before` is None where the challenge would be created."""
 
     before: ChallengeDef | None
     after: ChallengeDef
@@ -107,9 +107,9 @@ class Plan:
 
     @property
     def needs_confirmation(self) -> bool:
-        """Whether it takes something away from somebody, or makes work."""
+        """True if it takes something away from somebody, or makes work."""
         removes = any(change.kind == REMOVE for change in self.changes)
-        return bool(removes or self.warnings or any(it.entries for it in self.rescorings))
+        return bool(removes or self.warnings or any(rescoring.entries for rescoring in self.rescorings))
 
     @property
     def digest(self) -> str:
@@ -118,22 +118,22 @@ class Plan:
 
     def things(self) -> dict[tuple[str, ...], list[Change]]:
         """The changes by the thing they belong to, in order."""
-        found: dict[tuple[str, ...], list[Change]] = {}
+        changes_of: dict[tuple[str, ...], list[Change]] = {}
         for change in self.changes:
-            found.setdefault(change.path, []).append(change)
-        return found
+            changes_of.setdefault(change.path, []).append(change)
+        return changes_of
 
     def counts(self) -> dict[str, int]:
-        """How many things are created, changed and removed."""
+        """The numbers of things that are created, changed and removed."""
         kinds = [changes[0].kind for changes in self.things().values()]
         return {kind: kinds.count(kind) for kind in (CREATE, CHANGE, REMOVE)}
 
 
 def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Plan:
     """The way from `before` to `after`."""
-    refusals = [*_refusals(before, after, facts), *_lacking(before, after)]
+    refusals = [*_refusals(before, after, facts), *_missing_prompts(before, after)]
     if before is not None:
-        after = _settled(before, after, facts)
+        after = _with_stored_references(before, after, facts)
     changes = [*_challenge_changes(before, after, facts)]
     rescorings = []
     for phase in after.phases:
@@ -144,7 +144,7 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
     return Plan(before, after, tuple(changes), tuple(rescorings), tuple(refusals))
 
 
-def _settled(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> ChallengeDef:
+def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> ChallengeDef:
     """`after` with the stored reference kept where none is given, or where the given one holds the
     same numbers (packed by another machine, equal items may differ in their bytes); and with
     the version of a reference that is stored already."""
@@ -152,7 +152,7 @@ def _settled(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> Challen
     for phase in after.phases:
         old = before.phase(phase.slug)
         if old is not None and old.reference is not None:
-            phase = replace(phase, reference=_kept(old.reference, phase.reference))
+            phase = replace(phase, reference=_same_or_new(old.reference, phase.reference))
         new = phase.reference
         if new is not None:
             versions = facts.phases.get(phase.slug, PhaseFacts()).versions
@@ -161,7 +161,7 @@ def _settled(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> Challen
     return replace(after, phases=tuple(phases))
 
 
-def _kept(old: ReferenceDef, new: ReferenceDef | None) -> ReferenceDef:
+def _same_or_new(old: ReferenceDef, new: ReferenceDef | None) -> ReferenceDef:
     if new is None or new == old:
         return old
     if new.sha256 != old.sha256 and new.item_ids == old.item_ids:
@@ -188,15 +188,15 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
     yield from _listed((), "announcement", _news(before), _news(after), ("body",))
     yield from _listed((), "file", _files(before), _files(after), ("title", "size", "sha256"))
     old_phases = before.phases if before else ()
-    kept = [phase.slug for phase in after.phases]
+    slugs = [phase.slug for phase in after.phases]
     for phase in old_phases:
-        if phase.slug not in kept:
+        if phase.slug not in slugs:
             yield Change(REMOVE, (f"phase {phase.slug}",), warning=f"The phase {phase.slug}, its reference and its board will be gone.")
     for phase in after.phases:
         yield from _phase_changes(before.phase(phase.slug) if before else None, phase, FAMILIES[after.family])
-    order = [phase.slug for phase in old_phases if phase.slug in kept]
-    if before and [slug for slug in kept if slug in order] != order:
-        yield Change(CHANGE, (), "order of phases", order, kept)
+    order = [phase.slug for phase in old_phases if phase.slug in slugs]
+    if before and [slug for slug in slugs if slug in order] != order:
+        yield Change(CHANGE, (), "order of phases", order, slugs)
 
 
 def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family) -> Iterator[Change]:
@@ -253,7 +253,7 @@ def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after
 
 
 def _doubts(reference: ReferenceDef, family: Family) -> str:
-    """What may not be meant of the items, in sentences; the first few."""
+    """Doubts about the items, in sentences; the first few."""
     return " ".join(family.doubts(reference.load())[:5])
 
 
@@ -353,7 +353,7 @@ def _rescoring_reason(before: PhaseDef | None, after: PhaseDef, facts: PhaseFact
 
 
 def _numbers(metrics: tuple[MetricDef, ...]) -> dict[str, str]:
-    """What fixes the values of each column."""
+    """Return what fixes the values of each column."""
     return {metric.slug: registry.fingerprint(metric.key, metric.params) for metric in metrics}
 
 
@@ -364,7 +364,7 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
         yield "A challenge keeps at least one organizer; name one."
     if before.family != after.family:
         held = [phase.slug for phase in before.phases if phase.reference is not None]
-        if held or any(it.entries for it in facts.phases.values()):
+        if held or any(phase_facts.entries for phase_facts in facts.phases.values()):
             what, ours, theirs = "a reference" if held else "entries", FAMILIES[before.family].plural, FAMILIES[after.family].plural
             yield f"The challenge has {what}, so it stays one of {ours}; make another challenge for {theirs}."
     for phase in before.phases:
@@ -372,7 +372,12 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
         new = after.phase(phase.slug)
         entries = "1 entry" if known.entries == 1 else f"{known.entries} entries"
         if new is not None and (phase.results is None) != (new.results is None) and (phase.results or known.entries or known.is_live):
-            yield _no_other_kind(phase)
+            if phase.results is not None:
+                yield f"The phase {phase.slug} ranks imported figures and goes on with them; make another phase for uploads."
+            else:
+                yield (
+                    f"The phase {phase.slug} has entries or is being scored, so it ranks no imported figures; make another phase for them."
+                )
         elif new is None and known.entries:
             yield f"The phase {phase.slug} has {entries}, so it cannot be removed; close it, or hide its board."
         elif new is not None and phase.results is not None:
@@ -386,7 +391,7 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
             yield f"The phase {phase.slug} has closed with {entries}, so how they are ranked stays; only an open phase can change it."
 
 
-def _lacking(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:
+def _missing_prompts(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:
     """Metrics that would be new to a reference, or it to them, and have no value under it."""
     for new in after.phases:
         old = before.phase(new.slug) if before else None
@@ -395,22 +400,16 @@ def _lacking(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:
             continue
         known = {metric.key for metric in old.metrics} if old and old.reference == reference else set()
         for spec in map(registry.get, sorted({metric.key for metric in new.metrics} - known)):
-            if spec.wants_prompts and (lacking := spec.lacking(reference.prompted())):
-                yield f"Phase {new.slug}: {lacking}"
-
-
-def _no_other_kind(phase: PhaseDef) -> str:
-    if phase.results is not None:
-        return f"The phase {phase.slug} ranks imported figures and goes on with them; make another phase for uploads."
-    return f"The phase {phase.slug} has entries or is being scored, so it ranks no imported figures; make another phase for them."
+            if spec.wants_prompts and (missing := spec.lacking(reference.prompted())):
+                yield f"Phase {new.slug}: {missing}"
 
 
 def _keeps_reference(before: PhaseDef, after: PhaseDef) -> bool:
-    """Whether the stored images stay as they are, not read anew from files."""
+    """True if the stored images stay as they are, not read anew from files."""
     return before.reference is not None and (after.reference is None or after.reference.version is not None)
 
 
 def _ranking(phase: PhaseDef) -> tuple:
-    """What the order of entries hangs on; a column outside the ranking may still come and go."""
+    """Return what the order of entries hangs on; a column outside the ranking may still come and go."""
     columns = {(metric.slug, metric.weight, metric.is_primary) for metric in phase.metrics if metric.in_ranking or metric.is_primary}
     return phase.ranking, phase.entries, columns

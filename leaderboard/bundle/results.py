@@ -20,16 +20,16 @@ from leaderboard.bundle.folder import Folder, name_fault
 
 BETTER = {"higher": True, "lower": False}
 PEOPLE = "people"  # the slug that a board gives the column of people
-MOST_TITLE = 80
-MOST_SOURCE = 240
+MAX_TITLE = 80
+MAX_SOURCE = 240
 
 
 def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
-    """What the optional key `results` of a phase says."""
+    """Parse the optional key `results` of a phase."""
     if reader is None:
         return None
     path = folder.find(reader, "path")
-    source = reader.text("source", most=MOST_SOURCE)
+    source = reader.text("source", most=MAX_SOURCE)
     if source is not None and not source.strip():
         reader.fault("source", "expected where the figures are from, such as a paper and its table")
     url = _url(reader)
@@ -83,14 +83,14 @@ def _column(reader: Reader) -> ResultColumn:
     if slug == PEOPLE:
         reader.fault("slug" if "slug" in reader.nodes else "column", f'expected another slug; "{PEOPLE}" is that of the people\'s column')
     better = reader.choice("better", list(BETTER))
-    it = ResultColumn(
-        slug=slug, column=head, title=reader.text("title", head, most=MOST_TITLE) or head, higher_is_better=BETTER.get(better or "", True),
+    column = ResultColumn(
+        slug=slug, column=head, title=reader.text("title", head, most=MAX_TITLE) or head, higher_is_better=BETTER.get(better or "", True),
         unit=reader.text("unit", "", most=16) or "",
         weight=reader.number("weight", 1.0, "a number from 0 up", positive=False), is_primary=reader.flag("primary", False),
         in_ranking=reader.flag("in_ranking", True),
     )  # fmt: skip
     reader.close()
-    return it
+    return column
 
 
 def _opinions(reader: Reader | None) -> OpinionsDef | None:
@@ -105,17 +105,17 @@ def _opinions(reader: Reader | None) -> OpinionsDef | None:
         entry.close()
     if not criteria:
         reader.fault("criteria", "expected at least one criterion, with the column of its means")
-    names = [it.criterion for it in criteria]
+    names = [column.criterion for column in criteria]
     for n, name in enumerate(names):
         if name in names[:n]:
             reader.problems.add(f"{reader.at('criteria')}[{n}].criterion", f'expected each once; "{name}" stands before')
-    found = OpinionsDef(
+    opinions = OpinionsDef(
         title=reader.text("title", "Opinion scores as published", most=120), question=reader.text("question", most=400) or "",
-        criteria=tuple(criteria), raters=reader.whole("raters", None, 1, 1_000_000),
+        criteria=tuple(criteria), raters=reader.integer("raters", None, 1, 1_000_000),
         left_out=tuple(text for _, text in reader.texts("left_out")), note=reader.text("note", "", most=240) or "",
     )  # fmt: skip
     reader.close()
-    return found
+    return opinions
 
 
 def _table_text(reader: Reader, path: Path | None) -> str | None:
@@ -158,42 +158,44 @@ def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dic
 
     Raises `ResultsError` for what is no number, and for a mean outside 1 to 5.
     """
-    found: dict[str, dict[str, tuple[float | None, ...]]] = {it.criterion: {} for it in opinions.criteria}
+    by_criterion: dict[str, dict[str, tuple[float | None, ...]]] = {column.criterion: {} for column in opinions.criteria}
     problems = []
-    for number, line in result_tables.lines(text, (layout.method, *(head for it in opinions.criteria for head in it.heads))):
-        for it in opinions.criteria:
+    for number, line in result_tables.lines(text, (layout.method, *(head for column in opinions.criteria for head in column.heads))):
+        for column in opinions.criteria:
             try:
-                values = tuple(result_tables.number_in(line[head]) if head else None for head in (it.column, it.low, it.high, it.n))
+                values = tuple(
+                    result_tables.number_in(line[head]) if head else None for head in (column.column, column.low, column.high, column.n)
+                )
             except ValueError:
-                problems.append(f"line {number}: what stands for {it.criterion} must be numbers, or empty.")
+                problems.append(f"line {number}: what stands for {column.criterion} must be numbers, or empty.")
                 continue
             if values[0] is not None and not 1 <= values[0] <= 5:
-                problems.append(f"line {number}: {it.column} is {line[it.column]!r}; a mean opinion lies from 1 to 5.")
-            found[it.criterion][" ".join(line[layout.method].split())] = values
+                problems.append(f"line {number}: {column.column} is {line[column.column]!r}; a mean opinion lies from 1 to 5.")
+            by_criterion[column.criterion][" ".join(line[layout.method].split())] = values
     if problems:
         raise ResultsError(problems)
-    return found
+    return by_criterion
 
 
-def written(it: ResultsDef, folder: Path, prefix: str) -> dict[str, object]:
+def written(results: ResultsDef, folder: Path, prefix: str) -> dict[str, object]:
     """The keys of `results`, and the table beside them, byte for byte."""
-    path = f"{prefix}/{it.file_name}"
+    path = f"{prefix}/{results.file_name}"
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / path).write_bytes(it.text.encode())
-    data: dict[str, object] = {"path": path, "source": it.source, **({"url": it.url} if it.url else {})}
-    data["method"] = it.layout.method
-    if it.layout.details:
-        data["details"] = list(it.layout.details)
-    data |= {name: getattr(it.layout, name) for name in ("paper", "code") if getattr(it.layout, name)}
+    (folder / path).write_bytes(results.text.encode())
+    data: dict[str, object] = {"path": path, "source": results.source, **({"url": results.url} if results.url else {})}
+    data["method"] = results.layout.method
+    if results.layout.details:
+        data["details"] = list(results.layout.details)
+    data |= {name: getattr(results.layout, name) for name in ("paper", "code") if getattr(results.layout, name)}
     data["columns"] = [
         {
             "column": one.column, "slug": one.slug, "title": one.title, "better": "higher" if one.higher_is_better else "lower",
             "unit": one.unit, "weight": one.weight, "primary": one.is_primary, "in_ranking": one.in_ranking,
         }
-        for one in it.layout.columns
+        for one in results.layout.columns
     ]  # fmt: skip
-    if it.opinions is not None:
-        data["opinions"] = _written_opinions(it.opinions)
+    if results.opinions is not None:
+        data["opinions"] = _written_opinions(results.opinions)
     return data
 
 
@@ -207,10 +209,15 @@ def _written_opinions(it: OpinionsDef) -> dict[str, object]:
     return data | ({"note": it.note} if it.note else {})
 
 
-def fields_of(it: ResultsDef | None) -> dict[str, object]:
-    """What a plan compares of it, besides its columns."""
-    if it is None:
+def fields_of(results: ResultsDef | None) -> dict[str, object]:
+    """Fields that a plan compares, besides its columns."""
+    if results is None:
         return {}
-    said: dict[str, object] = {"source": it.source, "url": it.url, "table": f"{it.file_name} {it.sha256[:16]}", "method": it.layout.method}
-    said |= {"details": list(it.layout.details), "paper": it.layout.paper, "code": it.layout.code}
-    return said | ({"opinions": it.opinions.to_dict()} if it.opinions else {})
+    fields: dict[str, object] = {
+        "source": results.source,
+        "url": results.url,
+        "table": f"{results.file_name} {results.sha256[:16]}",
+        "method": results.layout.method,
+    }
+    fields |= {"details": list(results.layout.details), "paper": results.layout.paper, "code": results.layout.code}
+    return fields | ({"opinions": results.opinions.to_dict()} if results.opinions else {})

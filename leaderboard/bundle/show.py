@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from leaderboard.bundle.plan import Change, Plan
 
 SIGNS = {"create": "+", "change": "~", "remove": "-"}
-_MOST_LINES = 12  # of a long text's difference
+_MAX_LINES = 12  # of a long text's difference
 
 
 def lines(plan: Plan) -> Iterator[str]:
@@ -35,14 +35,14 @@ def lines(plan: Plan) -> Iterator[str]:
 def field_lines(change: Change) -> list[str]:
     diff = change.text_diff
     if diff:
-        more = [f"  … {len(diff) - _MOST_LINES} more lines"] if len(diff) > _MOST_LINES else []
-        return [f"{change.field}:", *(f"  {line}" for line in diff[:_MOST_LINES]), *more]
+        more = [f"  … {len(diff) - _MAX_LINES} more lines"] if len(diff) > _MAX_LINES else []
+        return [f"{change.field}:", *(f"  {line}" for line in diff[:_MAX_LINES]), *more]
     if change.kind == "create":
-        return [f"{change.field}: {shown(change.after)}"]
-    return [f"{change.field}: {shown(change.before)} -> {shown(change.after)}"]
+        return [f"{change.field}: {as_text(change.after)}"]
+    return [f"{change.field}: {as_text(change.before)} -> {as_text(change.after)}"]
 
 
-def shown(value: object) -> str:
+def as_text(value: object) -> str:
     """A value in a few words."""
     if value in (None, "", [], {}):
         return "nothing"

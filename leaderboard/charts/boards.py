@@ -16,12 +16,12 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from leaderboard.boards.certainty import NOUN, plural
-from leaderboard.boards.digits import shown
+from leaderboard.boards.digits import rounded
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import Paired
 
-MOST_ENTRIES = 30  # rows that can still be read
-MOST_POINTS = 3000  # single points drawn in one chart
+MAX_ENTRIES = 30  # rows that can still be read
+MAX_POINTS = 3000  # single points drawn in one chart
 LABEL_LENGTH = 24  # leaves a phone room for the chart
 
 
@@ -46,7 +46,7 @@ TOKENS = Palette("var(--ink)", "var(--soft)", "var(--line)", "var(--accent)", "v
 
 @dataclass(frozen=True)
 class Metric:
-    """What the numbers of a chart are."""
+    """The metric of a chart's numbers."""
 
     title: str
     higher_is_better: bool
@@ -113,31 +113,31 @@ class RankRow:
 
 
 def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str], colours: Palette = TOKENS) -> Figure:
-    """How each entry's values spread over the items: a box and, where they can be told apart, every
+    """Spread of each entry's values over the items: a box and, where they can be told apart, every
     item as a point. Entries in the order given, at most the first 30."""
     columns = ("Entry", "Values", "Minimum", "Lower quartile", "Median", "Upper quartile", "Maximum")
-    kept = [(one.label, [(v, i) for v, i in zip(one.values, items, strict=True) if _finite(v)]) for one in series]
-    kept = [(label, pairs) for label, pairs in kept if pairs]
-    if not kept:
+    finite = [(one.label, [(v, i) for v, i in zip(one.values, items, strict=True) if _finite(v)]) for one in series]
+    finite = [(label, pairs) for label, pairs in finite if pairs]
+    if not finite:
         return nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
-    drawn = kept[:MOST_ENTRIES]
-    all_points = sum(len(pairs) for _, pairs in drawn) <= MOST_POINTS
+    drawn = finite[:MAX_ENTRIES]
+    all_points = sum(len(pairs) for _, pairs in drawn) <= MAX_POINTS
     data, rows, medians = [], [], []
     for position, (label, pairs) in enumerate(drawn):
         values = [float(value) for value, _ in pairs]
-        names = [f"{plain(label)}<br>{plain(item)}: {shown(value).text}" for value, item in pairs]
+        names = [f"{plain(label)}<br>{plain(item)}: {rounded(value).text}" for value, item in pairs]
         data.append(_box(position, label, values, names, all_points, colours))
         quartiles = np.percentile(values, [0, 25, 50, 75, 100])
         medians.append(float(quartiles[2]))
-        rows.append((label, str(len(values)), *(shown(float(q)).text for q in quartiles)))
+        rows.append((label, str(len(values)), *(rounded(float(q)).text for q in quartiles)))
     layout = base_layout(colours, height=96 + 30 * len(drawn))
     layout["xaxis"] |= {"title": {"text": plain(metric.label)}}
     layout["yaxis"] |= _entry_axis([label for label, _ in drawn])
     first = order(medians, metric.higher_is_better)[0]
-    shown_of = f"{len(drawn)} entries" if len(drawn) == len(kept) else f"the first {len(drawn)} of {len(kept)} entries"
+    shown_of = f"{len(drawn)} entries" if len(drawn) == len(finite) else f"the first {len(drawn)} of {len(finite)} entries"
     summary = (
-        f"{metric.title} per item for {shown_of if len(kept) > 1 else 'one entry'} ({metric.direction}); "
-        f"the best median is {shown(medians[first]).text}, of {drawn[first][0]}."
+        f"{metric.title} per item for {shown_of if len(finite) > 1 else 'one entry'} ({metric.direction}); "
+        f"the best median is {rounded(medians[first]).text}, of {drawn[first][0]}."
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 
@@ -152,7 +152,10 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
     came = sorted((point for point in points if _finite(point.value)), key=lambda point: _utc(point.time))
     if not came:
         return nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
-    records = _records(came, metric.higher_is_better)
+    records = [came[0]]
+    for point in came[1:]:
+        if _better_side(point.known, records[-1].known, metric.higher_is_better) == 1:
+            records.append(point)
     best, start, end = records[-1], _stamp(came[0].time), _stamp(came[-1].time)
     data = [_baseline(label, value, start, end, colours) for label, value in baselines]
     data.append(
@@ -173,10 +176,10 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
     layout = base_layout(colours, height=360)
     layout["xaxis"] |= {"type": "date", "title": {"text": "Time (UTC)"}}
     layout["yaxis"] |= {"title": {"text": plain(metric.label)}}
-    rows = [(_stamp(p.time), p.label, shown(p.value).text, "record") for p in records]
-    rows += [("–", label, shown(value).text, "baseline") for label, value in baselines]
+    rows = [(_stamp(p.time), p.label, rounded(p.value).text, "record") for p in records]
+    rows += [("–", label, rounded(value).text, "baseline") for label, value in baselines]
     summary = (
-        f"The best {metric.title} ({metric.direction}) is {shown(best.value).text}, by {best.label} on {_stamp(best.time)[:10]}, "
+        f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, by {best.label} on {_stamp(best.time)[:10]}, "
         f"after {_counted(len(records), 'record')} among {_counted(len(came), 'entry', 'entries')}."
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
@@ -208,7 +211,9 @@ def differences(
     layout["yaxis"] |= {"title": {"text": "A − B"}}
     layout["shapes"] = _mean_line(result, len(pairs), colours)
     winner = {1: a.label, -1: b.label, 0: "equal"}
-    rows = [(item, shown(x).text, shown(y).text, shown(x - y).text, winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)]
+    rows = [
+        (item, rounded(x).text, rounded(y).text, rounded(x - y).text, winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)
+    ]
     summary = (
         f"{metric.title} ({metric.direction}) per {noun}: {a.label} is better on {sides.count(1)}, {b.label} on {sides.count(-1)}, "
         f"equal on {sides.count(0)} of {_counted(len(pairs), noun, plural(noun))}{_test_words(result)}."
@@ -225,7 +230,7 @@ def rank_intervals(title: str, entries: Sequence[RankRow], colours: Palette = TO
     ranked = [row for row in entries if row.rank is not None]
     if not ranked:
         return nothing(f"No entry is ranked by {title} yet.", columns, colours)
-    drawn = ranked[:MOST_ENTRIES]
+    drawn = ranked[:MAX_ENTRIES]
     known = [(i, row) for i, row in enumerate(drawn) if row.low is not None and row.high is not None]
     ends = [(row.low, row.rank, row.high) for _, row in known if row.low is not None and row.rank is not None and row.high is not None]
     bare = [(i, row) for i, row in enumerate(drawn) if row.low is None or row.high is None]
@@ -338,7 +343,7 @@ def _dots(name: str, points: Sequence[Point], marker: dict[str, Any]) -> dict[st
         "name": name,
         "x": [_stamp(point.time) for point in points],
         "y": [point.known for point in points],
-        "text": [f"{plain(point.label)}: {shown(point.value).text}" for point in points],
+        "text": [f"{plain(point.label)}: {rounded(point.value).text}" for point in points],
         "hoverinfo": "text",
         "marker": marker,
     }
@@ -364,7 +369,7 @@ def _bars(pairs: Sequence[tuple[str, float, float]], sides: Sequence[int], side:
         "name": name,
         "x": [plain(item) for item, _, _ in chosen],
         "y": [x - y for _, x, y in chosen],
-        "text": [f"{plain(item)}: {shown(x).text} against {shown(y).text}" for item, x, y in chosen],
+        "text": [f"{plain(item)}: {rounded(x).text} against {rounded(y).text}" for item, x, y in chosen],
         "textposition": "none",
         "hoverinfo": "text",
         "marker": marker,
@@ -388,14 +393,6 @@ def _mean_line(result: Paired | None, n: int, colours: Palette) -> list[dict[str
     return shapes
 
 
-def _records(came: Sequence[Point], higher_is_better: bool) -> list[Point]:
-    records = [came[0]]
-    for point in came[1:]:
-        if _better_side(point.known, records[-1].known, higher_is_better) == 1:
-            records.append(point)
-    return records
-
-
 def _better_side(a: float, b: float, higher_is_better: bool) -> int:
     """1 if a is better, -1 if b is, 0 if they tie."""
     first, second = rank([a, b], higher_is_better)
@@ -406,7 +403,7 @@ def _better_side(a: float, b: float, higher_is_better: bool) -> int:
 def _test_words(result: Paired | None) -> str:
     if result is None or result.mean_difference is None:
         return ""
-    mean = shown(result.mean_difference, result.ci_low, result.ci_high)
+    mean = rounded(result.mean_difference, result.ci_low, result.ci_high)
     words = f"; mean difference {mean.text}"
     if mean.spread and result.ci_low is not None and result.ci_high is not None:
         words += f" (95 % interval {mean.end(result.ci_low)} to {mean.end(result.ci_high)})"

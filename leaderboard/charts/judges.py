@@ -7,8 +7,8 @@ from typing import Any
 
 from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
 
-MOST_LINES = 8  # more cannot be followed by eye
-LEAST_AXES = 3
+MAX_LINES = 8  # more cannot be followed by eye
+MIN_AXES = 3
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "pentagon")
 
@@ -21,14 +21,14 @@ def radar(criteria: Sequence[str], scores: Mapping[str, Sequence[float | None]],
     known = [(name, values) for name, values in scores.items() if any(value is not None for value in values)]
     if len(known) < 2:
         return nothing("With two entries that a judge has compared, a chart of their Elo stands here.", columns, colours)
-    drawn = known[:MOST_LINES]
+    drawn = known[:MAX_LINES]
     every = [value for _, values in drawn for value in values if value is not None]
     room = 0.08 * (max(every) - min(every) or 100.0)
     span = [min(every) - room, max(every) + room]
     layout = base_layout(colours, height=440)
     layout["showlegend"] = True
     layout["legend"] = {"orientation": "h", "y": -0.12, "font": {"color": colours.ink}}
-    if len(criteria) < LEAST_AXES:
+    if len(criteria) < MIN_AXES:
         layout["yaxis"] |= {"title": {"text": "Elo", "font": {"color": colours.soft}}, "range": span}
         layout["xaxis"] |= {"type": "category", "showgrid": True}
         data = tuple(
@@ -46,8 +46,8 @@ def radar(criteria: Sequence[str], scores: Mapping[str, Sequence[float | None]],
             _line(n, name, {"type": "scatterpolar", "theta": [*axes, axes[0]], "r": [*values, values[0]]}, colours)
             for n, (name, values) in enumerate(drawn)
         )
-    of = f"the first {len(drawn)} of {len(known)}" if len(drawn) < len(known) else f"{len(drawn)}"
-    summary = f"Elo of {of} entries on {len(criteria)} {'criterion' if len(criteria) == 1 else 'criteria'}, further out is better."
+    counted = f"the first {len(drawn)} of {len(known)}" if len(drawn) < len(known) else f"{len(drawn)}"
+    summary = f"Elo of {counted} entries on {len(criteria)} {'criterion' if len(criteria) == 1 else 'criteria'}, further out is better."
     return Figure(data, layout, summary, columns, rows)
 
 

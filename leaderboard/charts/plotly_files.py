@@ -27,8 +27,8 @@ class PlotlyFinder(BaseFinder):
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
         if path != f"{PREFIX}/{NAME}":
             return []
-        found = str(self.folder / NAME)
-        return [found] if find_all else found
+        bundle = str(self.folder / NAME)
+        return [bundle] if find_all else bundle
 
     def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
         yield NAME, self.storage

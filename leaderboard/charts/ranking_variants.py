@@ -1,4 +1,4 @@
-"""How entries change places from one way to rank to the next, as a chart."""
+"""A chart of how entries change places from one way to rank to the next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
 
-MOST_LINES = 12  # more cannot be followed by eye
+MAX_LINES = 12  # more cannot be followed by eye
 _SYMBOLS = (
     "circle",
     "square",
@@ -33,7 +33,7 @@ def bumps(
     accent; lines are told apart by their marks and dashes too, and each carries its name at its left end.
     """
     columns = ("Entry", *variants)
-    drawn = [(label, row) for label, row in zip(entries, ranks, strict=True) if row[0] is not None][:MOST_LINES]
+    drawn = [(label, row) for label, row in zip(entries, ranks, strict=True) if row[0] is not None][:MAX_LINES]
     if len(drawn) < 2 or len(variants) < 2:
         return nothing("There are not enough ranked entries and metrics for a second order.", columns, colours)
     data = [_line(place, label, row, variants, colours) for place, (label, row) in enumerate(drawn)]
@@ -49,9 +49,8 @@ def bumps(
         "showgrid": False, "zeroline": False,
     }  # fmt: skip
     ever = sum(1 in row for _, row in drawn)
-    summary = (
-        f"Ranks of {_first(len(drawn), n)} under {len(variants)} ways to rank; {ever} {'is' if ever == 1 else 'are'} first in at least one."
-    )
+    entries_drawn = f"all {n} ranked entries" if len(drawn) == n else f"the first {len(drawn)} of {n} ranked entries"
+    summary = f"Ranks of {entries_drawn} under {len(variants)} ways to rank; {ever} {'is' if ever == 1 else 'are'} first in at least one."
     rows = tuple((label, *("–" if rank is None else str(rank) for rank in row)) for label, row in drawn)
     return Figure(tuple(data), layout, summary, columns, rows)
 
@@ -77,7 +76,3 @@ def _names(drawn: Sequence[tuple[str, Sequence[int | None]]]) -> list[str]:
     for label, row in drawn:
         by_rank.setdefault(row[0], []).append(label)
     return [short(" = ".join(by_rank[row[0]])) for _, row in drawn]
-
-
-def _first(drawn: int, n: int) -> str:
-    return f"all {n} ranked entries" if drawn == n else f"the first {drawn} of {n} ranked entries"

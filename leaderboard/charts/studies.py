@@ -14,8 +14,8 @@ from leaderboard.studies.summary import Curve
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
 POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels
 WIDE, TALL, LETTER = 900, 270, 6.5  # px of a scatter plot on a desk, and of a letter in it
-MOST_NAMES = 60  # below a heat map; more would lie over each other, and stand beside it all the same
-MOST_ROWS = 400  # of the table that says the same in numbers
+MAX_NAMES = 60  # below a heat map; more would lie over each other, and stand beside it all the same
+MAX_ROWS = 400  # of the table that says the same in numbers
 
 
 def agreement_map(
@@ -33,7 +33,7 @@ def agreement_map(
     layout = base_layout(colours, height=180 + 15 * len(names))
     layout["margin"] = {"l": 8, "r": 8, "t": 8, "b": 8}
     ticks: dict[str, Any] = {"tickvals": list(range(len(names))), "showgrid": False, "zeroline": False}
-    layout["xaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "tickangle": -60, "showticklabels": len(names) <= MOST_NAMES}
+    layout["xaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "tickangle": -60, "showticklabels": len(names) <= MAX_NAMES}
     layout["yaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "autorange": "reversed"}
     layout["shapes"] = [
         line
@@ -55,7 +55,7 @@ def agreement_map(
     ]
     summary = f"Agreement of {who} on the pairs each two have in common"
     summary += "; a line divides people and metrics." if borders else "."
-    return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MOST_ROWS]))
+    return Figure((heat,), layout, summary, _COLUMNS, tuple(rows[:MAX_ROWS]))
 
 
 def adequacy(curve: Curve, colours: Palette = TOKENS, noun: str = NOUN) -> Figure:
@@ -149,7 +149,7 @@ def _labels(points: Sequence[Point]) -> list[tuple[str, str]]:
     low, high = min(point.value for point in points), max(point.value for point in points)
     places = [((point.value - low) / ((high - low) or 1.0) * WIDE, (5 - point.mos) / 4 * TALL) for point in points]
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
-    found = [("", POSITIONS[0])] * len(points)
+    labels = [("", POSITIONS[0])] * len(points)
     for n in sorted(range(len(points)), key=lambda n: -points[n].mos):
         (x, y), wide = places[n], LETTER * len(short(points[n].label))
         sides = ((x - wide / 2, y - 20), (x - wide / 2, y + 6), (x + 7, y - 7), (x - 7 - wide, y - 7))
@@ -157,9 +157,9 @@ def _labels(points: Sequence[Point]) -> list[tuple[str, str]]:
             box = (left, top, left + wide, top + 14)
             if not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken):
                 taken.append(box)
-                found[n] = (short(points[n].label), position)
+                labels[n] = (short(points[n].label), position)
                 break
-    return found
+    return labels
 
 
 def _line(x0: float, x1: float, y0: float, y1: float, colours: Palette) -> dict[str, Any]:

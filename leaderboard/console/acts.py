@@ -113,18 +113,18 @@ def read_reference(
             if drawing is not None:
                 job["drawing"] = asdict(drawing)
             job |= {"columns": [[key, dict(params)] for key, params in columns], "doubting": settings.READ_SECONDS / DOUBTING}
-            found = child.run(folder, job, lambda: True, settings.READ_SECONDS)
-            items = {} if found["faults"] else family.load(folder / "artifact")
+            checked = child.run(folder, job, lambda: True, settings.READ_SECONDS)
+            items = {} if checked["faults"] else family.load(folder / "artifact")
     except JobFailed as failed:
         log.warning("a reference could not be read", detail=failed.detail)
         raise Refused(f"The file could not be read. {failed.sentence} Send a smaller or simpler one.", "unreadable") from None
     finally:
         child.stop()
         atexit.unregister(child.stop)
-    faults = found["faults"] or reference_faults(items, family)
+    faults = checked["faults"] or reference_faults(items, family)
     if faults:
         raise Refused(" · ".join(faults[:20]), "bad_reference")
-    for doubt in found["doubts"]:
+    for doubt in checked["doubts"]:
         doubted(doubt)
     return items
 
@@ -136,8 +136,8 @@ def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str,
         raise Refused(f"There is no item {unknown[0]} in the file, but a group names it; mend the groups.", "unknown_item")
     prompted = any(getattr(item, "prompt", "") for item in items.values())
     for metric in phase.metrics.all():
-        if lacking := metric.spec.lacking(prompted):
-            raise Refused(f"{lacking} Or take the metric out of the phase first.", "no_prompts")
+        if missing := metric.spec.lacking(prompted):
+            raise Refused(f"{missing} Or take the metric out of the phase first.", "no_prompts")
     with transaction.atomic():
         before = phase.references.count()
         reference = Reference.add(phase, items, groups=groups, actor=actor, note=note)

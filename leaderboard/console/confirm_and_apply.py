@@ -4,21 +4,24 @@ shows the difference has been confirmed."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from leaderboard.bundle.apply import PlanChanged, apply, plan_for
-from leaderboard.bundle.definition import ChallengeDef
+from leaderboard.bundle.definition import ChallengeDef, MetricDef, PhaseDef
 from leaderboard.bundle.plan import Plan
-from leaderboard.bundle.show import shown
+from leaderboard.bundle.show import as_text
 from submissions.errors import Refused
 
 OWN_FIELDS = ("csrfmiddlewaretoken", "confirmed")
+Thing = TypeVar("Thing", MetricDef, PhaseDef)
 
 
-def settle(request: HttpRequest, definition: ChallengeDef, back: str, said: str = "", then: str = "") -> HttpResponse:
+def confirm_and_apply(request: HttpRequest, definition: ChallengeDef, back: str, message: str = "", then: str = "") -> HttpResponse:
     """Apply `definition` for the form in `request`, and go on to `then` or, without it or with
     nothing done, `back` (addresses).
 
@@ -39,7 +42,8 @@ def settle(request: HttpRequest, definition: ChallengeDef, back: str, said: str 
         apply(definition, request.user, expected=plan.digest)
     except PlanChanged as changed:
         return _ask(request, changed.plan, back, True)
-    messages.success(request, " ".join([said or "Saved.", *_what_follows(plan)]))
+    rescored = [scored_anew(rescoring.entries) for rescoring in plan.rescorings if rescoring.entries]
+    messages.success(request, " ".join([message or "Saved.", *rescored]))
     return redirect(then or back)
 
 
@@ -53,7 +57,7 @@ def _things(plan: Plan) -> Iterator[dict[str, object]]:
     """Each changed thing with its rows, ready to be shown."""
     for path, changes in plan.things().items():
         rows = [
-            {"field": it.field.replace("_", " "), "before": shown(it.before), "after": shown(it.after), "diff": it.text_diff}
+            {"field": it.field.replace("_", " "), "before": as_text(it.before), "after": as_text(it.after), "diff": it.text_diff}
             for it in changes
             if it.field
         ]
@@ -61,11 +65,23 @@ def _things(plan: Plan) -> Iterator[dict[str, object]]:
         yield {"name": name, "kind": changes[0].kind, "rows": rows, "warnings": [change.warning for change in changes if change.warning]}
 
 
-def _what_follows(plan: Plan) -> Iterator[str]:
-    for it in plan.rescorings:
-        if it.entries:
-            yield scored_anew(it.entries)
-
-
 def scored_anew(n: int) -> str:
     return f"{n} {'entry is' if n == 1 else 'entries are'} being scored anew; the board switches when all are done."
+
+
+# --- small edits of a definition
+
+
+def with_phase(definition: ChallengeDef, slug: str, **values: Any) -> ChallengeDef:
+    """`definition` with other values in one of its phases."""
+    return replace(definition, phases=tuple(replace(phase, **values) if phase.slug == slug else phase for phase in definition.phases))
+
+
+def moved(things: tuple[Thing, ...], slug: str, to: str) -> tuple[Thing, ...]:
+    """`things` with the one called `slug` a place earlier (`up`) or later; nothing moves off the end."""
+    order = list(things)
+    place = next((n for n, thing in enumerate(order) if thing.slug == slug), None)
+    if place is not None:
+        thing = order.pop(place)
+        order.insert(max(0, place + (-1 if to == "up" else 1)), thing)
+    return tuple(order)

@@ -1,4 +1,4 @@
-"""What an organizer sees of a metric before it becomes a column: properties, weaknesses, cost, and what speaks against it here."""
+"""A metric before it becomes a column, for organizers: properties, weaknesses, cost, and what speaks against it here."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ class MetricEvidence:
 
     @cached_property
     def own(self) -> Evidence:
-        """What is known with exactly these parameters."""
+        """Evidence with exactly these parameters."""
         return Evidence(self.spec, self.params)
 
     @cached_property
     def shown(self) -> Evidence:
-        """What the panel shows: these parameters' evidence, else that of the defaults."""
+        """Evidence on the panel: that of these parameters, else that of the defaults."""
         return self.own if self.own.tables else metric_evidence.of_default(self.spec)
 
     @property
     def is_stand_in(self) -> bool:
-        """Whether the table shown is for other parameters than those entered."""
+        """True if the table shown is for other parameters than those entered."""
         return self.shown is not self.own and not self.own.is_default
 
     @cached_property
@@ -74,17 +74,17 @@ class MetricEvidence:
     @property
     def cost(self) -> metric_evidence.Cost | None:
         """The dearer of what it costs beside other metrics here and on its own: what it shares may not be shared in this phase."""
-        found = [cost for cost in (self.own.cost, self.shown.cost_alone) if cost is not None]
-        return max(found, key=lambda cost: cost.ms, default=None)
+        costs = [cost for cost in (self.own.cost, self.shown.cost_alone) if cost is not None]
+        return max(costs, key=lambda cost: cost.ms, default=None)
 
     @property
     def seconds_per_entry(self) -> float | None:
-        """What an entry of the phase will take, for this metric alone: as measured, or more where it declares more for such references."""
+        """Seconds an entry will take, for this metric alone: as measured, or more where it declares more for such references."""
         return max(filter(None, (self._measured, self._declared)), default=None)
 
     @property
     def is_larger_here(self) -> bool:
-        """Whether the phase's models are so large that what the metric costs on others says nothing."""
+        """True if the phase's models are so large that what the metric costs on others says nothing."""
         return self._declared > (self._measured or 0.0)
 
     @property
@@ -100,27 +100,27 @@ class MetricEvidence:
 
     @cached_property
     def has_study(self) -> bool:
-        """Whether a study of the phase asks, or asked, about its entries: every column is held against what it finds."""
+        """True if a study of the phase asks, or asked, about its entries: every column is held against what it finds."""
         return self.phase.studies.exclude(state=Study.State.DRAFT).filter(entries__submission__isnull=False).exists()
 
     @cached_property
-    def lacking(self) -> str:
-        """What the phase's reference lacks for it to have a value, in a sentence; empty where nothing is known to be lacking."""
+    def missing(self) -> str:
+        """Sentence on what the phase's reference lacks for a value; empty where nothing is known to be missing."""
         reference = reference_in_force(self.phase) if self.spec.wants_prompts else None
         return self.spec.lacking(reference.has_prompts) if reference is not None else ""
 
     @property
     def takes_regions(self) -> bool:
-        """Whether it looks at nothing but marked regions, and there is a reference to mark them on."""
+        """True if it looks at nothing but marked regions, and there is a reference to mark them on."""
         return self.spec.key == REGIONS and self.phase.references.exists()
 
     @property
     def refusal(self) -> str:
-        return weights.refusal(self.spec, self.params) or self.lacking
+        return weights.refusal(self.spec, self.params) or self.missing
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What matters about this metric in this phase, a sentence each."""
+        """Warnings about this metric in this phase, a sentence each."""
         own = filter(None, (self.spec.warning, weights.statement(self.spec, self.params)))
         return [*own, *self._of_columns(), *self._of_units(), *self._of_regions(), *self._of_cost()]
 

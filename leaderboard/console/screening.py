@@ -1,4 +1,4 @@
-"""What an organizer sees before raters are screened, and after."""
+"""Screening of raters as an organizer sees it, before and after."""
 
 from __future__ import annotations
 

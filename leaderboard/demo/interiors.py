@@ -40,7 +40,7 @@ def _marked(boxes: tuple) -> tuple[Roi, ...]:
 
 
 def clean_views(items: Items) -> Iterator[tuple[str, bytes]]:
-    """What participants get: the clean views of each room, by file name."""
+    """The participants' material: the clean views of each room, by file name."""
     for name in NAMES:
         first = next(item for item_id, item in items.items() if item_id.startswith(f"{name}/"))
         yield from ((f"{name}/clean_{n:02d}.png", image.png) for n, image in enumerate(first.clean.images))

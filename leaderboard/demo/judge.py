@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from leaderboard.models import JudgeAnswer, JudgeRun, Study
 from leaderboard.studies.judge import planning
+from leaderboard.studies.judge.answers import result_of
 from leaderboard.studies.judge.planning import WIREFRAME_PLAN, Wish
-from leaderboard.studies.judge.scores import result_of
 from submissions.models import User
 
 MODEL = "made-up judge"

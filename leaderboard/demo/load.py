@@ -93,12 +93,12 @@ def send(demo: Demo, entry: Entry, server: str, path: Path) -> None:
         "upload", str(path), "--server", server, "--challenge", demo.slug, "--phase", demo.phase,
         "--token", key, "--method", entry.method, "--description", entry.description,
     ]  # fmt: skip
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = command.main([*arguments, *(["--no-check"] if entry.breaks else [])])
     token.revoke()
     if code != 0:
-        raise DemoError(f"“{entry.method}” could not be sent (exit code {code}): {said.getvalue().strip()[-500:]}")
+        raise DemoError(f"“{entry.method}” could not be sent (exit code {code}): {output.getvalue().strip()[-500:]}")
 
 
 def write_entry(demo: Demo, entry: Entry, references: Items, folder: Path) -> None:
@@ -122,7 +122,7 @@ def send_entries(demo: Demo, folder: Path, server: str, say: Callable[[str], Non
 
 
 def uploads(demo: Demo) -> QuerySet[Submission]:
-    """What was sent to the demo's challenge."""
+    """Uploads to the demo's challenge."""
     return Submission.objects.sent().filter(phase__challenge__slug=demo.slug)
 
 
@@ -169,8 +169,8 @@ def ask_everybody(demo: Demo) -> str:
     if not demo.asks:
         return ""
     phase = Challenge.objects.get(slug=demo.slug).phases.get(slug=demo.phase)
-    found = Study.objects.filter(phase=phase, slug=OPEN_STUDY).first()
-    if found is None:
+    study = Study.objects.filter(phase=phase, slug=OPEN_STUDY).first()
+    if study is None:
         olga = User.objects.get(username="olga")
         rows = list(uploads(demo).filter(phase=phase).eligible().order_by("id"))
         values = {
@@ -179,6 +179,6 @@ def ask_everybody(demo: Demo) -> str:
             "criteria": [one.to_dict() for one in ready_made("pairs", phase.challenge.family)], "is_public": True,
         }  # fmt: skip
         samples = campaign.groups_of(phase)[:ASKED_SAMPLES]
-        found = campaign.make(phase, olga, Design(values, rows, samples=samples, discloses=True))
-        campaign.open_study(found, olga)
-    return reverse("rate", args=[found.key])
+        study = campaign.make(phase, olga, Design(values, rows, samples=samples, discloses=True))
+        campaign.open_study(study, olga)
+    return reverse("rate", args=[study.key])

@@ -56,7 +56,10 @@ def made_up_votes(
                 felt = (liking[:, h] - liking.min()) / spread + rng.normal(0, NOISE, len(methods))
                 for i in range(len(methods)):
                     own += [_vote(f"rater {number:02}", taste.group, sample, methods, felt, i, j, rng) for j in range(i)]
-            votes += own + [_again(own[n], n + 1, rng) for n in np.flatnonzero(rng.random(len(own)) < REPEATS).tolist()]
+            votes += own
+            for n in np.flatnonzero(rng.random(len(own)) < REPEATS).tolist():  # the same pair once more, its sides turned
+                vote, choice = own[n], _turned(own[n].choice, rng)
+                votes.append(replace(vote, left=vote.right, right=vote.left, choice=choice, repeat_of=str(n + 1), swapped="1"))
     return [replace(vote, criterion=criterion) for vote in votes]
 
 
@@ -81,11 +84,6 @@ def _vote(rater: str, group: str, sample: str, methods: list[str], felt: np.ndar
     choice = "tie" if equal else "left" if gap > 0 else "right"
     seconds = round(float(rng.lognormal(1.3 + (0.4 if equal else 0.0), 0.5)), 1)
     return Vote(rater, methods[left], methods[right], choice, sample, group, seconds=seconds)
-
-
-def _again(vote: Vote, number: int, rng: np.random.Generator) -> Vote:
-    """The same pair once more, its sides turned."""
-    return replace(vote, left=vote.right, right=vote.left, choice=_turned(vote.choice, rng), repeat_of=str(number), swapped="1")
 
 
 def _turned(choice: str, rng: np.random.Generator) -> str:

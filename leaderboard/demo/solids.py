@@ -28,8 +28,8 @@ def references() -> dict[str, dict[str, Mesh]]:
 
 def points(item: Mesh, position: int) -> np.ndarray:
     """float64[N, 3]: points on an object, with noise."""
-    found, _ = samples(surface(item.vertices, item.faces, 0.0), POINTS, seed0=position)
-    return found + np.random.Generator(np.random.PCG64(position)).normal(scale=POINT_NOISE, size=found.shape)
+    drawn, _ = samples(surface(item.vertices, item.faces, 0.0), POINTS, seed0=position)
+    return drawn + np.random.Generator(np.random.PCG64(position)).normal(scale=POINT_NOISE, size=drawn.shape)
 
 
 def _distorted(kind: str, level: int) -> Callable[[str, Mesh], Mesh]:

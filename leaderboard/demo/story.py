@@ -1,4 +1,4 @@
-"""What a demo consists of: accounts, a made-up challenge, and entries made from its references.
+"""The parts of a demo: accounts, a made-up challenge, and entries made from its references.
 
 Everything in it is invented and says so; every number on its boards is computed by the service.
 """
@@ -52,9 +52,9 @@ class Entry:
     breaks: Callable[[Item], bytes] | None = None  # what the first file holds instead: the upload is rejected
 
     def items(self, references: Items) -> dict[str, Item]:
-        """What is sent, by item."""
-        kept = (name for position, name in enumerate(references) if position not in self.leave_out)
-        return {name: self.make(name, references[name]) for name in kept}
+        """The entry that is sent, by item."""
+        sent = (name for position, name in enumerate(references) if position not in self.leave_out)
+        return {name: self.make(name, references[name]) for name in sent}
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ SOLID_JUDGE = {
 
 
 class Scores:
-    """What the phase's metrics say of its scored entries: `values` by slug, float64[entries, groups], over groups of items."""
+    """Scores of the phase's metrics for its scored entries: `values` by slug, float64[entries, groups], over groups of items."""
 
     def __init__(self, phase: Phase) -> None:
         batch = EvaluationBatch.current(phase)

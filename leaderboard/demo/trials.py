@@ -24,20 +24,20 @@ def restore(phase: Phase) -> int:
     from evaluation.networks.gate.trial import verdict
 
     Trial.request_missing()
-    found = 0
+    restored = 0
     for trial in Trial.objects.waiting().filter(reference__phase=phase, rows=[]):
-        kept = _kept().get(_name(trial))
-        if kept is None:
+        recorded = _recorded().get(_name(trial))
+        if recorded is None:
             continue
         rows = [
             Row(scene, int(number), damage, *score)
-            for scene, numbers in kept.items()
+            for scene, numbers in recorded.items()
             for number, damages in numbers.items()
             for damage, score in damages.items()
         ]
         scenes = [verdict(trial.spec, trial.params, name, [row for row in rows if row.scene == name]) for name in trial.scene_names]
-        found += trial.take_over(rows, scenes)
-    return found
+        restored += trial.take_over(rows, scenes)
+    return restored
 
 
 def write(demos: tuple[Demo, ...]) -> int:
@@ -53,7 +53,7 @@ def write(demos: tuple[Demo, ...]) -> int:
                 table.setdefault(row.scene, {}).setdefault(str(row.number), {})[row.damage] = rounded
             content[_name(trial)] = table
     FILE.write_text(json.dumps(content, separators=(",", ":")) + "\n")
-    _kept.cache_clear()
+    _recorded.cache_clear()
     return len(content)
 
 
@@ -62,5 +62,5 @@ def _name(trial: Trial) -> str:
 
 
 @cache
-def _kept() -> dict[str, Any]:
+def _recorded() -> dict[str, Any]:
     return json.loads(FILE.read_text()) if FILE.exists() else {}

@@ -1,4 +1,4 @@
-"""What the world sees: immutable rankings, and what people found. One module per noun; this is the list of them."""
+"""Models of what the world sees: immutable rankings, and what people found. One module per noun; this is the list of them."""
 
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.models.entry import StudyEntry, StudySample

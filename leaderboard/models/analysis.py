@@ -1,4 +1,4 @@
-"""What follows from a study's votes, computed in the background: a row for each criterion, which is also the request for it."""
+"""Analyses of a study's votes, computed in the background: a row for each criterion, which is also the request for it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StudyAnalysis(Leased):
 
     @cached_property
     def summary(self) -> Summary | None:
-        """What `content` says, in the study's noun; None before there is any, and while one of an older version is computed anew."""
+        """Summary in `content`, in the study's noun; None before there is any, and while one of an older version is computed anew."""
         return Summary.read(named_samples(self.content, lambda: self.study.noun))
 
     @classmethod
@@ -79,12 +79,12 @@ class StudyAnalysis(Leased):
 
     def finish(self, content: dict[str, Any]) -> bool:
         """Keep the content, under the current token only, and have the phase ranked with it; False where the lease was lost."""
-        kept = bool(
+        is_stored = bool(
             self.under_lease().filter(state=self.State.WAITING).update(
                 state=self.State.DONE, content=content, made_of=self.wanted, finished_at=timezone.now(), **self.ANEW
             )
         )  # fmt: skip
-        if kept:
+        if is_stored:
             self.study.phase.touch_board()
             wake.after_commit("boards")
-        return kept
+        return is_stored

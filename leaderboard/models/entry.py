@@ -1,4 +1,4 @@
-"""What a study compares, and on which samples."""
+"""The entries that a study compares, and on which samples."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StudyEntryQuerySet(models.QuerySet):
 
 
 class StudyEntry(models.Model):
-    """What was compared: a label, and the submission it stands for where it is one of the phase's.
+    """An entry that was compared: a label, and the submission it stands for where it is one of the phase's.
 
     `artifact` is not empty where it is no entry of a team or baseline. In a study of the service's own it names what is made
     for the study ("perturb:low", "empty"), and the submission is there once a worker has made it; of judgements that came
@@ -65,7 +65,7 @@ class StudyEntry(models.Model):
 
     @property
     def damage(self) -> str:
-        """What it is, of `leaderboard.stats.labels.DAMAGED`, where it is no entry of a team or baseline; else empty."""
+        """Its kind of damage, of `leaderboard.stats.labels.DAMAGED`, where it is no entry of a team or baseline; else empty."""
         return self.artifact if self.artifact in ("", *DAMAGED) else "corruption"
 
 

@@ -1,4 +1,4 @@
-"""What a judge model was asked about a study's entries, and what it said: a run of planned questions, each asked once."""
+"""Questions to a judge model about a study's entries, and its answers: a run of planned questions, each asked once."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models import AuditEntry, User
 
-MOST_ROUNDS = 10  # of a question whose every text is worth nothing
-MOST_FAULTS = 10  # of a question that the endpoint fails at while it answers others
-MOST_FRUITLESS = 6  # turns without any answer before the run says that it failed
+MAX_ROUNDS = 10  # of a question whose every text is worth nothing
+MAX_FAULTS = 10  # of a question that the endpoint fails at while it answers others
+MAX_FRUITLESS = 6  # turns without any answer before the run says that it failed
 FIRST_PAUSE = 10.0  # seconds, of a run at which a turn failed
 BUNDLE = 1000
 
@@ -223,7 +223,7 @@ class JudgeRun(Leased):
         return True
 
     def is_wanted(self) -> bool:
-        """Whether to go on asking: the lease renewed, and nobody has stopped the run."""
+        """Renew the lease; True if asking goes on: nobody has stopped the run."""
         return self.heartbeat() and self.under_lease().filter(state=self.State.ASKING).exists()
 
     def let_go(self, state: str | None = None, **values: Any) -> bool:
@@ -244,7 +244,7 @@ class JudgeRun(Leased):
     def put_back(self, sentence: str, seconds: float, detail: str = "") -> None:
         """Nothing was answered this time: try again later, or fail after several such turns."""
         values = {"failure": sentence[:400], "failure_detail": detail, "fruitless": self.fruitless + 1}
-        if self.fruitless + 1 >= MOST_FRUITLESS:
+        if self.fruitless + 1 >= MAX_FRUITLESS:
             self.let_go(self.State.FAILED, **values)
         else:
             self.let_go(**values | {"lease_until": timezone.now() + timedelta(seconds=seconds)})

@@ -1,4 +1,4 @@
-"""What raters were asked, and what they answered."""
+"""Questions to raters, and their answers."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Rater(models.Model):
 
 
 class Tally(models.Model):
-    """What a rater was asked and said in brief, see `leaderboard.studies.live.history`: to plan a question, those of all raters are read,
+    """A rater's questions and answers in brief, see `leaderboard.studies.live.history`: to plan a question, those of all raters are read,
     and not their questions and votes. It is written under the rater's lock, with the rows that it is of.
     """
 

@@ -75,7 +75,7 @@ class Snapshot(models.Model):
 
     @property
     def withdrawn(self) -> int:
-        """How many of the judgements that its figures of people rest on were withdrawn since."""
+        """The number of judgements withdrawn since that its figures of people rest on."""
         people = self.board.people
         study = self.phase.studies.filter(pk=people.study.id).first() if people else None
         return study.withdrawn(since=people.at) if people and study else 0
@@ -83,10 +83,10 @@ class Snapshot(models.Model):
     @classmethod
     def current(cls, phase: Phase, audience: str) -> Self | None:
         """The newest ranking for that audience, without its payload; None before the first."""
-        found = cls._light().filter(phase=phase, audience=audience).order_by("-revision", "-id").first()
-        if found is not None and found.revision < phase.board_revision:
-            found.redact(phase)  # something was decided since, and the next ranking is not made yet
-        return found
+        newest = cls._light().filter(phase=phase, audience=audience).order_by("-revision", "-id").first()
+        if newest is not None and newest.revision < phase.board_revision:
+            newest.redact(phase)  # something was decided since, and the next ranking is not made yet
+        return newest
 
     @classmethod
     def get(cls, phase: Phase, digest: str) -> Self | None:
@@ -98,19 +98,19 @@ class Snapshot(models.Model):
         if len(digest) < 8:
             return None
         # Both audiences hold the same bytes only by chance; the public's is the one to show then.
-        found = cls._light().filter(phase=phase, digest__startswith=digest).order_by("-audience", "id").first()
-        if found is not None:
-            found.redact(phase)
-        return found
+        snapshot = cls._light().filter(phase=phase, digest__startswith=digest).order_by("-audience", "id").first()
+        if snapshot is not None:
+            snapshot.redact(phase)
+        return snapshot
 
     @classmethod
     def open(cls, phase: Phase, digest: str) -> Self | None:
         """`get` for somebody who came by the address: whoever has that may have cited it, so it is kept from then on."""
-        found = cls.get(phase, digest)
-        if found is None or found.opened_at is not None:
-            return found
-        found.opened_at = timezone.now()
-        return found if cls.objects.filter(pk=found.pk).update(opened_at=found.opened_at) else None
+        snapshot = cls.get(phase, digest)
+        if snapshot is None or snapshot.opened_at is not None:
+            return snapshot
+        snapshot.opened_at = timezone.now()
+        return snapshot if cls.objects.filter(pk=snapshot.pk).update(opened_at=snapshot.opened_at) else None
 
     def redact(self, phase: Phase) -> None:
         """Leave out of the public's ranking what may not be shown any more."""
@@ -174,7 +174,7 @@ class Snapshot(models.Model):
 
 @lru_cache(maxsize=32)
 def read_board(pk: int, digest: str) -> Board:
-    """What a snapshot's payload holds, fetched on a miss only: it is by far the largest column. The
+    """Board of a snapshot's payload, fetched on a miss only: it is by far the largest column. The
     digest is in the key because a database that was rolled back gives the same number again."""
     payload = Snapshot.objects.values_list("payload", flat=True).get(pk=pk)
     return Board.read(json.loads(zlib.decompress(bytes(payload))))

@@ -29,7 +29,7 @@ from submissions.models import AuditEntry, Phase, Submission, User
 if TYPE_CHECKING:
     from leaderboard.models.analysis import StudyAnalysis
 
-MOST_VOTES = 500_000
+MAX_VOTES = 500_000
 BUNDLE = 1000
 
 
@@ -181,8 +181,8 @@ class Study(models.Model):
     @classmethod
     def _brought(cls, phase: Phase, actor: User | None, what: str, n: int, **values: Any) -> Self:
         """The study itself, before its `n` judgements; ValueError as above. Call it in the transaction that stores them."""
-        if n > MOST_VOTES:
-            raise ValueError(f"The file holds {n:,} {what}; a study takes at most {MOST_VOTES:,}: split it.")
+        if n > MAX_VOTES:
+            raise ValueError(f"The file holds {n:,} {what}; a study takes at most {MAX_VOTES:,}: split it.")
         try:
             with transaction.atomic():
                 study = cls.objects.create(phase=phase, revision=1, **values)
@@ -241,11 +241,11 @@ class Study(models.Model):
 
     @property
     def damaged(self) -> frozenset[str]:
-        """What it calls corruptions, the empty entry and the reference: figures stand first for the others."""
+        """Labels of corruptions, the empty entry and the reference: figures stand first for the others."""
         return frozenset(entry.label for entry in self.entries.all() if entry.damage)
 
     def labels(self) -> dict[str, str]:
-        """What each of its entries is, as `leaderboard.stats.labels` writes it; one of which nobody says anything is a team's."""
+        """Label of each of its entries, as `leaderboard.stats.labels` writes it; one of which nobody says anything is a team's."""
         rows = self.entries.order_by("label").select_related("submission")
         return {row.label: row.damage or ("baseline" if row.submission and row.submission.is_baseline else "team") for row in rows}
 
@@ -267,7 +267,7 @@ class Study(models.Model):
 
     @property
     def can_screen(self) -> bool:
-        """Whether its raters can be held against each other: there are single opinion scores."""
+        """True if its raters can be held against each other: there are single opinion scores."""
         return self.kind == self.Kind.OPINIONS and not self.from_results
 
     def screen(self, actor: User | None, screens: bool) -> None:
@@ -320,7 +320,7 @@ class Study(models.Model):
         wake.after_commit("studies")
 
     def withdrawn(self, since: datetime | None = None) -> int:
-        """How many judgements raters took along when they left: all, or those since a moment."""
+        """The number of judgements that raters took along when they left: all, or those since a moment."""
         left = self.raters.filter(left_at__gt=since) if since else self.raters.all()
         return left.aggregate(n=Sum("withdrawn"))["n"] or 0
 
@@ -331,16 +331,16 @@ class Study(models.Model):
         current = EvaluationBatch.current(self.phase)
         if current is None or current.is_imported:
             return current
-        shown = self.phase.batches.filter(state__in=[EvaluationBatch.State.CURRENT, EvaluationBatch.State.RETIRED], results=None)
+        batches = self.phase.batches.filter(state__in=[EvaluationBatch.State.CURRENT, EvaluationBatch.State.RETIRED], results=None)
         entries = self.entries.filter(submission__isnull=False).values("submission")
         n_scored = Count("evaluations", filter=Q(evaluations__state="done", evaluations__submission__in=entries))
-        counted = shown.annotate(n=n_scored).select_related("reference").order_by("-n", "-switched_at", "-pk")
+        counted = batches.annotate(n=n_scored).select_related("reference").order_by("-n", "-switched_at", "-pk")
         most = counted.first()
         return current if most is None or counted.filter(pk=current.pk, n=most.n).exists() else most
 
     @cached_property
     def noun(self) -> str:
-        """What its challenge calls what people are asked about and intervals are over: an item, or a group of items."""
+        """Its challenge's noun for what people are asked about and intervals are over: an item, or a group of items."""
         challenge, batch = self.phase.challenge, self.batch
         return Unit.of(batch.groups, challenge).noun if batch else challenge.item_noun
 
@@ -362,15 +362,15 @@ class Study(models.Model):
         return sorted(criteria, key=lambda name: (known.get(name, len(known)), name))
 
     def leading(self, criteria: Iterable[str]) -> str:
-        """Of some criteria, at least one, the one that leads: that called overall, else the first that is asked."""
+        """The leading one of some criteria, at least one: that called overall, else the first that is asked."""
         names = self.in_order(criteria)
         return "overall" if "overall" in names else names[0]
 
     @property
     def main_analysis(self) -> StudyAnalysis | None:
-        """What boards show of it: the leading criterion of those that are computed."""
-        found = {row.criterion: row for row in self.analyses.all() if row.summary is not None}
-        return found[self.leading(found)] if found else None
+        """The analysis on boards: the leading criterion of those that are computed."""
+        computed = {row.criterion: row for row in self.analyses.all() if row.summary is not None}
+        return computed[self.leading(computed)] if computed else None
 
 
 def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> models.QuerySet:

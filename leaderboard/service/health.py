@@ -144,8 +144,8 @@ def probe_disk() -> str:
     places = {"PLUMBLINE_HOME": settings.HOME}
     if connection.vendor == "sqlite":
         places["the folder of the database"] = Path(connection.settings_dict["NAME"]).parent
-    found = {name: shutil.disk_usage(folder).free for name, folder in places.items()}
-    name, free = min(found.items(), key=lambda one: one[1])
+    free_bytes = {name: shutil.disk_usage(folder).free for name, folder in places.items()}
+    name, free = min(free_bytes.items(), key=lambda one: one[1])
     if free < settings.FREE_BYTES:
         raise Unready(
             f"{free / 1e6:,.0f} MB are free below {name}, and {settings.FREE_BYTES / 1e6:,.0f} MB are needed (PLUMBLINE_FREE_BYTES): "
@@ -180,14 +180,14 @@ PROBES: dict[str, Callable[[], str]] = {
 
 
 def _has_just_started(now: datetime | None = None) -> bool:
-    """Whether the web server or the supervisor came up a moment ago, so that others may still be on their way."""
+    """True if the web server or the supervisor came up a moment ago, so that others may still be on their way."""
     now = now or timezone.now()
     first = Process.objects.live(now).filter(kind__in=[Process.Kind.WEB, Process.Kind.SUPERVISOR])
     return first.filter(started_at__gt=now - timedelta(seconds=START_SECONDS)).exists()
 
 
 def _command(of_cluster: str) -> str:
-    """What starts the missing process: that of the cluster, or the one command of the embedded profile."""
+    """The command that starts the missing process: that of the cluster, or the one command of the embedded profile."""
     return of_cluster if settings.DATABASE_URL or settings.BROKER_URL else "python manage.py run"
 
 

@@ -1,4 +1,4 @@
-"""How the log looks: one output for the service's own events and for those of Django, Celery and granian, as text or as JSON."""
+"""Looks of the log: one output for the service's own events and for those of Django, Celery and granian, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def configure(config: dict[str, Any]) -> None:
 
 
 def formatter(kind: str = "") -> structlog.stdlib.ProcessorFormatter:
-    """Of lines of text, or of one JSON object a line; without a `kind` as the settings say, for processes that do not set Django up."""
+    """Formatter of text lines, or of one JSON object a line; without a `kind` as the settings say, for processes without Django."""
     if not kind:
         from django.conf import settings
 

@@ -26,7 +26,7 @@ from submissions.permissions import allowed
 
 log = structlog.get_logger(__name__)
 
-MOST_AT_ONCE = 200  # rows of one round; the rest follows in the next
+MAX_AT_ONCE = 200  # rows of one round; the rest follows in the next
 PROBLEMS_SHOWN = 10
 OUTCOMES = (Status.SCORED, Status.REJECTED, Status.FAILED)
 
@@ -43,10 +43,10 @@ def due_invitations() -> models.QuerySet:
 
 def send_due_mail() -> int:
     """Send what is due now; returns how many messages were sent."""
-    outcomes = due_outcomes().select_related("team", "phase__challenge").order_by("finished_at")[:MOST_AT_ONCE]
+    outcomes = due_outcomes().select_related("team", "phase__challenge").order_by("finished_at")[:MAX_AT_ONCE]
     invites = due_invitations().select_related("team__challenge", "invited_by")
     due: list[tuple[Submission | TeamInvite, Callable]] = [(row, _outcome) for row in outcomes]
-    due += [(row, _invitation) for row in invites.order_by("created_at")[:MOST_AT_ONCE]]
+    due += [(row, _invitation) for row in invites.order_by("created_at")[:MAX_AT_ONCE]]
     if not due:
         return 0
     try:
@@ -72,7 +72,7 @@ def _send(connection: BaseEmailBackend, row: Submission | TeamInvite, write: Cal
 
 
 def _claim(row: Submission | TeamInvite) -> bool:
-    """Whether this process is the one that sends; the mark is set before anything goes out."""
+    """True if this process is the one that sends; the mark is set before anything goes out."""
     now = timezone.now()
     if isinstance(row, TeamInvite):
         return bool(TeamInvite.objects.filter(pk=row.pk, sent_at__isnull=True).update(sent_at=now))

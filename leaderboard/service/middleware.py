@@ -79,7 +79,7 @@ class RefusalMiddleware:
 
 
 class PrivatePagesMiddleware:
-    """What somebody who is logged in is shown stays in no cache: neither a shared one nor the browser's, which the next
+    """Keep what somebody who is logged in is shown out of every cache: neither a shared one nor the browser's, which the next
     person at the machine goes back in. Files and figures that say themselves how they may be kept are left alone."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

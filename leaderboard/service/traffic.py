@@ -25,22 +25,22 @@ def count(status: int, seconds: float) -> None:
 
 
 def counted() -> dict[str, Any]:
-    """What this process has counted, for its row: by status, how many took at most so long, and the seconds of all."""
-    found: dict[str, Any] = {}
+    """Counts of this process, for its row: by status, how many took at most so long, and the seconds of all."""
+    by_status: dict[str, Any] = {}
     for sample in next(iter(_answered.collect())).samples:
-        one = found.setdefault(sample.labels["status"], {"buckets": {}, "seconds": 0.0})
+        one = by_status.setdefault(sample.labels["status"], {"buckets": {}, "seconds": 0.0})
         if sample.name.endswith("_bucket"):
             one["buckets"][sample.labels["le"]] = sample.value
         elif sample.name.endswith("_sum"):
             one["seconds"] = sample.value
-    return found
+    return by_status
 
 
 def family(rows: Iterable[tuple[str, dict[str, Any]]]) -> HistogramMetricFamily:
     """The metric of all processes, given each one's name and what it counted."""
     made = HistogramMetricFamily(NAME, HELP, labels=["process", "status"])
-    for process, found in rows:
-        for status, one in found.items():
+    for process, counts in rows:
+        for status, one in counts.items():
             buckets = sorted(one["buckets"].items(), key=lambda bucket: float(bucket[0]))
             made.add_metric([process, status], [(floatToGoString(le), n) for le, n in buckets], one["seconds"])
     return made

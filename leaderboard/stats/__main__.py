@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        found = _opinions(options) if _holds_opinions(options.votes, dict(options.column)) else _pairs(options)
+        analyses = _opinions(options) if _holds_opinions(options.votes, dict(options.column)) else _pairs(options)
     except VotesError as error:
         print(error, file=sys.stderr)
         return 1
@@ -44,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if options.json:
-        print(json.dumps({"criteria": found}, ensure_ascii=False))
+        print(json.dumps({"criteria": analyses}, ensure_ascii=False))
         return 0
-    for criterion, analysis in found.items():
+    for criterion, analysis in analyses.items():
         print("\n".join(_report(criterion, analysis)))
     return 0
 
@@ -109,7 +109,7 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], noun: str) -> Non
 
 
 def _holds_opinions(path: Path, columns: dict[str, str]) -> bool:
-    """Whether the file's head names a score and no choice."""
+    """True if the file's head names a score and no choice."""
     with path.open(newline="", encoding="utf-8-sig") as stream:
         head, _ = voting.rows_of(stream, path.name)
     return columns.get("score", "score") in head and columns.get("choice", "choice") not in head
@@ -170,10 +170,10 @@ def _opinion_report(criterion: str, found: dict[str, Any]) -> list[str]:
     return lines + _metric_report(found)
 
 
-def _metric_report(found: dict[str, Any]) -> list[str]:
-    """How far each metric agrees with people, guards last."""
+def _metric_report(analysis: dict[str, Any]) -> list[str]:
+    """Agreement of each metric with people, guards last."""
     lines = [""]
-    best = found["ceiling"]
+    best = analysis["ceiling"]
     if best is None:
         lines.append(FEW_TWICE)
     else:
@@ -181,10 +181,10 @@ def _metric_report(found: dict[str, Any]) -> list[str]:
             f"Two people pick the same winner in {_percent(best['two_people']['value'])}; the best possible is between "
             f"{_percent(best['low'])} and {_percent(best['high'])}, {_percent(best['likely'])} most likely."
         )
-    if found["why"]:
-        return [*lines, found["why"]]
+    if analysis["why"]:
+        return [*lines, analysis["why"]]
     lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'tier':>5} {'winner':>7} {'ties':>7} {'rho':>7}"]
-    for row in found["metrics"]:
+    for row in analysis["metrics"]:
         decided = row["decided"]
         ends = "–" if decided["low"] is None else f"[{_number(decided['low'])}, {_number(decided['high'])}]"
         cells = f"{_number(decided['value']):>8} {ends:>17} {decided['n']:>8} {row['tier'] or '–':>5}"
@@ -193,28 +193,29 @@ def _metric_report(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _report(criterion: str, found: dict[str, Any]) -> list[str]:
+def _report(criterion: str, analysis: dict[str, Any]) -> list[str]:
     """The analysis in lines for people."""
-    if found["kind"] == "opinions":
-        return _opinion_report(criterion, found)
+    if analysis["kind"] == "opinions":
+        return _opinion_report(criterion, analysis)
     lines = [f"# {criterion or 'all votes'}", ""]
     lines.append(
-        f"{found['counted']} votes of {len(found['raters'])} raters on {found['questions']} pairs, {_percent(found['ties'])} ties."
+        f"{analysis['counted']} votes of {len(analysis['raters'])} raters on "
+        f"{analysis['questions']} pairs, {_percent(analysis['ties'])} ties."
     )
     lines += ["", f"{'method':28} {'preferred':>9} {'95 % interval':>17} {'places':>8} {'ability':>8} {'answers':>8} {'win rate':>8}"]
-    for row in found["scales"]:
+    for row in analysis["scales"]:
         implied, theta, rank = row.get("implied") or [None] * 3, row.get("theta") or [None] * 3, row.get("rank")
         ends = "–" if implied[1] is None else f"[{_number(implied[1])}, {_number(implied[2])}]"
         places = "–" if rank is None else f"{rank[0]}–{rank[1]}"
         numbers = f"{_number(theta[0]):>8} {row.get('answers', 0):>8} {_number(row['win_rate'][0]):>8}"
         lines.append(f"{row['method'][:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}")
-    for note in found["model"]["notes"] if found["model"] else ():
+    for note in analysis["model"]["notes"] if analysis["model"] else ():
         lines.append(note)
-    if found["fragile"]:
-        hangs = ", ".join(f"{n} {noun}" for noun, n in found["fragile"].items() if n is not None)
+    if analysis["fragile"]:
+        hangs = ", ".join(f"{n} {noun}" for noun, n in analysis["fragile"].items() if n is not None)
         lines.append(f"First place hangs on at most {hangs}." if hangs else "No half of the answers decides first place.")
-    lines += [*_metric_report(found), ""]
-    for curve in found["adequacy"]:
+    lines += [*_metric_report(analysis), ""]
+    for curve in analysis["adequacy"]:
         settled = curve["enough"] is not None and curve["enough"] < curve["sizes"][-1]  # all of them agree with all of them anyway
         enough = f"enough from {curve['enough']} of {curve['sizes'][-1]}" if settled else "more are needed"
         lines.append(f"{curve['resource']}: {enough}.")

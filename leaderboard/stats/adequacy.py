@@ -1,4 +1,4 @@
-"""How the order holds with less: the ranking by a part of the raters, comparisons or samples, against the ranking by all.
+"""Stability of the order with less: the ranking by a part of the raters, comparisons or samples, against the ranking by all.
 
 For each size k of a part, 500 parts are drawn without replacement, methods are ranked by win rate on each, and
 Kendall's tau-b to the ranking by all is taken; methods that a part never shows are left out of it. A size is enough
@@ -18,7 +18,7 @@ from leaderboard.stats.votes import Floats, Votes
 
 RESAMPLES = 500
 ENOUGH = 0.95
-MOST_SIZES = 24
+MAX_SIZES = 24
 RESOURCES = ("raters", "comparisons", "samples")
 
 
@@ -49,9 +49,9 @@ def curve(votes: Votes, resource: str, resamples: int = RESAMPLES, seed: int = 0
     rng = np.random.default_rng([seed, RESOURCES.index(resource)])
     rows = []
     for size in sizes:
-        found = tau_b(win_rate(draw(size, resamples, rng)), full)
-        found = found[~np.isnan(found)]
-        rows.append((float(found.mean()), *np.percentile(found, [2.5, 97.5]).tolist()) if len(found) else (math.nan,) * 3)
+        taus = tau_b(win_rate(draw(size, resamples, rng)), full)
+        taus = taus[~np.isnan(taus)]
+        rows.append((float(taus.mean()), *np.percentile(taus, [2.5, 97.5]).tolist()) if len(taus) else (math.nan,) * 3)
     mean, low, high = zip(*rows, strict=True) if rows else ((), (), ())
     return Curve(resource, sizes, mean, low, high, _enough(sizes, low))
 
@@ -62,9 +62,9 @@ def tau_b(rates: Floats, full: Floats) -> Floats:
     pairs = np.triu_indices(rates.shape[1], 1)
     both = known[:, pairs[0]] & known[:, pairs[1]]
     row = np.where(both, np.sign(_rounded(rates[:, pairs[0]] - rates[:, pairs[1]])), 0.0)
-    whole = np.where(both, np.sign(_rounded(full[pairs[0]] - full[pairs[1]]))[None, :], 0.0)
-    untied = np.abs(row).sum(1) * np.abs(whole).sum(1)
-    return np.divide((row * whole).sum(1), np.sqrt(untied), out=np.full(len(rates), math.nan), where=untied > 0)
+    full_order = np.where(both, np.sign(_rounded(full[pairs[0]] - full[pairs[1]]))[None, :], 0.0)
+    untied = np.abs(row).sum(1) * np.abs(full_order).sum(1)
+    return np.divide((row * full_order).sum(1), np.sqrt(untied), out=np.full(len(rates), math.nan), where=untied > 0)
 
 
 def _rounded(difference: Floats) -> Floats:
@@ -89,13 +89,13 @@ def _drawer(votes: Votes, resource: str) -> tuple[int, Callable[[int, int, np.ra
     by_owner = np.concatenate([_won(votes.take(owner == name), np.ones((1, int((owner == name).sum()))), m) for name in names])
     flat = by_owner.reshape(len(names), -1)
 
-    def whole(size: int, resamples: int, rng: np.random.Generator) -> Floats:
+    def overall(size: int, resamples: int, rng: np.random.Generator) -> Floats:
         chosen = np.argsort(rng.random((resamples, len(names))), axis=1)[:, :size]
         picked = np.zeros((resamples, len(names)))
         np.put_along_axis(picked, chosen, 1.0, axis=1)
         return (picked @ flat).reshape(resamples, m, m)
 
-    return len(names), whole
+    return len(names), overall
 
 
 def _won(votes: Votes, weights: Floats, m: int) -> Floats:
@@ -109,9 +109,9 @@ def _won(votes: Votes, weights: Floats, m: int) -> Floats:
 
 def _sizes(n: int) -> tuple[int, ...]:
     """At most 24 sizes from 1 to n: all of them, or evenly spaced by their logarithms."""
-    if n <= MOST_SIZES:
+    if n <= MAX_SIZES:
         return tuple(range(1, n + 1))
-    return tuple(sorted({round(float(size)) for size in np.geomspace(1, n, MOST_SIZES)}))
+    return tuple(sorted({round(float(size)) for size in np.geomspace(1, n, MAX_SIZES)}))
 
 
 def _enough(sizes: tuple[int, ...], low: tuple[float, ...]) -> int | None:

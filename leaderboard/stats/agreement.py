@@ -1,4 +1,4 @@
-"""How far a metric agrees with people: one figure that says it, three beside it, the best that is possible, and a test between two.
+"""Agreement of a metric with people: one figure that says it, three beside it, the best that is possible, and a test between two.
 
 A metric is a table x float64[samples, entries], turned so that higher is better, NaN where it has no value. On a question
 (a pair of entries of one sample) its difference is d = x[b] - x[a]. The headline is decided agreement: of the answers that
@@ -23,16 +23,16 @@ from leaderboard.stats.votes import FEW, Floats, Ints
 
 EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are rounding
 FOLDS = 5
-LEAST_TWICE = 60  # answers on questions that two decided, for the best possible
+MIN_TWICE = 60  # answers on questions that two decided, for the best possible
 WORTH_A_SHARE = 0.55  # best possible up to which the share of the way there says nothing
-LEAST_ENTRIES = 8  # for an interval of a correlation
+MIN_ENTRIES = 8  # for an interval of a correlation
 ALL_FLIPS = 16  # samples up to which every pattern of signs is tried
 
 NO_ANSWER = "Nobody answered on entries that this metric has values for."
 NO_WINNER = "No answer names a winner between entries that this metric has values for."
 NEVER_BOTH = "People {} tied: nothing can be told apart."
 FEW_TWICE = "Too few questions were answered by two people to say how well a metric could do."
-FEW_ENTRIES = f"Fewer than {LEAST_ENTRIES} entries: no interval."
+FEW_ENTRIES = f"Fewer than {MIN_ENTRIES} entries: no interval."
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,43 +63,43 @@ def differences(answers: Answers, x: Floats) -> Differences:
 # --- B: one metric against the answers
 
 
-def credit(found: Differences) -> tuple[Answers, Floats]:
+def credit(deltas: Differences) -> tuple[Answers, Floats]:
     """The answers that name a winner, and for each 1 if the metric puts it first, 0 if the other, 1/2 if it ties."""
-    chosen = found.answers.verdict != 0
-    return found.answers.take(chosen), (1 + found.verdict[chosen] * found.answers.verdict[chosen]) / 2
+    chosen = deltas.answers.verdict != 0
+    return deltas.answers.take(chosen), (1 + deltas.verdict[chosen] * deltas.answers.verdict[chosen]) / 2
 
 
-def decided(found: Differences) -> Figure:
+def decided(deltas: Differences) -> Figure:
     """Decided agreement: sum w k / sum w. 1/2 is chance."""
-    answers, k = credit(found)
+    answers, k = credit(deltas)
     if not len(answers):
         return Figure(None, why=NO_WINNER)
     value, u = crossed.ratio(answers.weight * k, answers.weight)
     return crossed.figure(value, u, answers.clusters, answers.weight)
 
 
-def better_worse(found: Differences) -> Figure:
+def better_worse(deltas: Differences) -> Figure:
     """The area under the curve of d against who won: whether larger differences go with surer winners.
 
     Each answer that names a winner enters from both sides (Krasula et al., QoMEX 2016, of pairs: Hanhart et al., QoMEX 2016).
     """
-    chosen = found.answers.verdict != 0
-    answers = found.answers.take(chosen)
+    chosen = deltas.answers.verdict != 0
+    answers = deltas.answers.take(chosen)
     if not len(answers):
         return Figure(None, why=NO_WINNER)
-    d = _steps(found)[chosen] * answers.verdict
+    d = _steps(deltas)[chosen] * answers.verdict
     value, above, below = _area(d, answers.weight, -d, answers.weight)
     return crossed.figure(value, above + below, answers.clusters, answers.weight)
 
 
-def different_similar(found: Differences) -> Figure:
+def different_similar(deltas: Differences) -> Figure:
     """The area under the curve of |d| against whether people saw a difference at all."""
-    answers, split = found.answers, found.answers.verdict != 0
+    answers, split = deltas.answers, deltas.answers.verdict != 0
     if not len(answers):
         return Figure(None, why=NO_ANSWER)
     if split.all() or not split.any():
         return Figure(None, why=NEVER_BOTH.format("never" if split.all() else "always"))
-    d, w = np.abs(_steps(found)), answers.weight
+    d, w = np.abs(_steps(deltas)), answers.weight
     value, above, below = _area(d[split], w[split], d[~split], w[~split])
     u = np.empty(len(d))
     u[split], u[~split] = above, below
@@ -130,7 +130,7 @@ def _cumulative(values: Floats, weight: Floats, at: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ThreeWay:
-    """How often the metric gives people's very answer, ties included, its own being differences of at most a `tolerance`.
+    """Share of answers in which the metric gives people's very answer, ties included, its own being differences of at most a `tolerance`.
 
     The figure judges each fold of samples by the tolerance of the others; `tolerance` is that of all, `range` that of the folds.
     """
@@ -140,18 +140,18 @@ class ThreeWay:
     range: tuple[float, float] | None = None
 
 
-def three_way(found: Differences) -> ThreeWay:
+def three_way(deltas: Differences) -> ThreeWay:
     """Deutsch, Foster and Freitag, EMNLP 2023, with crossed tolerances and balanced weights."""
-    answers = found.answers
+    answers = deltas.answers
     if not len(answers):
         return ThreeWay(Figure(None, why=NO_ANSWER))
     folds = folds_of(answers)
-    tolerance = _tolerance(found.d, answers.verdict, answers.weight)
+    tolerance = _tolerance(deltas.d, answers.verdict, answers.weight)
     n = int(folds.max()) + 1
     if n < 2:
         return ThreeWay(Figure(None, why="Two samples are needed to find a tolerance on one and judge it on the other."), tolerance)
-    each = [_tolerance(found.d[folds != fold], answers.verdict[folds != fold], answers.weight[folds != fold]) for fold in range(n)]
-    value, u = crossed.ratio(answers.weight * _same(found.d, answers.verdict, np.array(each)[folds]), answers.weight)
+    each = [_tolerance(deltas.d[folds != fold], answers.verdict[folds != fold], answers.weight[folds != fold]) for fold in range(n)]
+    value, u = crossed.ratio(answers.weight * _same(deltas.d, answers.verdict, np.array(each)[folds]), answers.weight)
     return ThreeWay(crossed.figure(value, u, answers.clusters, answers.weight), tolerance, (min(each), max(each)))
 
 
@@ -165,10 +165,10 @@ def _same(d: Floats, verdict: Ints, tolerance: Floats | float) -> Floats:
     return (np.where(np.abs(d) <= tolerance, 0.0, np.sign(d)) == verdict).astype(np.float64)
 
 
-def three_way_at(found: Differences, tolerance: float) -> float:
+def three_way_at(deltas: Differences, tolerance: float) -> float:
     """The weighted share of answers given at that tolerance."""
-    w = found.answers.weight
-    return float((w * _same(found.d, found.answers.verdict, tolerance)).sum() / w.sum())
+    w = deltas.answers.weight
+    return float((w * _same(deltas.d, deltas.answers.verdict, tolerance)).sum() / w.sum())
 
 
 def _tolerance(d: Floats, verdict: Ints, weight: Floats) -> float:
@@ -189,7 +189,7 @@ def _tolerance(d: Floats, verdict: Ints, weight: Floats) -> float:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """How well any metric could do on these answers: E[max(p, 1 - p)], p the share of deciders who prefer a on a question.
+    """The best that any metric could do on these answers: E[max(p, 1 - p)], p the share of deciders who prefer a on a question.
 
     `two_people`: how often two deciders of one question say the same; `leave_one_out`: how often one says what most of the
     others do. Both are reached by somebody, so the best lies at `low` or above; by Jensen's inequality it is at most `high`;
@@ -209,7 +209,7 @@ def ceiling(answers: Answers) -> Ceiling | None:
     decisive = answers.decided
     _, place, counts = np.unique(decisive.question, return_inverse=True, return_counts=True)
     twice = counts[place] >= 2 if len(decisive) else np.zeros(0, dtype=bool)
-    if np.count_nonzero(twice) < LEAST_TWICE:
+    if np.count_nonzero(twice) < MIN_TWICE:
         return None
     first = np.bincount(place, decisive.verdict < 0)
     same = (np.where(decisive.verdict < 0, first[place], counts[place] - first[place]) - 1)[twice]
@@ -240,8 +240,8 @@ def _likely(d: float) -> float:
 
 
 def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:
-    """How far a metric gets from chance to the best possible, at most 1; None where that says nothing, or the best possible is known of
-    too few raters or samples."""
+    """Share of the way from chance to the best possible that a metric gets, at most 1; None where that says nothing, or the best
+    possible is known of too few raters or samples."""
     if value.low is None or value.value is None or value.value <= 0.5:
         return None
     if best is None or best.two_people.why.startswith(FEW) or best.likely <= WORTH_A_SHARE:
@@ -254,7 +254,7 @@ def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:
 
 @dataclass(frozen=True)
 class Pair:
-    """How much more often the first metric agrees than the second, on the answers both have values for."""
+    """Difference in agreement of the first metric and the second, on the answers both have values for."""
 
     first: str
     second: str
@@ -290,21 +290,21 @@ def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> 
 
 def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
     """The tier of each metric. The first opens tier 1; a tier runs on while the next metric is not worse than its first."""
-    found: dict[str, int] = {}
+    tier_of: dict[str, int] = {}
     tier, first = 0, ""
     for key in sorted(values, key=lambda key: (-values[key], key)):
         worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= 0.05
         if not first or worse:
             tier, first = tier + 1, key
-        found[key] = tier
-    return found
+        tier_of[key] = tier
+    return tier_of
 
 
 # --- F: entries as a whole
 
 
 def certain_by_people(theta: Floats, variance: Floats, df: Floats) -> Floats:
-    """How sure people are that the row's entry is not better than the column's: P(t_df > (theta_i - theta_j) / sqrt(V)) [M, M]."""
+    """Probability by people that the row's entry is not better than the column's: P(t_df > (theta_i - theta_j) / sqrt(V)) [M, M]."""
     gap = theta[:, None] - theta[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(variance > 0, gap / np.sqrt(variance), np.sign(gap) * np.inf)
@@ -312,16 +312,16 @@ def certain_by_people(theta: Floats, variance: Floats, df: Floats) -> Floats:
 
 
 def certain_by_samples(x: Floats) -> Floats:
-    """How sure values per sample x [S, M] are that the row's entry is not better than the column's [M, M]; NaN without a sample in
+    """Probability by values per sample x [S, M] that the row's entry is not better than the column's [M, M]; NaN without a sample in
     common. Sign flips of the paired differences, all of them up to 16 samples, Student's t above."""
     m = x.shape[1]
-    found = np.full((m, m), math.nan)
+    certainty = np.full((m, m), math.nan)
     for i in range(m):
         for j in range(i + 1, m):
             d = x[:, i] - x[:, j]
             p = one_sided(d[~np.isnan(d)])
-            found[i, j], found[j, i] = p, 1 - p
-    return found
+            certainty[i, j], certainty[j, i] = p, 1 - p
+    return certainty
 
 
 def one_sided(d: Floats) -> float:
@@ -344,7 +344,7 @@ def one_sided(d: Floats) -> float:
 
 
 def soft_pairwise(people: Floats, metric: Floats) -> float | None:
-    """How alike people and a metric are in their certainty: the mean over pairs of 1 - |p - p| (Thompson et al., WMT 2024)."""
+    """Likeness of people's and a metric's certainty: the mean over pairs of 1 - |p - p| (Thompson et al., WMT 2024)."""
     i, j = np.triu_indices(len(people), 1)
     gap = np.abs(people[i, j] - metric[i, j])
     known = ~np.isnan(gap)
@@ -374,7 +374,7 @@ def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
         return {name: Correlation(None, None, None, n, why) for name in ("rho", "tau", "r")}
     rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
     values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}
-    if n < LEAST_ENTRIES:
+    if n < MIN_ENTRIES:
         return {name: Correlation(value, None, None, n, FEW_ENTRIES) for name, value in values.items()}
     spread = {"rho": (1 + rho**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}
     return {name: _fisher(value, spread[name], n) for name, value in values.items()}
@@ -401,13 +401,13 @@ def constant(samples: int, entries: int) -> Floats:
 
 
 def not_above(pair: Pair) -> bool:
-    """Whether the first metric of the pair has not been shown to agree more than the second, a guard."""
+    """True if the first metric of the pair has not been shown to agree more than the second, a guard."""
     return pair.p is None or pair.value is None or not (pair.p <= 0.05 and pair.value > 0)
 
 
-def pairs(found: Sequence[tuple[str, Differences]]) -> list[Pair]:
+def pairs(by_metric: Sequence[tuple[str, Differences]]) -> list[Pair]:
     """Every two of these metrics against each other, with Holm's correction over those that could be tested."""
-    made = [compared(one, other, (key, name)) for n, (key, one) in enumerate(found) for name, other in found[n + 1 :]]
+    made = [compared(one, other, (key, name)) for n, (key, one) in enumerate(by_metric) for name, other in by_metric[n + 1 :]]
     tested = [n for n, pair in enumerate(made) if pair.p is not None]
     adjusted = crossed.holm(np.array([made[n].p for n in tested], dtype=np.float64))
     for n, p in zip(tested, adjusted.tolist(), strict=True):

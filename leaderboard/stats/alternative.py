@@ -18,8 +18,8 @@ from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters, Variance
 from leaderboard.stats.votes import Floats, Ints
 
-LEAST_QUESTIONS = 30  # that a rater, the judge and another rater answered
-LEAST_RATERS = 3
+MIN_QUESTIONS = 30  # that a rater, the judge and another rater answered
+MIN_RATERS = 3
 TOLERATED = {"crowd": 0.1, "skilled": 0.15, "expert": 0.2}  # what a judge costs less than such a rater, as a share
 LEVEL = 0.05
 
@@ -44,7 +44,7 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
         others = np.delete(people, k, axis=0)
         both = ~np.isnan(own) & ~np.isnan(judge) & ~np.isnan(others).all(axis=0)
         n = np.count_nonzero(both)
-        if n < LEAST_QUESTIONS:
+        if n < MIN_QUESTIONS:
             continue
         known = ~np.isnan(others[:, both])
         judges = ((others[:, both] == judge[both]) & known).sum(axis=0) / known.sum(axis=0)
@@ -56,8 +56,8 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
         p_values.append(float(stdtr(n - 1, gap / se)) if se > 0 else float(gap >= 0))
         chances.append(float(wins.mean()))
     m = len(p_values)
-    if m < LEAST_RATERS:
-        why = f"Too few raters answered {LEAST_QUESTIONS} of its questions with another rater: {LEAST_RATERS} are needed, there are {m}."
+    if m < MIN_RATERS:
+        why = f"Too few raters answered {MIN_QUESTIONS} of its questions with another rater: {MIN_RATERS} are needed, there are {m}."
         return Gate(False, None, None, m, tolerated, why)
     winning = float(benjamini_yekutieli(np.array(p_values)).mean())
     why = "" if winning >= 0.5 else "It agrees with the others clearly less than most raters do."
@@ -100,7 +100,7 @@ class Asked:
 
 
 def trust(people: Floats, same: Floats, more: Floats) -> float:
-    """How far to go with the judge: people's y on n questions, the judge's f on the same, and F on N others."""
+    """Weight of the judge's answers: people's y on n questions, the judge's f on the same, and F on N others."""
     n, many = len(people), len(more)
     spread = float(np.concatenate([same, more]).var(ddof=1))
     if n < 2 or not many or spread <= 0:
@@ -126,7 +126,7 @@ def together(people: Asked, same: Floats, more: Asked) -> Together:
 
 
 def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[Variance, Clusters]:
-    """Of people and judge together, each answer of the judge a rater of its own; and the clusters of people's answers."""
+    """Variance of people and judge together, each answer of the judge a rater of its own; and the clusters of people's answers."""
     n, many = len(people.value), len(more.value)
     rest = people.value - weight * same
     u = (rest - rest.mean()) / n

@@ -46,7 +46,7 @@ class Answers:
 
     @cached_property
     def unit(self) -> Ints:
-        """What an interval takes for the sample of each answer: the sample, or the question where none is named."""
+        """Unit that an interval takes for the sample of each answer: the sample, or the question where none is named."""
         return self.sample if self.sampled else self.question
 
     @cached_property
@@ -74,8 +74,8 @@ def answers(votes: Votes, entries: Collection[str] | None = None) -> Answers:
     """The answers on pairs of these entries (all without any); gold questions are in none."""
     counted = votes.counted()
     if entries is not None:
-        kept = np.isin(np.array(votes.methods, dtype=object).astype(str), list(entries))
-        counted = counted.take(kept[counted.a] & kept[counted.b])
+        wanted = np.isin(np.array(votes.methods, dtype=object).astype(str), list(entries))
+        counted = counted.take(wanted[counted.a] & wanted[counted.b])
     counted = counted.take(np.lexsort((counted.b, counted.a, counted.sample, counted.rater)))  # sums do not depend on the order given
     return _weighted(
         Answers(
@@ -90,18 +90,18 @@ def of_opinions(ratings: Ratings, entries: Collection[str] | None = None) -> Ans
     m = len(ratings.methods)
     table = np.full((len(ratings.raters), len(ratings.samples), m), np.nan)
     table[ratings.rater, ratings.sample, ratings.method] = ratings.score
-    kept = np.array([entries is None or name in entries for name in ratings.methods], dtype=bool)
+    wanted = np.array([entries is None or name in entries for name in ratings.methods], dtype=bool)
     a, b = np.triu_indices(m, 1)
-    a, b = a[kept[a] & kept[b]], b[kept[a] & kept[b]]
+    a, b = a[wanted[a] & wanted[b]], b[wanted[a] & wanted[b]]
     gap = table[:, :, b] - table[:, :, a]
     rater, sample, pair = np.nonzero(~np.isnan(gap))
     verdict = np.sign(gap[rater, sample, pair]).astype(np.int64)
     none = np.zeros(len(pair), dtype=np.int64)
-    found = Answers(
+    comparisons = Answers(
         ratings.raters, ratings.samples, ratings.methods, rater, sample, a[pair], b[pair], verdict, none, np.ones(len(pair)),
         any(ratings.samples),
     )  # fmt: skip
-    return _weighted(found)
+    return _weighted(comparisons)
 
 
 def _weighted(found: Answers) -> Answers:

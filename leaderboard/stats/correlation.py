@@ -65,8 +65,8 @@ def screened(ratings: Floats, least: float = SCREENED) -> list[int]:
     for k, own in enumerate(ratings):
         others = np.delete(ratings, k, axis=0)
         seen = ~np.isnan(own) & ~np.isnan(others).all(axis=0)
-        found = correlation(own[seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
-        if found is not None and found < least:
+        likeness = correlation(own[seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
+        if likeness is not None and likeness < least:
             out.append(k)
     return out
 
@@ -74,7 +74,7 @@ def screened(ratings: Floats, least: float = SCREENED) -> list[int]:
 def correlation(
     x: Sequence[float] | Floats, y: Sequence[float] | Floats, higher_is_better: bool = True, resamples: int = 0, seed: int = 0
 ) -> Correlation:
-    """Of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out.
+    """Correlation of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out.
 
     With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval; draws in which one side does not
     vary are left out of it.
@@ -87,11 +87,11 @@ def correlation(
     n = len(first)
     if n < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return Correlation(None, None, None, n)
-    found = (stats.pearsonr(first, second), stats.spearmanr(first, second), stats.kendalltau(first, second))
+    coefficients = (stats.pearsonr(first, second), stats.spearmanr(first, second), stats.kendalltau(first, second))
     ends: Sequence[tuple[float, float] | None] = [None] * 3
     if resamples and n >= FEWEST:
         ends = [_ends(column) for column in _drawn(first, second, resamples, seed).T]
-    r, rho, tau = (float(one.statistic) for one in found)
+    r, rho, tau = (float(one.statistic) for one in coefficients)
     return Correlation(r, rho, tau, n, *ends)
 
 
@@ -154,11 +154,11 @@ def by_scene(
 
 def averaged(each: Iterable[Correlation], resamples: int = 0, seed: int = 0) -> Correlation:
     """The unweighted mean of the correlations that there are, over `n` of them; `resamples` draws of them give an interval."""
-    known = [found for found in each if found.plcc is not None]
+    known = [row for row in each if row.plcc is not None]
     if not known:
         return Correlation(None, None, None, 0)
     n = len(known)
-    table = np.array([[found.plcc, found.srocc, found.krocc] for found in known], dtype=np.float64)
+    table = np.array([[row.plcc, row.srocc, row.krocc] for row in known], dtype=np.float64)
     ends: Sequence[tuple[float, float] | None] = [None] * 3
     if resamples and n > 1:
         drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) @ table / n

@@ -56,11 +56,11 @@ class Variance:
         return Variance(change(self.rater), change(self.sample), change(self.cell), self.clusters)
 
     def between(self) -> Variance:
-        """Of the covariances [K, K] of K figures: of the difference of each two [K, K]."""
+        """Variance of the difference of each two of K figures [K, K]."""
         return self.each(_between)
 
     def own(self) -> Variance:
-        """Of the covariances [K, K] of K figures: of each [K]."""
+        """Variance of each of K figures [K]."""
         return self.each(lambda part: np.diag(part).copy())
 
 
@@ -81,7 +81,7 @@ class Clusters:
 
     @cached_property
     def _sums(self) -> tuple[scipy.sparse.csr_matrix, ...]:
-        """What adds up over raters, samples and cells [G, N]."""
+        """Sums over raters, samples and cells [G, N]."""
         cells = np.unique(self.rater * max(1, self.n_samples) + self.sample, return_inverse=True)[1]
         ones, columns = np.ones(self.n), np.arange(self.n)
         each = ((place, int(place.max()) + 1 if self.n else 0) for place in (self.rater, self.sample, cells))
@@ -100,7 +100,7 @@ class Clusters:
         return min(self.n_raters, self.n_samples) < ROUGH
 
     def variance(self, u: Floats) -> Variance:
-        """Of the figure with influences u [N], or of each of K with u [N, K]."""
+        """Variance of the figure with influences u [N], or of each of K with u [N, K]."""
 
         def part(by: Floats) -> Floats:
             g = len(by)
@@ -122,7 +122,7 @@ class Clusters:
         return Variance(part(by_rater), part(by_sample), part(by_cell), (len(by_rater), len(by_sample), len(by_cell)))
 
     def alike(self, u: Floats) -> bool:
-        """Whether no cluster differs from what all are on average."""
+        """True if no cluster differs from what all are on average."""
         return all(np.abs(sums @ u).max(initial=0.0) <= NOTHING for sums in self._sums)
 
 
@@ -155,7 +155,7 @@ class Figure:
 
 
 def effective(weight: Floats) -> float:
-    """How many answers of equal weight say as much: (sum w)^2 / sum w^2; 0 without any."""
+    """The number of answers of equal weight that say as much: (sum w)^2 / sum w^2; 0 without any."""
     squares = float((weight**2).sum())
     return float(weight.sum()) ** 2 / squares if squares > 0 else 0.0
 
@@ -169,18 +169,18 @@ def ratio(num: Floats, den: Floats) -> tuple[float, Floats]:
 
 def figure(value: float, u: Floats, clusters: Clusters, weight: Floats, share: bool = True, alike: str = ALIKE) -> Figure:
     """The value with its interval. A `share` lies in [0, 1] and gets one that does too; `alike` is said where all answers are."""
-    found = Figure(value, n=clusters.n, n_eff=effective(weight), raters=clusters.n_raters, samples=clusters.n_samples)
+    without_interval = Figure(value, n=clusters.n, n_eff=effective(weight), raters=clusters.n_raters, samples=clusters.n_samples)
     if clusters.few:
-        return replace(found, why=clusters.few)
+        return replace(without_interval, why=clusters.few)
     variance = clusters.variance(u)
     se, df = math.sqrt(float(variance.total)), float(variance.df)
     if share and not NOTHING < value < 1 - NOTHING:
         low, high = at_the_end(value, min(clusters.n_raters, clusters.n_samples))
-        return replace(found, low=low, high=high, se=se, df=df)
+        return replace(without_interval, low=low, high=high, se=se, df=df)
     if clusters.alike(u):
-        return replace(found, why=alike)
+        return replace(without_interval, why=alike)
     low, high = (share_interval if share else interval)(value, se, df)
-    return replace(found, low=float(low), high=float(high), se=se, df=df)
+    return replace(without_interval, low=float(low), high=float(high), se=se, df=df)
 
 
 def at_the_end(value: float, m: int) -> tuple[float, float]:

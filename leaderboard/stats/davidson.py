@@ -1,4 +1,4 @@
-"""What people prefer, in one model with ties: Davidson (JASA 1970), with the side a thing stood on and covariates.
+"""People's preferences in one model with ties: Davidson (JASA 1970), with the side a thing stood on and covariates.
 
     eta = theta_a - theta_b + gamma side + z beta,   P(a) ~ exp(eta / 2),   P(b) ~ exp(-eta / 2),   P(equal) ~ nu
 
@@ -77,7 +77,7 @@ class Model:
 
     @cached_property
     def covariance(self) -> Variance:
-        """Of theta [M, M], in parts."""
+        """Covariance of theta [M, M], in parts."""
         m = len(self)
         return self.with_ties.each(lambda part: part[:m, :m])
 
@@ -88,12 +88,12 @@ class Model:
 
     @cached_property
     def variance(self) -> Variance:
-        """Of each theta [M]."""
+        """Variance of each theta [M]."""
         return self.covariance.own()
 
     @cached_property
     def between(self) -> Variance:
-        """Of each difference theta_i - theta_j [M, M]."""
+        """Variance of each difference theta_i - theta_j [M, M]."""
         return self.covariance.between()
 
 
@@ -110,12 +110,12 @@ def models(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> 
     met = np.zeros((m, m), dtype=bool)
     met[answers.a, answers.b] = True
     part = scipy.sparse.csgraph.connected_components(met, directed=False)[1]
-    found = []
+    fits = []
     for number in np.unique(part[answers.a]) if len(answers) else ():
         inside = part[answers.a] == number
         if (answers.verdict[inside] != 0).any():
-            found.append(fit(answers.take(inside), {name: z[inside] for name, z in (covariates or {}).items()}))
-    return sorted(found, key=lambda model: (-len(model.answers), int(model.entries[0])))
+            fits.append(fit(answers.take(inside), {name: z[inside] for name, z in (covariates or {}).items()}))
+    return sorted(fits, key=lambda model: (-len(model.answers), int(model.entries[0])))
 
 
 def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Model:
@@ -141,8 +141,10 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
     prior = separated(a, b, answers.verdict, m)
     while True:
         z = np.stack(extra, axis=1) if extra else np.zeros((len(answers), 0))
-        found = _newton(a, b, answers.verdict, m, z, prior)
-        wild = [n for n, value in enumerate(found.extra) if not abs(value) <= BOUND * max(1e-300, 1 / max(1e-300, np.abs(z[:, n]).max()))]
+        solution = _newton(a, b, answers.verdict, m, z, prior)
+        wild = [
+            n for n, value in enumerate(solution.extra) if not abs(value) <= BOUND * max(1e-300, 1 / max(1e-300, np.abs(z[:, n]).max()))
+        ]
         if not wild:
             break
         notes.append(_left_out(names[wild[0]]))
@@ -151,8 +153,8 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
         notes.append(PRIOR)
     sided = bool(names) and names[0] == "side"
     return Model(
-        answers, entries, found.theta, found.nu, float(found.extra[0]) if sided else None, found.extra[int(sided) :],
-        tuple(names[int(sided) :]), prior, tuple(notes), _influences(found, a, b, answers.verdict, z, prior), found.eta,
+        answers, entries, solution.theta, solution.nu, float(solution.extra[0]) if sided else None, solution.extra[int(sided) :],
+        tuple(names[int(sided) :]), prior, tuple(notes), _influences(solution, a, b, answers.verdict, z, prior), solution.eta,
     )  # fmt: skip
 
 
@@ -161,7 +163,7 @@ def _left_out(name: str) -> str:
 
 
 def _separate(a: Ints, b: Ints, m: int, extra: Sequence[Floats]) -> bool:
-    """Whether the last of `extra` is no combination of the entries' differences and of the others."""
+    """True if the last of `extra` is no combination of the entries' differences and of the others."""
     z = np.stack(extra, axis=1)
     scale = np.abs(z).max(axis=0)
     if not (scale > 0).all():
@@ -182,7 +184,7 @@ def _separate(a: Ints, b: Ints, m: int, extra: Sequence[Floats]) -> bool:
 
 
 def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
-    """Whether abilities have no finite estimate: some entries never lost a point to the others."""
+    """True if abilities have no finite estimate: some entries never lost a point to the others."""
     points = np.zeros((m, m), dtype=bool)
     points[a[verdict <= 0], b[verdict <= 0]] = True
     points[b[verdict >= 0], a[verdict >= 0]] = True
@@ -266,41 +268,41 @@ def _information(a: Ints, b: Ints, first: Floats, tie: Floats, second: Floats, z
     """The covariance of the sufficient statistics: half the sign of the verdict along the design, and the tie."""
     bend = (first + second - (first - second) ** 2) / 4
     size = m + ties + z.shape[1]
-    found = np.zeros((size, size))
+    matrix = np.zeros((size, size))
     between = np.bincount(a * m + b, bend, m * m).reshape(m, m)
     between = between + between.T
-    found[:m, :m] = np.diag(between.sum(axis=1)) - between
+    matrix[:m, :m] = np.diag(between.sum(axis=1)) - between
     if ties:
         cross = -(first - second) / 2 * tie
-        found[m, :m] = found[:m, m] = np.bincount(a, cross, m) - np.bincount(b, cross, m)
-        found[m, m] = float((tie * (1 - tie)).sum())
-        found[m, m + 1 :] = found[m + 1 :, m] = cross @ z
+        matrix[m, :m] = matrix[:m, m] = np.bincount(a, cross, m) - np.bincount(b, cross, m)
+        matrix[m, m] = float((tie * (1 - tie)).sum())
+        matrix[m, m + 1 :] = matrix[m + 1 :, m] = cross @ z
     if z.shape[1]:
         weighted = bend[:, None] * z
         start = m + ties
         for column in range(z.shape[1]):
             own = weighted[:, column]
-            found[start + column, :m] = found[:m, start + column] = np.bincount(a, own, m) - np.bincount(b, own, m)
-        found[start:, start:] = z.T @ weighted
-    return found
+            matrix[start + column, :m] = matrix[:m, start + column] = np.bincount(a, own, m) - np.bincount(b, own, m)
+        matrix[start:, start:] = z.T @ weighted
+    return matrix
 
 
-def _influences(found: _Fitted, a: Ints, b: Ints, verdict: Ints, z: Floats, prior: bool) -> Floats:
+def _influences(solution: _Fitted, a: Ints, b: Ints, verdict: Ints, z: Floats, prior: bool) -> Floats:
     """H^-1 score [N, P], centred over theta; with the prior, its pull is shared by all answers."""
-    n, m = len(a), len(found.theta)
-    ties = found.nu > 0
-    first, tie, second = chances(found.eta, found.nu)
+    n, m = len(a), len(solution.theta)
+    ties = solution.nu > 0
+    first, tie, second = chances(solution.eta, solution.nu)
     by_eta = -verdict / 2 - (first - second) / 2
     score = np.zeros((n, m + ties + z.shape[1]))
     rows = np.arange(n)
     score[rows, a] = by_eta
     score[rows, b] = -by_eta
     if prior:
-        score[:, :m] -= found.theta / n
+        score[:, :m] -= solution.theta / n
     if ties:
         score[:, m] = (verdict == 0) - tie
     score[:, m + ties :] = by_eta[:, None] * z
-    fixed = found.information.copy()
+    fixed = solution.information.copy()
     fixed[:m, :m] += 1.0 / m
     u: Floats = np.linalg.solve(fixed, score.T).T.astype(np.float64, copy=False)
     u[:, :m] -= u[:, :m].mean(axis=1, keepdims=True)
@@ -327,7 +329,7 @@ class Column:
 
 
 def _slopes(model: Model) -> tuple[Floats, Floats, Floats]:
-    """Of each pair [M, M]: the preference of the row over the column, and its derivatives in eta and in ln nu."""
+    """Slopes of each pair [M, M]: the preference of the row over the column, and its derivatives in eta and in ln nu."""
     eta = model.theta[:, None] - model.theta[None, :]
     first, tie, second = chances(eta, model.nu)
     return first + tie / 2, (first + second - (first - second) ** 2) / 4, -(first - second) / 2 * tie
@@ -365,7 +367,7 @@ def _column(model: Model, value: Floats, u: Floats, ends: Callable[[Floats, Floa
 
 @dataclass(frozen=True, eq=False)
 class Duels:
-    """Of each two entries of a model [M, M]: how often the row's would be preferred to the column's, ties half, with its interval;
+    """Duels of each two entries of a model [M, M]: how often the row's would be preferred to the column's, ties half, with its interval;
     the two-sided p of the difference of their abilities; and whether anybody was asked about the two. NaN where there is none."""
 
     value: Floats
@@ -388,11 +390,11 @@ def duels(model: Model) -> Duels:
 
     def of_share(part: Floats) -> Floats:
         theta, own = part[:m, :m], np.diag(part)[:m]
-        found = by_eta**2 * (own[:, None] + own[None, :] - 2 * theta)
+        variance = by_eta**2 * (own[:, None] + own[None, :] - 2 * theta)
         if model.log_nu is not None:
             with_nu = part[:m, m]
-            found += by_nu**2 * part[m, m] + 2 * by_eta * by_nu * (with_nu[:, None] - with_nu[None, :])
-        return np.maximum(0.0, found)
+            variance += by_nu**2 * part[m, m] + 2 * by_eta * by_nu * (with_nu[:, None] - with_nu[None, :])
+        return np.maximum(0.0, variance)
 
     spread = model.with_ties.each(of_share)
     gap, between = model.theta[:, None] - model.theta[None, :], model.between
@@ -406,7 +408,7 @@ def duels(model: Model) -> Duels:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Of each entry [M]: how often it is first among draws, and between which ranks it lies, rivals compared at once."""
+    """Places of each entry [M]: how often it is first among draws, and between which ranks it lies, rivals compared at once."""
 
     p_best: Floats
     low: Ints
@@ -449,8 +451,8 @@ def places(model: Model) -> Places | None:
 
 
 def consistency(model: Model) -> dict[int, tuple[float, int]]:
-    """Of each rater, by number: how consistent with the panel, and the number of answers. 1 is as the panel, near 0 as a coin, below
-    0 turned round; drawn to 1 by a normal prior with spread 1/2. For organizers to see, never a weight."""
+    """Consistency of each rater, by number: how consistent with the panel, and the number of answers. 1 is as the panel, near 0 as a coin,
+    below 0 turned round; drawn to 1 by a normal prior with spread 1/2. For organizers to see, never a weight."""
     answers = model.answers
     raters, place = np.unique(answers.rater, return_inverse=True)
     b = np.ones(len(raters))
@@ -468,7 +470,7 @@ def consistency(model: Model) -> dict[int, tuple[float, int]]:
 
 
 def share_of(value: float, nu: float) -> float:
-    """How often the side of a coefficient is preferred between equals: (e^(v/2) + nu/2) / (e^(v/2) + e^(-v/2) + nu)."""
+    """Probability that the side of a coefficient is preferred between equals: (e^(v/2) + nu/2) / (e^(v/2) + e^(-v/2) + nu)."""
     return float(preference(np.array(value), nu))
 
 
@@ -515,8 +517,8 @@ def _fewest(model: Model, group: Ints, count: int, exact: bool) -> list[int] | N
     first = int(np.argmax(model.theta))
 
     def other_is_first(left_out: Sequence[int]) -> bool:
-        kept = ~np.isin(group, left_out)
-        answers = model.answers.take(kept)
+        remaining = ~np.isin(group, left_out)
+        answers = model.answers.take(remaining)
         if not len(answers) or not (answers.verdict != 0).any():
             return False
         for refit in models(answers):

@@ -1,4 +1,4 @@
-"""What a difference of a metric means: how many people prefer the side that it puts higher.
+"""The meaning of a metric's differences: how many people prefer the side that it puts higher.
 
     share(D) = 1 / (1 + exp(-beta (D / m)^g)),   m the median difference of the answers
 
@@ -32,7 +32,7 @@ class Seen:
     largest: float
 
     def share(self, difference: float) -> tuple[float, float, float]:
-        """How many prefer the higher side of a difference, with its interval; beyond the largest seen, the share there."""
+        """The share of people who prefer the higher side of a difference, with its interval; beyond the largest seen, the share there."""
         z = (min(abs(difference), self.largest) / self.unit) ** self.gamma
         value, low, high = (float(expit(b * z)) for b in self.slope)
         return value, low, high
@@ -44,13 +44,13 @@ class Seen:
         return None if value > self.largest else (value, low, high)
 
 
-def seen(found: Differences) -> Seen | None:
+def seen(differences: Differences) -> Seen | None:
     """None where the answers do not tell (UNTOLD says so)."""
-    apart = found.verdict != 0
-    answers = found.answers.take(apart)
+    apart = differences.verdict != 0
+    answers = differences.answers.take(apart)
     if not len(answers) or answers.clusters.few:
         return None
-    d = found.d[apart]
+    d = differences.d[apart]
     y = (1 + np.sign(d) * answers.verdict) / 2
     w, unit, size = answers.weight, float(np.median(np.abs(d))), np.abs(d)
     folds = folds_of(answers)

@@ -1,4 +1,4 @@
-"""What follows from a judge's answers: its Elo per criterion, where a new method stands, and its verdict on people's questions.
+"""Figures of a judge's answers: its Elo per criterion, where a new method stands, and its verdict on people's questions.
 
 A judge gives several texts on one comparison, and every one that could be read counts. Comparisons, not texts, are resampled.
 """
@@ -51,10 +51,10 @@ def blocks(judged: Iterable[Judged], methods: Sequence[str]) -> np.ndarray:
     return np.array(rows, dtype=np.int64).reshape(-1, 5)
 
 
-def cells(found: np.ndarray, m: int) -> Floats:
+def cells(counts: np.ndarray, m: int) -> Floats:
     """`preference.cells` float64[m, m, 2] of such blocks."""
     counted = np.zeros((m, m, 2))
-    for a, b, first, tied, second in found.tolist():
+    for a, b, first, tied, second in counts.tolist():
         counted[a, b] += (first, tied)
         counted[b, a] += (second, tied)
     return counted
@@ -70,10 +70,10 @@ def elo(judged: Sequence[Judged], anchor: str, resamples: int = preference.RESAM
     if not methods:
         return {"anchor": anchor, "rows": [], "comparisons": 0, "answers": 0}
     at = methods.index(anchor) if anchor in methods else 0
-    found = blocks(judged, methods)
-    counted = cells(found, len(methods))
+    counts = blocks(judged, methods)
+    counted = cells(counts, len(methods))
     value, fitted = preference.judge_elo(counted, at)
-    scale = preference.scale(value, preference.judge_elos(preference.resampled_blocks(found, len(methods), resamples, seed), at))
+    scale = preference.scale(value, preference.judge_elos(preference.resampled_blocks(counts, len(methods), resamples, seed), at))
     rows: list[dict[str, Any]] = [
         {
             "method": name, "elo": _plain(scale.value[n]), "low": _plain(scale.low[n]), "high": _plain(scale.high[n]),
@@ -83,7 +83,7 @@ def elo(judged: Sequence[Judged], anchor: str, resamples: int = preference.RESAM
         for n, name in enumerate(methods)
     ]  # fmt: skip
     rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or 0.0), row["method"]))
-    return {"anchor": methods[at], "rows": rows, "comparisons": len(found), "answers": int(found[:, 2:].sum())}
+    return {"anchor": methods[at], "rows": rows, "comparisons": len(counts), "answers": int(counts[:, 2:].sum())}
 
 
 def place(
@@ -93,9 +93,9 @@ def place(
     against = sorted({name for one in judged for name in (one.left, one.right) if name != newcomer and name in frozen})
     methods = [newcomer, *against]
     own = [one for one in judged if newcomer in (one.left, one.right) and {one.left, one.right} <= set(methods)]
-    found = blocks(own, methods)
-    counted = cells(found, len(methods))
-    samples = preference.resampled_blocks(found, len(methods), resamples, seed)
+    counts = blocks(own, methods)
+    counted = cells(counts, len(methods))
+    samples = preference.resampled_blocks(counts, len(methods), resamples, seed)
     scores = [frozen[name] for name in against]
 
     def score(one: Floats) -> float:
@@ -108,15 +108,15 @@ def place(
     return {
         "method": newcomer, "elo": _plain(score(counted)), "low": _plain(low[0]), "high": _plain(high[0]),
         "wins": int(counted[0, :, 0].sum()), "ties": int(counted[0, :, 1].sum()), "losses": int(counted[:, 0, 0].sum()),
-        "regularised": bool(len(found)) and not (w[0].sum() and w[:, 0].sum()), "placed": True,
-        "comparisons": len(found), "answers": int(found[:, 2:].sum()),
+        "regularised": bool(len(counts)) and not (w[0].sum() and w[:, 0].sum()), "placed": True,
+        "comparisons": len(counts), "answers": int(counts[:, 2:].sum()),
     }  # fmt: skip
 
 
 def elos(judged: Sequence[Judged], methods: Sequence[str], anchor: str = "") -> Floats:
     """The Elo of these methods, float64[M]; NaN where there is none."""
-    found = {row["method"]: row["elo"] for row in elo(judged, anchor, resamples=0)["rows"]}
-    return np.array([math.nan if found.get(name) is None else found[name] for name in methods], dtype=np.float64)
+    elo_of = {row["method"]: row["elo"] for row in elo(judged, anchor, resamples=0)["rows"]}
+    return np.array([math.nan if elo_of.get(name) is None else elo_of[name] for name in methods], dtype=np.float64)
 
 
 def win_rates(judged: Sequence[Judged], samples: Sequence[str], methods: Sequence[str]) -> Floats:
@@ -125,14 +125,14 @@ def win_rates(judged: Sequence[Judged], samples: Sequence[str], methods: Sequenc
     place = [every.index(name) for name in methods]
     rows = []
     for sample in samples:
-        found = blocks((one for one in judged if one.sample == sample), every)
-        rows.append(preference.win_rate(preference.wins(cells(found, len(every))))[place])
+        counts = blocks((one for one in judged if one.sample == sample), every)
+        rows.append(preference.win_rate(preference.wins(cells(counts, len(every))))[place])
     return np.array(rows, dtype=np.float64).reshape(len(samples), len(methods))
 
 
 @dataclass(frozen=True)
 class LeftShare:
-    """How often a judge preferred the left side, of its `n` decided answers on so many samples, with the 95 % interval over samples."""
+    """Share of a judge's `n` decided answers, on so many samples, for the left side, with the 95 % interval over samples."""
 
     value: float
     low: float
@@ -166,21 +166,21 @@ def left_share(judged: Iterable[Judged]) -> LeftShare | None:
 
 
 def preferred(asked: Questions, samples: Sequence[str], methods: Sequence[str], judged: Iterable[Judged]) -> Floats:
-    """How far a judge prefers the first method of each of people's questions: float64[Q], 1 always, ½ undecided, 0 never, NaN not asked.
+    """A judge's preference for the first method of each of people's questions: float64[Q], 1 always, ½ undecided, 0 never, NaN not asked.
 
     It is the share of its verdicts on that pair of that sample, ties counting half.
     """
-    said: dict[tuple[str, str, str], list[int]] = {}
+    verdicts_on: dict[tuple[str, str, str], list[int]] = {}
     for one in judged:
         turn = 1 if one.left < one.right else -1
         a, b = sorted((one.left, one.right))
-        said.setdefault((one.sample, a, b), []).extend(turn * verdict for verdict in one.verdicts)
-    found = np.full(len(asked.sample), math.nan)
+        verdicts_on.setdefault((one.sample, a, b), []).extend(turn * verdict for verdict in one.verdicts)
+    shares = np.full(len(asked.sample), math.nan)
     for n, (h, a, b) in enumerate(zip(asked.sample.tolist(), asked.a.tolist(), asked.b.tolist(), strict=True)):
-        verdicts = said.get((samples[h], methods[a], methods[b]))
+        verdicts = verdicts_on.get((samples[h], methods[a], methods[b]))
         if verdicts:
-            found[n] = (1 - sum(verdicts) / len(verdicts)) / 2
-    return found
+            shares[n] = (1 - sum(verdicts) / len(verdicts)) / 2
+    return shares
 
 
 def verdict(preferred: Floats) -> Floats:

@@ -32,7 +32,7 @@ def parse(lines: Iterable[str], name: str) -> dict[str, str]:
     there, rows = rows_of(lines, name)
     if not set(COLUMNS) <= set(there):
         raise VotesError([f"{name} must have the columns method and label."])
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     problems = []
     for line, row in rows:
         method, label = ((row[column] or "").strip() for column in COLUMNS)
@@ -40,11 +40,11 @@ def parse(lines: Iterable[str], name: str) -> dict[str, str]:
             problems.append(f"{name}: line {line}: {surplus}")
         elif label not in LABELS:
             problems.append(f"{name}: line {line}: label is {label[:40]!r}; it must be one of {', '.join(LABELS)}.")
-        elif found.setdefault(method, label) != label:
-            problems.append(f"{name}: line {line}: {method[:80]!r} was labelled {found[method]} above; give each method one label.")
+        elif labels.setdefault(method, label) != label:
+            problems.append(f"{name}: line {line}: {method[:80]!r} was labelled {labels[method]} above; give each method one label.")
     if problems:
         raise VotesError(problems[:MOST_PROBLEMS])
-    return found
+    return labels
 
 
 def write(labels: Mapping[str, str]) -> Iterator[list[str]]:

@@ -105,8 +105,8 @@ def write(ratings: Iterable[Rating]) -> Iterator[list[str]]:
     yield [*COLUMNS, *MORE]
     for row in ratings:
         values = (getattr(row, column) for column in (*COLUMNS, *MORE))
-        whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in values)
-        yield ["" if value is None else str(value) for value in whole]
+        cells = (int(value) if isinstance(value, float) and value.is_integer() else value for value in values)
+        yield ["" if value is None else str(value) for value in cells]
 
 
 def _rating(row: Mapping[str, str]) -> Rating:

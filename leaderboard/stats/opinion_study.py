@@ -61,7 +61,7 @@ def analyse(
     out = SCREENS["others" if screen is True else screen](ratings) if screen else []
     counted = ratings.take(~np.isin(ratings.rater, out))
     scales = [_scale(counted, n) for n in range(len(counted.methods))]
-    found = _head("ratings", ratings.methods, scales) | {
+    analysis = _head("ratings", ratings.methods, scales) | {
         "ratings": len(ratings), "counted": len(counted), "raters": list(ratings.raters), "groups": list(ratings.groups),
         "n_raters": len(ratings.raters), "samples": list(ratings.samples), "screening": screen,
         "screened": [ratings.raters[k] for k in out], "left_out": sorted(set(left_out) & set(ratings.methods)),
@@ -73,16 +73,16 @@ def analyse(
         if name
     }
     means = {name: _by_scene(part) for name, part in parts.items()}
-    found["metrics"] = []
+    analysis["metrics"] = []
     for metric in metrics:
         step()
-        found["metrics"].append(_metric(counted, metric, means, takes_part, seed))
+        analysis["metrics"].append(_metric(counted, metric, means, takes_part, seed))
     step()
-    found["judges"] = [_judge(counted, one, means, takes_part, seed) for one in models]
-    found["reliability"] = {"raters": _reliability(ratings, out)}
-    like = [row["agreement"] for row in found["reliability"]["raters"] if row["agreement"] is not None]
-    found["like_others"] = float(np.mean(like)) if like else None
-    return plain(found)
+    analysis["judges"] = [_judge(counted, one, means, takes_part, seed) for one in models]
+    analysis["reliability"] = {"raters": _reliability(ratings, out)}
+    like = [row["agreement"] for row in analysis["reliability"]["raters"] if row["agreement"] is not None]
+    analysis["like_others"] = float(np.mean(like)) if like else None
+    return plain(analysis)
 
 
 def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = (), seed: int = 0) -> dict[str, Any]:
@@ -94,12 +94,12 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
         }
         for n, name in enumerate(means.methods)
     ]  # fmt: skip
-    found = _head("means", means.methods, scales) | {
+    analysis = _head("means", means.methods, scales) | {
         "ratings": 0, "counted": 0, "raters": [], "groups": [], "n_raters": means.raters, "samples": [], "screening": False, "screened": [],
         "left_out": sorted(set(left_out) & set(means.methods)), "reliability": {"raters": []}, "like_others": None,
     }  # fmt: skip
     takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
-    found["metrics"] = [
+    analysis["metrics"] = [
         {
             "key": metric.key, "higher_is_better": metric.higher_is_better, "tie": metric.tie, "trained": metric.trained,
             "values": metric.of_methods,
@@ -108,7 +108,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
         }
         for metric in metrics
     ]  # fmt: skip
-    return plain(found)
+    return plain(analysis)
 
 
 def _head(of: str, methods: Sequence[str], scales: list[dict[str, Any]]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _by_scene(part: Ratings) -> Floats:
 
 
 def _metric(counted: Ratings, metric: MetricScores, means: dict[str, Floats], takes_part: np.ndarray, seed: int) -> dict[str, Any]:
-    """How one metric correlates with mean opinions: over the methods, with each group of people, and within each sample."""
+    """Correlation of one metric with mean opinions: over the methods, with each group of people, and within each sample."""
     higher = metric.higher_is_better
     overall = metric.of_methods
     scenes = {
@@ -161,7 +161,7 @@ def _metric(counted: Ratings, metric: MetricScores, means: dict[str, Floats], ta
 
 
 def _judge(counted: Ratings, one: Judge, means: dict[str, Floats], takes_part: np.ndarray, seed: int) -> dict[str, Any]:
-    """How one judge's scores correlate with mean opinions, as `_metric` says it of a metric: its Elo over the methods, its win
+    """Correlation of one judge's scores with mean opinions, as `_metric` says it of a metric: its Elo over the methods, its win
     rates within each sample. One that is for display only has no scores."""
     facts = {
         "display_only": one.display_only,
@@ -171,7 +171,7 @@ def _judge(counted: Ratings, one: Judge, means: dict[str, Floats], takes_part: n
     if one.display_only:
         return {"key": one.key, "order": None, "groups": {}} | facts
     values = judges.win_rates(one.judged, counted.samples, counted.methods)
-    scores = MetricScores(one.key, values, whole=judges.elos(one.judged, counted.methods))
+    scores = MetricScores(one.key, values, overall=judges.elos(one.judged, counted.methods))
     return _metric(counted, scores, means, takes_part, seed) | facts
 
 

@@ -20,7 +20,7 @@ from leaderboard.stats.votes import Floats, Ints
 
 ROUNDS = 1000
 CLOSE = 1e-10
-LEAST_VARIANCE = 1e-16
+MIN_VARIANCE = 1e-16
 ENOUGH_RATERS, ENOUGH_SCORES = 12, 24  # from which on the likelihood is shown
 STIMULI = 24  # from which on a metric is fitted to opinion scores
 FEW_FOR_LIKELIHOOD = f"It needs {ENOUGH_RATERS} raters with {ENOUGH_SCORES} scores each."
@@ -28,7 +28,7 @@ ONE_HOLDS_ALL = "One rater would hold more than half of the weight."
 
 
 def units(ratings: Ratings) -> Ints:
-    """What an interval takes for the sample of each score: the sample, or the entry's own where none is named."""
+    """Unit that an interval takes for the sample of each score: the sample, or the entry's own where none is named."""
     return ratings.sample if any(ratings.samples) else ratings.method
 
 
@@ -84,7 +84,7 @@ def likelihood(ratings: Ratings) -> Likelihood:
         bias -= bias.mean()
         rest = x - psi[stimulus] - bias[rater]
         mean = np.bincount(rater, rest, k) / n_r
-        variance = np.maximum(np.bincount(rater, rest**2, k) / n_r - mean**2, LEAST_VARIANCE)
+        variance = np.maximum(np.bincount(rater, rest**2, k) / n_r - mean**2, MIN_VARIANCE)
         weight = 1 / variance[rater]
         before, psi = psi, np.bincount(stimulus, weight * (x - bias[rater]), j) / np.bincount(stimulus, weight, j)
         if np.linalg.norm(psi - before) < CLOSE:
@@ -94,30 +94,30 @@ def likelihood(ratings: Ratings) -> Likelihood:
     return Likelihood(psi, every[0], every[1], stimulus, kinds % m, kinds // m)
 
 
-def unshown(ratings: Ratings, found: Likelihood) -> str:
+def unshown(ratings: Ratings, fit: Likelihood) -> str:
     """The sentence that says why the likelihood's scores are not shown; "" where they are."""
     counts = np.bincount(ratings.rater, minlength=len(ratings.raters))
     if np.count_nonzero(counts >= ENOUGH_SCORES) < ENOUGH_RATERS or (counts[counts > 0] < ENOUGH_SCORES).any():
         return FEW_FOR_LIKELIHOOD
-    weight = found.inconsistency[~np.isnan(found.inconsistency)] ** -2.0
+    weight = fit.inconsistency[~np.isnan(fit.inconsistency)] ** -2.0
     return ONE_HOLDS_ALL if weight.max() > weight.sum() / 2 else ""
 
 
-def likelihood_of(ratings: Ratings, found: Likelihood, entry: int) -> Figure:
+def likelihood_of(ratings: Ratings, fit: Likelihood, entry: int) -> Figure:
     """The mean of psi over an entry's samples, with its interval."""
-    own = found.entry == entry
+    own = fit.entry == entry
     if not own.any():
         return Figure(None, why="Nobody scored it.")
     chosen = ratings.method == entry
-    scores, stimulus = ratings.take(chosen), found.stimulus[chosen]
-    value, samples = float(found.psi[own].mean()), int(own.sum())
-    precision = found.inconsistency[scores.rater] ** -2.0
-    rest = scores.score - found.psi[stimulus] - found.bias[scores.rater]
+    scores, stimulus = ratings.take(chosen), fit.stimulus[chosen]
+    value, samples = float(fit.psi[own].mean()), int(own.sum())
+    precision = fit.inconsistency[scores.rater] ** -2.0
+    rest = scores.score - fit.psi[stimulus] - fit.bias[scores.rater]
     raters, place, counts = np.unique(scores.rater, return_inverse=True, return_counts=True)
-    n_j = np.bincount(stimulus, minlength=len(found.psi))
-    u = precision * rest / (np.bincount(stimulus, precision, len(found.psi))[stimulus] * samples)
-    u += found.bias[scores.rater] / (counts[place] * len(raters))
-    u += (found.psi[stimulus] - value) / (n_j[stimulus] * samples)
+    n_j = np.bincount(stimulus, minlength=len(fit.psi))
+    u = precision * rest / (np.bincount(stimulus, precision, len(fit.psi))[stimulus] * samples)
+    u += fit.bias[scores.rater] / (counts[place] * len(raters))
+    u += (fit.psi[stimulus] - value) / (n_j[stimulus] * samples)
     return crossed.figure(value, u, Clusters(scores.rater, units(scores)), np.ones(len(scores)), share=False)
 
 
@@ -140,10 +140,10 @@ def screened_by_spread(table: Floats) -> list[int]:
     return [k for k in range(len(table)) if seen[k].any() and out[k] / seen[k].sum() > 0.05 and abs(above[k] - below[k]) / out[k] < 0.3]
 
 
-def screened_by_inconsistency(found: Likelihood) -> list[int]:
+def screened_by_inconsistency(fit: Likelihood) -> list[int]:
     """Raters whose inconsistency is more than twice the median."""
-    known = ~np.isnan(found.inconsistency)
-    return np.flatnonzero(known & (found.inconsistency > 2 * np.median(found.inconsistency[known]))).tolist() if known.any() else []
+    known = ~np.isnan(fit.inconsistency)
+    return np.flatnonzero(known & (fit.inconsistency > 2 * np.median(fit.inconsistency[known]))).tolist() if known.any() else []
 
 
 # --- a metric against opinion scores
@@ -173,7 +173,7 @@ def fitted(x: Floats, y: Floats) -> Fitted | None:
         return b[0] + (b[1] - b[0]) * expit(b[2] * (x - b[3]))
 
     start = [y.min(), y.max(), 4 / np.ptp(x), float(np.median(x))]
-    found = least_squares(lambda b: curve(b) - y, start, bounds=([-np.inf, -np.inf, 0.0, -np.inf], np.inf), x_scale=np.abs(start) + 1e-12)
-    made = curve(found.x)
+    solved = least_squares(lambda b: curve(b) - y, start, bounds=([-np.inf, -np.inf, 0.0, -np.inf], np.inf), x_scale=np.abs(start) + 1e-12)
+    made = curve(solved.x)
     r = float(np.corrcoef(made, y)[0, 1]) if np.ptp(made) > 0 else 0.0
     return Fitted(r, float(np.sqrt(((made - y) ** 2).mean())), float(np.corrcoef(x, y)[0, 1]), len(x))

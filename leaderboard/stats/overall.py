@@ -1,4 +1,4 @@
-"""How sure the overall order is: which entries the organizer's rule puts before which, whatever the undecided pairs turn out to be."""
+"""Certainty of the overall order: which entries the organizer's rule puts before which, whatever the undecided pairs turn out to be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.aggregation import LEAST
-from leaderboard.stats.ranking import RULES, Column, Floats, combine, costs, placings
+from leaderboard.stats.ranking import RULES, Column, Floats, combine, costs, rank_counts
 from leaderboard.stats.uncertainty import ALPHA, Interval, adjusted, lined, ranges
 
 FIRST = 100  # complete entries of the order that are tested
@@ -18,7 +18,7 @@ FIRST = 100  # complete entries of the order that are tested
 
 @dataclass(frozen=True, eq=False)
 class OverallBoard:
-    """How sure the overall order is. ``ahead`` bool[entries, entries] says which are before which whatever the order of undecided
+    """Certainty of the overall order. ``ahead`` bool[entries, entries] says which are before which whatever the order of undecided
     pairs; the others as in ``uncertainty.Board``."""
 
     ahead: NDArray[np.bool_]
@@ -35,7 +35,7 @@ def overall_brackets(
     fixed: Collection[int] = (),
     scores: Sequence[Sequence[float | None]] | None = None,
 ) -> OverallBoard:
-    """Of values [metrics, entries, groups] under a rule of ``ranking``; "primary" is of the first metric alone.
+    """Certainty of values [metrics, entries, groups] under a rule of ``ranking``; "primary" is of the first metric alone.
 
     ``fixed`` names the metrics without values per group: every strict order of their scores is taken as it stands. ``scores``
     [metrics, entries] are what the board shows, by default the means over groups; entries without one in every metric take no
@@ -57,10 +57,10 @@ def overall_brackets(
     columns = [Column(str(m), [], True, float(share[m]), m == 0) for m in range(metrics)]
     points = np.full(n, math.nan)
     if len(complete):
-        points[complete] = combine(rule, columns, *placings(cost[:, complete]), len(complete))
+        points[complete] = combine(rule, columns, *rank_counts(cost[:, complete]), len(complete))
     in_order = sorted(complete.tolist(), key=lambda i: (points[i], i))
     ranks: list[int | None] = [None] * n
-    for i, better in zip(complete, placings(points[None, complete])[0][0], strict=True):
+    for i, better in zip(complete, rank_counts(points[None, complete])[0][0], strict=True):
         ranks[i] = int(better) + 1
     moving = [m for m in range(metrics) if m not in fixed]
     tested = [i for i in in_order if all(not np.isnan(samples[m, i]).all() for m in moving)]

@@ -35,26 +35,26 @@ UNKNOWN_COVARIATE = "{} is not known of everything that was compared, so no acco
 class Scored:
     """A metric of the study: x float64[samples, entries], turned so that higher is better, NaN where it has no value.
 
-    `whole` float64[entries] is its value of each entry where that is not the mean over the study's samples. `trained` is not
+    `overall` float64[entries] is its value of each entry where that is not the mean over the study's samples. `trained` is not
     empty where it was, or may have been, learnt from these answers. A `guard` knows nothing, or size alone.
     """
 
     key: str
     x: Floats
-    whole: Floats | None = None
+    overall: Floats | None = None
     trained: str = ""
     guard: bool = False
 
     @property
     def of_entries(self) -> Floats:
-        if self.whole is not None:
-            return self.whole
+        if self.overall is not None:
+            return self.overall
         n = (~np.isnan(self.x)).sum(axis=0)
         return np.divide(np.nansum(self.x, axis=0), n, out=np.full(self.x.shape[1], math.nan), where=n > 0)
 
     @property
     def by_sample(self) -> bool:
-        """Whether it answers questions; a metric of the whole set does not."""
+        """True if it answers questions; a metric of the whole set does not."""
         return not np.isnan(self.x).all()
 
 
@@ -98,7 +98,7 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class MetricRow:
-    """What the answers say of one metric; `tier` is None for guards, for metrics trained on these answers, and where nothing could be
+    """Figures of one metric by the answers; `tier` is None for guards, for metrics trained on these answers, and where nothing could be
     tested. `above_size` says whether it was shown to see more than size; None where there is no such guard."""
 
     key: str
@@ -123,7 +123,7 @@ class MetricRow:
 
 @dataclass(frozen=True)
 class EntryRow:
-    """What people think of one entry: `implied` is their column, `rank` between which places it lies, `part` numbers the parts of a
+    """People's figures of one entry: `implied` is their column, `rank` between which places it lies, `part` numbers the parts of a
     study whose entries never met. None, with `why`, where nothing can be said."""
 
     method: str
@@ -202,10 +202,10 @@ def people(
     `opinions`, of which the answers were made, entries stand by their mean scores and no model is fitted. `size` is how large what an
     entry handed in for a sample is [samples, entries], `reference_size` how large its reference is [samples]: guards, where known."""
     z = {name: agreement.differences(answers, x) for name, x in (covariates or {}).items()}
-    full = {name: found for name, found in z.items() if found.had.all()}
+    full = {name: difference for name, difference in z.items() if difference.had.all()}
     unknown = tuple(UNKNOWN_COVARIATE.format(name) for name in z if name not in full)
     # The models' design has b - a turned round: theirs is a minus b.
-    models = [] if opinions else davidson.models(answers, {name: -found.d for name, found in full.items()})
+    models = [] if opinions else davidson.models(answers, {name: -difference.d for name, difference in full.items()})
     column, certain = _people_of(answers, models, opinions)
     step()
     best = agreement.ceiling(answers)
@@ -214,10 +214,10 @@ def people(
     step()
     rows, differences = [], []
     for metric in [*metrics, *guards(answers, seed, size, reference_size if opinions else None)]:
-        found = agreement.differences(answers, metric.x)
-        row = _metric(metric, found, column, certain, opinions, best)
+        difference = agreement.differences(answers, metric.x)
+        row = _metric(metric, difference, column, certain, opinions, best)
         rows.append(replace(row, contradictions=() if metric.guard else _contradictions(answers, metric, compared)))
-        differences.append(found)
+        differences.append(difference)
         step()
     placed, pairs = _compared(rows, differences, few=bool(clusters.few))
     entries = () if opinions else _entries(answers, models)
@@ -235,22 +235,22 @@ def people(
 def guards(answers: Answers, seed: int, size: Floats | None = None, reference_size: Floats | None = None) -> list[Scored]:
     """Rows that know nothing, or size alone, in every table and last in it."""
     shape = len(answers.samples), len(answers.entries)
-    found = [
+    scored = [
         Scored("constant", agreement.constant(*shape), guard=True),
         Scored("coin", agreement.coin(seed, *shape), guard=True),
     ]
     if size is not None:
-        found.append(Scored("size", size, guard=True))
+        scored.append(Scored("size", size, guard=True))
     if reference_size is not None:
-        found.append(Scored("reference only", np.repeat(reference_size[:, None], shape[1], axis=1), guard=True))
-    return found
+        scored.append(Scored("reference only", np.repeat(reference_size[:, None], shape[1], axis=1), guard=True))
+    return scored
 
 
 def _duels(answers: Answers, models: Sequence[Model]) -> tuple[Duel, ...]:
     """Each two entries that somebody was asked about, those that people are surest of first."""
     counts = np.zeros((len(answers.entries),) * 2, dtype=np.int64)
     np.add.at(counts, (answers.a, answers.b), 1)
-    found, p_values = [], []
+    duels, p_values = [], []
     for model in models:
         table = davidson.duels(model)
         of_model = Figure(None, raters=model.clusters.n_raters, samples=model.clusters.n_samples, why=model.clusters.few)
@@ -261,9 +261,9 @@ def _duels(answers: Answers, models: Sequence[Model]) -> tuple[Duel, ...]:
             n = int(counts[a, b] + counts[b, a])
             low, high = _or_none(table.low[i, j]), _or_none(table.high[i, j])
             share = replace(of_model, value=float(table.value[i, j]), low=low, high=high, n=n)
-            found.append(Duel(answers.entries[a], answers.entries[b], share, None, n))
+            duels.append(Duel(answers.entries[a], answers.entries[b], share, None, n))
             p_values.append(float(table.p[i, j]))
-    return _surest_first(found, p_values)
+    return _surest_first(duels, p_values)
 
 
 def _duels_of_scores(answers: Answers, scores: Ratings) -> tuple[Duel, ...]:
@@ -293,7 +293,7 @@ def _surest_first(found: Sequence[Duel], p_values: Sequence[float]) -> tuple[Due
 def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) -> tuple[Contradiction, ...]:
     """The duels that people decided and the metric turns round, both beyond chance; those that people are surest of first."""
     place = {name: n for n, name in enumerate(answers.entries)}
-    values, found = metric.of_entries, []
+    values, contradictions = metric.of_entries, []
     for duel in compared:
         i, j = place[duel.first], place[duel.second]
         near = agreement.EQUAL * max(1.0, abs(values[i]), abs(values[j]))
@@ -307,8 +307,8 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
         on = (answers.a == min(i, j)) & (answers.b == max(i, j))
         leaning = np.bincount(answers.sample[on], answers.verdict[on] * (1 if j < i else -1), len(answers.samples))
         samples = np.flatnonzero((leaning > 0) & (metric.x[:, j] > metric.x[:, i]))
-        found.append(Contradiction(duel, p, tuple(answers.samples[n] for n in samples)))
-    return tuple(found)
+        contradictions.append(Contradiction(duel, p, tuple(answers.samples[n] for n in samples)))
+    return tuple(contradictions)
 
 
 def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
@@ -327,7 +327,7 @@ def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
 
 
 def _forecast(rows: Sequence[MetricRow], metrics: Sequence[Scored], found: Sequence[Differences]) -> Forecast | None:
-    """How much surer the headline of the first metric would be with more answers, raters or samples; None where it is always right, or
+    """Precision that the headline of the first metric would have with more answers, raters or samples; None where it is always right, or
     always wrong."""
     if not rows or rows[0].guard or rows[0].decided.low is None or rows[0].decided.value is None:
         return None
@@ -382,16 +382,16 @@ def _metric(
     )  # fmt: skip
 
 
-def _compared(rows: list[MetricRow], found: list[Differences], few: bool) -> tuple[tuple[MetricRow, ...], tuple[Pair, ...]]:
+def _compared(rows: list[MetricRow], differences: list[Differences], few: bool) -> tuple[tuple[MetricRow, ...], tuple[Pair, ...]]:
     """The rows with their tiers, the best first and guards last, and the tests between metrics."""
-    tested = [(row.key, one) for row, one in zip(rows, found, strict=True) if _counts(row)]
+    tested = [(row.key, one) for row, one in zip(rows, differences, strict=True) if _counts(row)]
     pairs = agreement.pairs(tested)
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs if pair.p_holm is not None}
     values = {row.key: row.decided.value for row in rows if _counts(row) and row.decided.value is not None}
     tiers = {} if few else agreement.tiers(values, p_holm)
-    size = next((one for row, one in zip(rows, found, strict=True) if row.guard and row.key == "size"), None)
+    size = next((one for row, one in zip(rows, differences, strict=True) if row.guard and row.key == "size"), None)
     placed = []
-    for row, one in zip(rows, found, strict=True):
+    for row, one in zip(rows, differences, strict=True):
         above = None
         if size is not None and not row.guard and row.decided.value is not None and not few:
             above = not agreement.not_above(agreement.compared(one, size, (row.key, "size")))
@@ -414,7 +414,8 @@ def _entries(answers: Answers, fitted: Sequence[Model]) -> tuple[EntryRow, ...]:
         known = {"n": len(model.answers), "raters": model.clusters.n_raters, "samples": model.clusters.n_samples}
         for n, entry in enumerate(model.entries.tolist()):
             implied, theta = (
-                Figure(float(it.value[n]), _or_none(it.low[n]), _or_none(it.high[n]), why=it.why, **known) for it in (column, ability)
+                Figure(float(scale.value[n]), _or_none(scale.low[n]), _or_none(scale.high[n]), why=scale.why, **known)
+                for scale in (column, ability)
             )
             rank = None if places is None else (int(places.low[n]), int(places.high[n]))
             best = None if places is None else float(places.p_best[n])
@@ -446,27 +447,27 @@ def _or_none(value: float) -> float | None:
 # --- as JSON
 
 
-def as_json(found: People) -> dict[str, Any]:
+def as_json(summary: People) -> dict[str, Any]:
     """The names that pages, API, exports and the command share."""
     return {
-        "answers": found.answers,
-        "decided_answers": found.decided,
-        "raters_counted": found.raters,
-        "samples_counted": found.samples,
-        "why": found.why,
-        "metrics": [_metric_json(row, found.why) for row in found.metrics],
-        "scales": [_entry_json(row) for row in found.entries],
-        "ceiling": _ceiling_json(found.ceiling),
-        "model": _model_json(found.models[0]) if found.models else None,
-        "models": [_model_json(model) for model in found.models],
+        "answers": summary.answers,
+        "decided_answers": summary.decided,
+        "raters_counted": summary.raters,
+        "samples_counted": summary.samples,
+        "why": summary.why,
+        "metrics": [_metric_json(row, summary.why) for row in summary.metrics],
+        "scales": [_entry_json(row) for row in summary.entries],
+        "ceiling": _ceiling_json(summary.ceiling),
+        "model": _model_json(summary.models[0]) if summary.models else None,
+        "models": [_model_json(model) for model in summary.models],
         "fragile": None
-        if found.fragile is None
-        else {"answers": found.fragile.answers, "raters": found.fragile.raters, "samples": found.fragile.samples},
-        "metric_pairs": [vars(pair) for pair in found.pairs],
-        "duels": [_duel_json(duel) for duel in found.duels],
-        "enough": None if found.enough is None else vars(found.enough),
-        "consistency": {rater: {"consistency": value, "consistency_answers": n} for rater, value, n in found.consistency},
-        "forecast": None if found.forecast is None else {"metric": found.metrics[0].key, **vars(found.forecast)},
+        if summary.fragile is None
+        else {"answers": summary.fragile.answers, "raters": summary.fragile.raters, "samples": summary.fragile.samples},
+        "metric_pairs": [vars(pair) for pair in summary.pairs],
+        "duels": [_duel_json(duel) for duel in summary.duels],
+        "enough": None if summary.enough is None else vars(summary.enough),
+        "consistency": {rater: {"consistency": value, "consistency_answers": n} for rater, value, n in summary.consistency},
+        "forecast": None if summary.forecast is None else {"metric": summary.metrics[0].key, **vars(summary.forecast)},
     }
 
 
@@ -489,10 +490,10 @@ def figure_json(figure: Figure) -> dict[str, Any]:
 def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
     decided = figure_json(row.decided) | {"coverage": row.coverage}
     three_way = _ends(row.three_way.figure) | {"tolerance": row.three_way.tolerance, "range": row.three_way.range}
-    told: dict[str, Any] | None = None
+    seen_json: dict[str, Any] | None = None
     if row.seen is not None:
-        told = {"gamma": row.seen.gamma, "unit": row.seen.unit, **dict(zip(("slope", "low", "high"), row.seen.slope, strict=True))}
-        told |= {"delta75": row.seen.delta75, "largest": row.seen.largest}
+        seen_json = {"gamma": row.seen.gamma, "unit": row.seen.unit, **dict(zip(("slope", "low", "high"), row.seen.slope, strict=True))}
+        seen_json |= {"delta75": row.seen.delta75, "largest": row.seen.largest}
     return {
         "key": row.key,
         "guard": row.guard,
@@ -505,8 +506,8 @@ def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
         "rho": _ends(row.rho),
         "tau": _ends(row.tau),
         "r": _ends(row.r),
-        "seen": told,
-        "seen_why": "" if told else why or UNTOLD,
+        "seen": seen_json,
+        "seen_why": "" if seen_json else why or UNTOLD,
         "fitted": None if row.fitted is None else vars(row.fitted),
         "of_ceiling": row.of_ceiling,
         "tier": row.tier,

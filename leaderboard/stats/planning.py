@@ -1,4 +1,4 @@
-"""How many more answers would tell: forecasts from what a study has, a plan before it has any, which pairs to ask, when to stop."""
+"""Answers that would still tell something: forecasts from what a study has, a plan before it has any, pairs to ask, when to stop."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ DESIGN = 2.0  # how many times more answers clustered ones must be, unless a stu
 POWER = 7.849  # (z of 97.5 % + z of 80 %)^2
 FEW_CLUSTERS = 12
 CROWN = 0.85  # of new questions are pairs of the first with those not yet told from it
-MOST_LOOKS = 10
+MAX_LOOKS = 10
 ADVICE = {"raters": 12, "samples": 24, "shared": 0.2}
 
 
 def half_width(variance: Variance, answers: int, more: Sequence[float] = (1.0, 1.0, 1.0)) -> float:
-    """How wide each side of an interval would be with so many times the raters, samples and answers: about 2 sqrt(V)."""
+    """Width of each side of an interval with so many times the raters, samples and answers: about 2 sqrt(V)."""
     raters, samples, cells = (float(part) for part in (variance.rater, variance.sample, variance.cell))
     v = max(0.0, raters - cells) / more[0] + max(0.0, samples - cells) / more[1] + cells / more[2]
     clusters = min(variance.clusters[0] * more[0], variance.clusters[1] * more[1])
@@ -40,16 +40,16 @@ class Forecast:
 
 
 def forecast(variance: Variance, n: int, answers: int = 1000, raters: int = 10, samples: int = 10) -> Forecast:
-    """Of a figure made of n answers. More raters bring their answers with them; more samples are asked in place of others."""
+    """Forecast of a figure made of n answers. More raters bring their answers with them; more samples are asked in place of others."""
     g_raters, g_samples, _ = variance.clusters
     grown = 1 + raters / g_raters
-    found = {
+    widths = {
         "answers": half_width(variance, n, (1.0, 1.0, 1 + answers / n)),
         "raters": half_width(variance, n, (grown, 1.0, grown)),
         "samples": half_width(variance, n, (1.0, 1 + samples / g_samples, 1.0)),
     }
-    helps = min(found, key=lambda name: found[name])
-    return Forecast(half_width(variance, n), (answers, found["answers"]), (raters, found["raters"]), (samples, found["samples"]), helps)
+    helps = min(widths, key=lambda name: widths[name])
+    return Forecast(half_width(variance, n), (answers, widths["answers"]), (raters, widths["raters"]), (samples, widths["samples"]), helps)
 
 
 def answers_needed(share: float, ties: float, design: float = DESIGN) -> int:
@@ -65,14 +65,14 @@ def pairs_to_ask(theta: Floats, p: Floats, n: int, seed: int) -> list[tuple[int,
     rng = np.random.Generator(np.random.PCG64(seed))
     m, first = len(theta), int(np.argmax(theta))
     open_ = [j for j in range(m) if j != first and not p[first, j] <= 0.05]
-    found = []
+    pairs = []
     for _ in range(n):
         if open_ and rng.random() < CROWN:
             i, j = first, open_[rng.integers(len(open_))]
         else:
             i, j = rng.choice(m, 2, replace=False).tolist()
-        found.append((min(i, j), max(i, j)))
-    return found
+        pairs.append((min(i, j), max(i, j)))
+    return pairs
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class Look:
 
 def look(theta: Floats, p: Floats, looks: int, raters: int, samples: int) -> Look:
     """First place is settled if every other's p is at most 5 % over the number of looks, which was fixed before the study opened."""
-    if not 1 <= looks <= MOST_LOOKS:
-        raise ValueError(f"a study has from 1 to {MOST_LOOKS} planned looks")
+    if not 1 <= looks <= MAX_LOOKS:
+        raise ValueError(f"a study has from 1 to {MAX_LOOKS} planned looks")
     first = int(np.argmax(theta))
     if raters < LEAST or samples < LEAST:
         return Look(False, first, (), f"Too early: {LEAST} raters and {LEAST} samples are needed.")

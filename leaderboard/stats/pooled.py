@@ -15,10 +15,10 @@ from scipy.special import expit, logit, stdtrit
 
 from leaderboard.stats.votes import Floats
 
-LEAST_STUDIES = 3
-LEAST_FOR_PREDICTION = 4
+MIN_STUDIES = 3
+MIN_FOR_PREDICTION = 4
 DIFFERS = 0.5  # I^2 from which on studies are said to differ
-FEW_STUDIES = f"Fewer than {LEAST_STUDIES} studies: they are listed, not pooled."
+FEW_STUDIES = f"Fewer than {MIN_STUDIES} studies: they are listed, not pooled."
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Pooled:
 
 
 def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
-    """Of values with their standard errors; None below three."""
+    """Pooled mean of values with their standard errors; None below three."""
     values, errors = np.asarray(y, dtype=np.float64), np.asarray(se, dtype=np.float64)
     k = len(values)
-    if k < LEAST_STUDIES:
+    if k < MIN_STUDIES:
         return None
     q = _spread(values, errors, 0.0)
     tau2 = 0.0
@@ -58,7 +58,7 @@ def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
     var = max(1.0, float((w * (values - mean) ** 2).sum()) / (k - 1)) / float(w.sum())
     half = float(stdtrit(k - 1, 0.975)) * math.sqrt(var)
     prediction = None
-    if k >= LEAST_FOR_PREDICTION:
+    if k >= MIN_FOR_PREDICTION:
         wide = float(stdtrit(k - 2, 0.975)) * math.sqrt(tau2 + var)
         prediction = (mean - wide, mean + wide)
     i2 = max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0

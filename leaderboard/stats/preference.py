@@ -55,18 +55,18 @@ class Scale:
 
 
 def cells(votes: Votes) -> Floats:
-    """How often each verdict fell on each pair: float64[M, M, 2], wins of row over column, and ties (on both sides)."""
+    """Count of each verdict on each pair: float64[M, M, 2], wins of row over column, and ties (on both sides)."""
     m = len(votes.methods)
-    found = np.zeros((m, m, 2))
+    counts = np.zeros((m, m, 2))
     won = votes.verdict < 0
     lost = votes.verdict > 0
     tied = votes.verdict == 0
-    wins, ties = found[..., 0], found[..., 1]
+    wins, ties = counts[..., 0], counts[..., 1]
     np.add.at(wins, (votes.a[won], votes.b[won]), 1.0)
     np.add.at(wins, (votes.b[lost], votes.a[lost]), 1.0)
     np.add.at(ties, (votes.a[tied], votes.b[tied]), 1.0)
     np.add.at(ties, (votes.b[tied], votes.a[tied]), 1.0)
-    return found
+    return counts
 
 
 def wins(counted: Floats, tie: float = 0.5) -> Floats:
@@ -114,19 +114,19 @@ def fit(w: Floats) -> Fit:
 def fits(w: Floats) -> Floats:
     """Abilities [R, M] of many W [R, M, M], each as `fit` gives them."""
     r, m = w.shape[:2]
-    found = np.full((r, m), math.nan)
+    abilities = np.full((r, m), math.nan)
     step = max(1, BATCH // max(1, m * m))
     for start in range(0, r, step):
         batch = w[start : start + step]
         together, loose = _parts(batch)
         batch = batch + 0.5 * loose
         met = (batch + batch.transpose(0, 2, 1) > 0).any(axis=-1)
-        found[start : start + step] = np.where(met, _newton(batch, together), math.nan)
-    return found
+        abilities[start : start + step] = np.where(met, _newton(batch, together), math.nan)
+    return abilities
 
 
 def _parts(w: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of W [R, M, M], which pairs [R, M, M]: lie in one component; met but cannot reach each other both ways by wins."""
+    """Masks of the pairs [R, M, M] of W [R, M, M]: lie in one component; met but cannot reach each other both ways by wins."""
     won = w > 0
     met = won | won.transpose(0, 2, 1)
     reached = _reached(won)
@@ -174,12 +174,12 @@ def _newton(w: Floats, together: NDArray[np.bool_]) -> Floats:
         size = np.ones(len(w))
         for _ in range(30):
             trial = ability + size[:, None] * step
-            found = _loss(w, trial)
-            worse = found > loss + 1e-12 * np.abs(loss)
+            trial_loss = _loss(w, trial)
+            worse = trial_loss > loss + 1e-12 * np.abs(loss)
             if not worse.any():
                 break
             size[worse] /= 2
-        ability, loss = trial, found
+        ability, loss = trial, trial_loss
     return ability
 
 
@@ -198,9 +198,9 @@ def wf_elo(ability: Floats) -> Floats:
 
 def judge_elo(counted: Floats, anchor: int) -> tuple[Floats, Fit]:
     """The judges' Elo [M] of `cells`, exactly 1000 at `anchor`; NaN for methods that no chain of pairs joins to it."""
-    found = fit(wins(counted, tie=1.0))
-    reached = found.component == found.component[anchor]
-    return np.where(reached, ANCHOR + PER_LOGIT * (found.ability - found.ability[anchor]), math.nan), found
+    fitted = fit(wins(counted, tie=1.0))
+    reached = fitted.component == fitted.component[anchor]
+    return np.where(reached, ANCHOR + PER_LOGIT * (fitted.ability - fitted.ability[anchor]), math.nan), fitted
 
 
 def placed(against: Sequence[float], won: Sequence[float], lost: Sequence[float]) -> float:
@@ -242,20 +242,20 @@ def quality(rates: Floats) -> tuple[Floats, float]:
     return first * sign[..., None], share
 
 
-def choice_rates(points: Floats, shown: Floats) -> Floats:
+def choice_rates(points: Floats, times_shown: Floats) -> Floats:
     """(points + 1/2) / (n + 1) [..., M, K]: never 0 or 1, one half for a method that a rater never saw."""
-    return (points + 0.5) / (shown + 1)
+    return (points + 0.5) / (times_shown + 1)
 
 
 def rater_points(votes: Votes) -> tuple[Floats, Floats]:
     """Points (ties half) and appearances of each method with each rater: float64[M, K] each."""
     points = np.zeros((len(votes.methods), len(votes.raters)))
-    shown = np.zeros_like(points)
+    times_shown = np.zeros_like(points)
     np.add.at(points, (votes.a, votes.rater), (1 - votes.verdict) / 2)
     np.add.at(points, (votes.b, votes.rater), (1 + votes.verdict) / 2)
-    np.add.at(shown, (votes.a, votes.rater), 1.0)
-    np.add.at(shown, (votes.b, votes.rater), 1.0)
-    return points, shown
+    np.add.at(times_shown, (votes.a, votes.rater), 1.0)
+    np.add.at(times_shown, (votes.b, votes.rater), 1.0)
+    return points, times_shown
 
 
 # --- intervals
@@ -270,12 +270,12 @@ def resampled(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> Floats
         np.random.default_rng(seed).multinomial(len(votes), counts / max(1, len(votes)), size=resamples) if len(votes) else np.zeros((0, 0))
     )
     a, b, verdict = kinds // (3 * m), kinds // 3 % m, kinds % 3 - 1
-    found = np.zeros((len(drawn), m, m, 2))
+    tallies = np.zeros((len(drawn), m, m, 2))
     for rows, columns, layer, which in (
         (a, b, 0, verdict < 0), (b, a, 0, verdict > 0), (a, b, 1, verdict == 0), (b, a, 1, verdict == 0),
     ):  # fmt: skip
-        found[:, rows[which], columns[which], layer] = drawn[:, which]
-    return found
+        tallies[:, rows[which], columns[which], layer] = drawn[:, which]
+    return tallies
 
 
 def resampled_blocks(blocks: NDArray[np.int64], m: int, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
@@ -283,26 +283,26 @@ def resampled_blocks(blocks: NDArray[np.int64], m: int, resamples: int = RESAMPL
 
     `blocks` int64[N, 5] holds for each comparison its two methods, the wins of the first, the ties and the wins of the second.
     """
-    found = np.zeros((resamples, m, m, 2))
+    tallies = np.zeros((resamples, m, m, 2))
     if not len(blocks):
-        return found
+        return tallies
     kinds, counts = np.unique(blocks, axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).multinomial(len(blocks), counts / len(blocks), size=resamples).astype(float)
     for n, (a, b, first, tied, second) in enumerate(kinds.tolist()):
-        found[:, a, b, 0] += first * drawn[:, n]
-        found[:, b, a, 0] += second * drawn[:, n]
-        found[:, a, b, 1] += tied * drawn[:, n]
-        found[:, b, a, 1] += tied * drawn[:, n]
-    return found
+        tallies[:, a, b, 0] += first * drawn[:, n]
+        tallies[:, b, a, 0] += second * drawn[:, n]
+        tallies[:, a, b, 1] += tied * drawn[:, n]
+        tallies[:, b, a, 1] += tied * drawn[:, n]
+    return tallies
 
 
 def judge_elos(counted: Floats, anchor: int) -> Floats:
     """`judge_elo` of many `cells` [R, M, M, 2]: float64[R, M], NaN where no chain of pairs joins a method to the anchor."""
     w = wins(counted, tie=1.0)
     ability = fits(w)
-    found = ANCHOR + PER_LOGIT * (ability - ability[:, anchor : anchor + 1])
-    found[~_reached(w + w.transpose(0, 2, 1) > 0)[:, anchor]] = math.nan
-    return found
+    elos = ANCHOR + PER_LOGIT * (ability - ability[:, anchor : anchor + 1])
+    elos[~_reached(w + w.transpose(0, 2, 1) > 0)[:, anchor]] = math.nan
+    return elos
 
 
 def interval(values: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -322,8 +322,8 @@ def scale(value: Floats, samples: Floats) -> Scale:
 
 def quality_scale(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Scale, float]:
     """The quality factor with its interval (votes of each rater resampled by themselves), and the explained share."""
-    points, shown = rater_points(votes)
-    value, share = quality(choice_rates(points, shown))
+    points, times_shown = rater_points(votes)
+    value, share = quality(choice_rates(points, times_shown))
     rng = np.random.default_rng(seed)
     drawn = np.zeros((resamples, *points.shape)), np.zeros((resamples, *points.shape))
     for k in range(len(votes.raters)):

@@ -53,7 +53,7 @@ class OverallResult:
 
 
 def tie_tolerance(values: Floats) -> Floats:
-    """How far a value may be from ``values`` and still count as equal to it."""
+    """The distance a value may have from ``values`` and still count as equal to it."""
     return TIE_TOLERANCE * np.maximum(1.0, np.abs(values))
 
 
@@ -64,7 +64,7 @@ def costs(values: Sequence[float | None] | Floats, higher_is_better: bool) -> Fl
     return -numbers if higher_is_better else numbers
 
 
-def placings(cost: Floats) -> tuple[Ints, Ints]:
+def rank_counts(cost: Floats) -> tuple[Ints, Ints]:
     """For float64[rows, n] of finite costs, each row a field of its own: how many are strictly
     better than each entry, and how many equal it, itself included. Both int32[rows, n].
 
@@ -93,8 +93,8 @@ def placings(cost: Floats) -> tuple[Ints, Ints]:
     return better, equal
 
 
-def placings_among(cost: Floats, field: Floats) -> tuple[Ints, Ints]:
-    """How many of ``field`` (float64[m], ascending) are strictly better than, and how many equal,
+def rank_counts_among(cost: Floats, field: Floats) -> tuple[Ints, Ints]:
+    """Counts of ``field`` (float64[m], ascending): how many are strictly better than, and how many equal,
     each cost in an array of any shape. The costs themselves are not part of the field."""
     tolerance = tie_tolerance(cost)
     better = np.searchsorted(field, cost - tolerance, side="left")
@@ -107,7 +107,7 @@ def rank(values: Sequence[float | None], higher_is_better: bool) -> list[int | N
     cost = costs(values, higher_is_better)
     ranks: list[int | None] = [None] * len(cost)
     valid = np.flatnonzero(~np.isnan(cost))
-    for index, better in zip(valid, placings(cost[None, valid])[0][0], strict=True):
+    for index, better in zip(valid, rank_counts(cost[None, valid])[0][0], strict=True):
         ranks[index] = int(better) + 1
     return ranks
 
@@ -150,10 +150,10 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
     takes_part = complete if counted is None else complete & np.asarray(counted, dtype=bool)
     field = cost[:, takes_part]
     better, equal = np.zeros(cost.shape, np.int32), np.zeros(cost.shape, np.int32)
-    better[:, takes_part], equal[:, takes_part] = placings(field)
+    better[:, takes_part], equal[:, takes_part] = rank_counts(field)
     outside = np.flatnonzero(complete & ~takes_part)
     for row, ascending in enumerate(np.sort(field, axis=1)):
-        better[row, outside], equal[row, outside] = placings_among(cost[row, outside], ascending)
+        better[row, outside], equal[row, outside] = rank_counts_among(cost[row, outside], ascending)
 
     score = combine(rule, columns, better, equal, field.shape[1])
     values: list[float | None] = [None] * cost.shape[1]
@@ -166,7 +166,7 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
     incomplete = int((~complete).sum())
     results = []
     for index, value in enumerate(values):
-        missing = tuple(column.slug for column, lacking in zip(columns, np.isnan(cost[:, index]), strict=True) if lacking)
+        missing = tuple(column.slug for column, is_missing in zip(columns, np.isnan(cost[:, index]), strict=True) if is_missing)
         own = () if missing else tuple(int(b) + 1 for b in better[:, index])
         text = _explain(rule, columns, value, own, missing, bool(takes_part[index]), incomplete)
         results.append(OverallResult(ranks[index], value, own, missing, text))
@@ -174,10 +174,10 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
 
 
 def combine(rule: str, columns: Sequence[Column], better: Ints, equal: Ints, field: int) -> Floats:
-    """One number per entry from its placings in each column, lower is better.
+    """One number per entry from its ranks in each column, lower is better.
 
-    ``better`` and ``equal`` are int32[columns, ...] as :func:`placings` (or, for entries outside
-    the field, :func:`placings_among`) gives them, ``field`` the number of entries ranked.
+    ``better`` and ``equal`` are int32[columns, ...] as :func:`rank_counts` (or, for entries outside
+    the field, :func:`rank_counts_among`) gives them, ``field`` the number of entries ranked.
     Borda points are ``entries worse + half the entries equal``, summed, and come back negated.
     """
     if rule == "primary":
@@ -209,10 +209,10 @@ def check_rule(rule: str, columns: Sequence[Column]) -> None:
 
 def primary_index(columns: Sequence[Column]) -> int:
     """Which column is the primary one; ValueError unless there is exactly one."""
-    found = [index for index, column in enumerate(columns) if column.primary]
-    if len(found) != 1:
-        raise ValueError(f"the rule 'primary' needs exactly one primary metric, {len(found)} are marked")
-    return found[0]
+    primaries = [index for index, column in enumerate(columns) if column.primary]
+    if len(primaries) != 1:
+        raise ValueError(f"the rule 'primary' needs exactly one primary metric, {len(primaries)} are marked")
+    return primaries[0]
 
 
 def _run_starts(ordered: Floats) -> Ints:

@@ -1,4 +1,4 @@
-"""How the metrics of a board agree on its entries, and what becomes of the order under other choices.
+"""Agreement of a board's metrics on its entries, and what becomes of the order under other choices.
 
 Two metrics agree as far as they put the entries in one order (Kendall's tau-b, or Spearman's rho); those that agree
 strongly are grouped. The order is then taken anew by every other rule and without each metric in turn. Ranks are those
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.stats.ranking import Column, Floats, costs, overall, placings
+from leaderboard.stats.ranking import Column, Floats, costs, overall, rank_counts
 
 TOGETHER = 0.7  # groups are joined while their metrics agree on average by at least this tau
 FEW = 10  # entries below which one swapped pair moves tau by more than a twentieth
@@ -70,7 +70,7 @@ def matrix(columns: Sequence[Column], used: NDArray[np.bool_]) -> Matrix:
     """The agreement of all columns on the entries ``used``, which must be complete."""
     cost = np.array([costs(column.values, column.higher_is_better)[used] for column in columns])
     cost = cost.reshape(len(columns), np.count_nonzero(used))  # also where there are no columns, or no entries
-    better, equal = placings(cost)
+    better, equal = rank_counts(cost)
     ranks = better + (equal + 1) / 2
     tau = kendall(ranks)
     return Matrix(tau, pearson(ranks), clusters(tau))
@@ -83,22 +83,22 @@ def kendall(ranks: Floats) -> Floats:
     """Kendall's tau-b of each row of [k, n] with each; NaN where a row is all alike."""
     from scipy.stats import kendalltau
 
-    found = np.full((len(ranks), len(ranks)), math.nan)
+    taus = np.full((len(ranks), len(ranks)), math.nan)
     varies = [row for row, values in enumerate(ranks) if len(values) and np.ptp(values) > 0]
     for place, row in enumerate(varies):
-        found[row, row] = 1.0
+        taus[row, row] = 1.0
         for other in varies[:place]:
-            found[row, other] = found[other, row] = kendalltau(ranks[row], ranks[other]).statistic
-    return np.clip(found, -1, 1)
+            taus[row, other] = taus[other, row] = kendalltau(ranks[row], ranks[other]).statistic
+    return np.clip(taus, -1, 1)
 
 
 def pearson(ranks: Floats) -> Floats:
     """The correlation of each row of [k, n] with each; of mean ranks it is Spearman's rho. NaN where a row is all alike."""
-    found = np.full((len(ranks), len(ranks)), math.nan)
+    coefficients = np.full((len(ranks), len(ranks)), math.nan)
     varies = [row for row, values in enumerate(ranks) if len(values) and np.ptp(values) > 0]
     if varies:
-        found[np.ix_(varies, varies)] = np.corrcoef(ranks[varies])
-    return found
+        coefficients[np.ix_(varies, varies)] = np.corrcoef(ranks[varies])
+    return coefficients
 
 
 # --- groups
@@ -147,22 +147,22 @@ def variants(
     """
     part = [column for column in columns if column.slug in ranking]
     names = dict(zip((column.slug for column in columns), titles, strict=True))
-    found = [("board", "The board", _ranks(rule, part, used))]
+    rankings = [("board", "The board", _ranks(rule, part, used))]
     several = part if rule != "primary" and len(part) > 1 else list(columns)
     weights = {column.weight for column in several}
     for other, title in RULE_TITLES.items():
         if other != rule and len(several) > 1 and (other != "weighted" or len(weights) > 1):
-            found.append(("rule", title, _ranks(other, several, used)))
+            rankings.append(("rule", title, _ranks(other, several, used)))
     for column in columns:
         if rule != "primary" or column.slug != part[0].slug:
-            found.append(("metric", names[column.slug], _ranks("primary", [replace(column, primary=True)], used)))
+            rankings.append(("metric", names[column.slug], _ranks("primary", [replace(column, primary=True)], used)))
     if len(several) > 2:
         left = "mean_rank" if rule == "primary" else rule
         for column in several:
             others = [other for other in several if other is not column]
             if left != "weighted" or sum(other.weight for other in others) > 0:
-                found.append(("without", names[column.slug], _ranks(left, others, used)))
-    return _compared(found)
+                rankings.append(("without", names[column.slug], _ranks(left, others, used)))
+    return _compared(rankings)
 
 
 def _ranks(rule: str, columns: Sequence[Column], used: NDArray[np.bool_]) -> tuple[int | None, ...]:
@@ -186,12 +186,12 @@ def _turned(board: Floats, other: Floats) -> NDArray[np.bool_]:
     return (board[:, None] < board[None, :]) & (other[:, None] > other[None, :])
 
 
-def flips(found: Sequence[RankingVariant], most: int) -> tuple[list[Flip], int]:
+def flips(rankings: Sequence[RankingVariant], most: int) -> tuple[list[Flip], int]:
     """The pairs that any way turns round, the highest on the board first, at most ``most`` of them; and how many there are."""
-    board = np.array([np.nan if rank is None else rank for rank in found[0].ranks], float)
+    board = np.array([np.nan if rank is None else rank for rank in rankings[0].ranks], float)
     turned = np.zeros((len(board), len(board)), np.int32)
     each = []
-    for variant in found[1:]:
+    for variant in rankings[1:]:
         each.append(_turned(board, np.array([np.nan if rank is None else rank for rank in variant.ranks], float)))
         turned += each[-1]
     above, below = np.nonzero(turned)

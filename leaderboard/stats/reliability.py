@@ -1,4 +1,4 @@
-"""How far raters agree: people with people, with metrics, with judges; and how reliable each is.
+"""Agreement of raters: people with people, with metrics, with judges; and how reliable each is.
 
 A rater is whoever answers questions: a row of verdicts float64[Q] over the questions (a pair of one sample), -1, 0
 or +1 as in `votes`, NaN where there is none. A metric answers by the sign of its difference, see `metric_verdicts`.
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from leaderboard.stats.preference import LEVEL, RESAMPLES, interval
 from leaderboard.stats.votes import Floats, Ints, Votes
 
-MOST_CLUSTERS = 5
+MAX_CLUSTERS = 5
 SEPARATE = 0.1  # mean silhouette below which raters are one cluster
 BREAK_EVERY = 350
 
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """What was asked: `sample`, `a`, `b` int64[Q] index the votes' names; `verdicts` float64[K, Q] are the raters' answers."""
+    """The questions asked: `sample`, `a`, `b` int64[Q] index the votes' names; `verdicts` float64[K, Q] are the raters' answers."""
 
     sample: Ints
     a: Ints
@@ -79,8 +79,8 @@ def metric_verdicts(asked: Questions, values: Floats, higher_is_better: bool, ti
     A difference of at most `tie`, in the metric's unit, is a tie.
     """
     difference = values[asked.sample, asked.b] - values[asked.sample, asked.a]
-    said = np.where(np.abs(difference) <= tie, 0.0, np.sign(difference))
-    return np.where(np.isnan(difference), math.nan, said if higher_is_better else -said)
+    verdicts = np.where(np.abs(difference) <= tie, 0.0, np.sign(difference))
+    return np.where(np.isnan(difference), math.nan, verdicts if higher_is_better else -verdicts)
 
 
 def agreement(verdicts: Floats, others: Floats | None = None) -> Agreement:
@@ -96,7 +96,7 @@ def agreement(verdicts: Floats, others: Floats | None = None) -> Agreement:
 
 
 def with_people(verdict: Floats, people: Floats, decisive: bool = False, resamples: int = RESAMPLES, seed: int = 0) -> Share:
-    """How far one row of verdicts [Q] agrees with people's [K, Q]: the mean over all answers of theirs it has one for.
+    """Agreement of one row of verdicts [Q] with people's [K, Q]: the mean over all answers of theirs it has one for.
 
     The interval resamples questions, which is what another study would draw anew.
     """
@@ -109,13 +109,13 @@ def with_people(verdict: Floats, people: Floats, decisive: bool = False, resampl
 
 def people_prefer(people: Floats) -> Floats:
     """The share of raters who prefer the first of each pair, ties counting half: float64[Q] of verdicts [K, Q], NaN without any."""
-    said = (~np.isnan(people)).sum(axis=0)
-    return np.divide(np.nansum((1 - people) / 2, axis=0), said, out=np.full(people.shape[1], math.nan), where=said > 0)
+    answers = (~np.isnan(people)).sum(axis=0)
+    return np.divide(np.nansum((1 - people) / 2, axis=0), answers, out=np.full(people.shape[1], math.nan), where=answers > 0)
 
 
 @dataclass(frozen=True)
 class Probability:
-    """How near the preferences p and q of two kinds of raters are over `n` pairs: `agreement`, the mean chance that an answer of
+    """Nearness of the preferences p and q of two kinds of raters over `n` pairs: `agreement`, the mean chance that an answer of
     each is the same, mean of p q + (1 - p)(1 - q); `l1`, twice the mean of |p - q|, the lower the nearer."""
 
     agreement: float | None
@@ -124,7 +124,7 @@ class Probability:
 
 
 def probability(p: Floats, q: Floats) -> Probability:
-    """Of the pairs [Q] for which both have a preference in [0, 1]."""
+    """Nearness over the pairs [Q] for which both have a preference in [0, 1]."""
     both = ~(np.isnan(p) | np.isnan(q))
     p, q = p[both], q[both]
     if not len(p):
@@ -133,7 +133,7 @@ def probability(p: Floats, q: Floats) -> Probability:
 
 
 def between_people(people: Floats, decisive: bool = False, resamples: int = RESAMPLES, seed: int = 0) -> Share:
-    """How far two different raters of the same question agree, over all such pairs of answers; questions are resampled."""
+    """Agreement of two different raters of the same question, over all such pairs of answers; questions are resampled."""
     rows = _indicators(people)
     a, tie, b = (rows[kind].sum(axis=0) for kind in ("a", "tie", "b"))
     if decisive:
@@ -144,7 +144,7 @@ def between_people(people: Floats, decisive: bool = False, resamples: int = RESA
     return _share(same + tie * (a + b) / 2, count, resamples, seed)
 
 
-def clusters(agree: Floats, most: int = MOST_CLUSTERS) -> Clusters:
+def clusters(agree: Floats, most: int = MAX_CLUSTERS) -> Clusters:
     """Average-linkage clusters of raters on 1 - agreement [K, K], cut where the mean silhouette is largest.
 
     Cells without a common question take the mean of the others. One cluster where no cut has a silhouette of at least 0.1.
@@ -161,14 +161,14 @@ def clusters(agree: Floats, most: int = MOST_CLUSTERS) -> Clusters:
     np.fill_diagonal(apart, 0.0)
     tree = linkage(squareform(apart, checks=False), "average")
     best, label = SEPARATE, np.zeros(k, dtype=np.int64)
-    found = 0.0
+    gap = 0.0
     for count in range(2, min(most, k - 1) + 1):
         cut = fcluster(tree, count, "maxclust") - 1
         width = silhouette(apart, cut)
-        if width >= best and width > found:
-            best, found, label = width, width, cut.astype(np.int64)
+        if width >= best and width > gap:
+            best, gap, label = width, width, cut.astype(np.int64)
     order = leaves_list(tree)
-    return Clusters(_numbered_by_size(label), order.astype(np.int64), found)
+    return Clusters(_numbered_by_size(label), order.astype(np.int64), gap)
 
 
 def silhouette(apart: Floats, label: NDArray[np.integer]) -> float:
@@ -189,7 +189,7 @@ def silhouette(apart: Floats, label: NDArray[np.integer]) -> float:
 
 
 def self_consistency(votes: Votes) -> tuple[dict[str, tuple[float, float, int]], Share]:
-    """Of each rater (share of repeats answered exactly alike, mean agreement with oneself, repeats), and over all of them.
+    """Consistency of each rater (share of repeats answered exactly alike, mean agreement with oneself, repeats), and over all of them.
 
     A repeat is compared with the rater's first answer to the same question; turned sides are undone before.
     """
@@ -206,7 +206,7 @@ def self_consistency(votes: Votes) -> tuple[dict[str, tuple[float, float, int]],
 
 
 def gold_correctness(votes: Votes, gold: Collection[tuple[str, str]]) -> tuple[dict[str, tuple[float, int]], Share]:
-    """Of each rater (share correct, n) on pairs (better, worse) of known order, and over all; "equal" counts as wrong."""
+    """Correctness of each rater (share correct, n) on pairs (better, worse) of known order, and over all; "equal" counts as wrong."""
     index = {name: n for n, name in enumerate(votes.methods)}
     wanted = {
         (min(index[better], index[worse]), max(index[better], index[worse])): -1 if index[better] < index[worse] else 1
@@ -224,12 +224,12 @@ def gold_correctness(votes: Votes, gold: Collection[tuple[str, str]]) -> tuple[d
 
 def seconds_per_answer(votes: Votes) -> dict[str, float]:
     """The median time of each rater, for those whose times are known."""
-    found = {}
+    medians = {}
     for k, name in enumerate(votes.raters):
         own = votes.seconds[(votes.rater == k) & ~np.isnan(votes.seconds)]
         if len(own):
-            found[name] = float(np.median(own))
-    return found
+            medians[name] = float(np.median(own))
+    return medians
 
 
 def leave_one_out(people: Floats) -> Floats:

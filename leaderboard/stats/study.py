@@ -23,7 +23,7 @@ from leaderboard.stats.votes import VERSION, Floats, Votes
 class MetricScores:
     """A metric that answers too: its values float64[samples, methods] in the votes' order, NaN where it has none.
 
-    Differences of at most `tie`, in its unit, are ties. `whole` float64[methods] is its value over everything, where that is not
+    Differences of at most `tie`, in its unit, are ties. `overall` float64[methods] is its value over everything, where that is not
     the mean over samples: a metric of the whole set, or a figure that was published, has nothing else and answers no question.
     `trained` is not empty where it was, or may have been, learnt from these judgements or others about the same methods.
     """
@@ -32,21 +32,21 @@ class MetricScores:
     values: Floats = field(repr=False)
     higher_is_better: bool = True
     tie: float = 0.0
-    whole: Floats | None = field(default=None, repr=False)
+    overall: Floats | None = field(default=None, repr=False)
     trained: str = ""
 
     @cached_property
     def of_methods(self) -> Floats:
-        """One value per method float64[methods]: `whole`, else the mean over its samples."""
-        if self.whole is not None:
-            return self.whole
+        """One value per method float64[methods]: `overall`, else the mean over its samples."""
+        if self.overall is not None:
+            return self.overall
         return np.array([math.nan if np.isnan(column).all() else np.nanmean(column) for column in self.values.T])
 
     @property
     def scored(self) -> Scored:
         """The same, turned so that higher is better."""
         sign = 1.0 if self.higher_is_better else -1.0
-        return Scored(self.key, sign * self.values, None if self.whole is None else sign * self.whole, self.trained)
+        return Scored(self.key, sign * self.values, None if self.overall is None else sign * self.overall, self.trained)
 
 
 def analyse(
@@ -66,7 +66,7 @@ def analyse(
         raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(votes.methods)}.")
     counted = votes.counted()
     asked = reliability.questions(votes)
-    found: dict[str, Any] = {
+    analysis: dict[str, Any] = {
         "version": VERSION,
         "kind": "pairs",
         "votes": len(votes),
@@ -80,23 +80,23 @@ def analyse(
         "methods": list(votes.methods),
     }
     step()
-    found |= _scales(counted, anchor, seed)
+    analysis |= _scales(counted, anchor, seed)
     step()
     preferred = {one.key: judges.preferred(asked, votes.samples, votes.methods, one.judged) for one in models}
-    found["agreement"] = _agreement(votes, asked, metrics)
-    found["metrics"] = []
+    analysis["agreement"] = _agreement(votes, asked, metrics)
+    analysis["metrics"] = []
     for metric in metrics:
-        found["metrics"].append(_metric(votes, asked, counted, metric, seed))
+        analysis["metrics"].append(_metric(votes, asked, counted, metric, seed))
         step()
-    found["judges"] = [_judge(votes, asked, counted, one, preferred[one.key], found["anchor"], seed) for one in models]
+    analysis["judges"] = [_judge(votes, asked, counted, one, preferred[one.key], analysis["anchor"], seed) for one in models]
     step()
-    found["people"] = _people(asked.verdicts, seed)
-    found["reliability"] = _reliability(votes, asked, gold)
-    found["adequacy"] = []
+    analysis["people"] = _people(asked.verdicts, seed)
+    analysis["reliability"] = _reliability(votes, asked, gold)
+    analysis["adequacy"] = []
     for resource in adequacy.RESOURCES:
         step()
-        found["adequacy"].append(asdict(adequacy.curve(counted, resource, seed=seed)))
-    return plain(found)
+        analysis["adequacy"].append(asdict(adequacy.curve(counted, resource, seed=seed)))
+    return plain(analysis)
 
 
 def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
     cells = preference.cells(counted)
     samples = preference.resampled(counted, seed=seed)
     half, drawn = preference.wins(cells), preference.wins(samples)
-    found = preference.fit(half)
+    fitted = preference.fit(half)
     at = counted.methods.index(anchor) if anchor else 0
     elo, dilated = preference.judge_elo(cells, at)
     drawn_elo = preference.fits(preference.wins(samples, tie=1.0))
@@ -114,8 +114,8 @@ def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
     columns = {
         "win_rate": preference.scale(preference.win_rate(half), preference.win_rate(drawn)),
         "win_rate_with_self": preference.scale(preference.win_rate_with_self(half), preference.win_rate_with_self(drawn)),
-        "ability": preference.scale(found.ability, drawn_ability),
-        "wf_elo": preference.scale(preference.wf_elo(found.ability), preference.wf_elo(drawn_ability)),
+        "ability": preference.scale(fitted.ability, drawn_ability),
+        "wf_elo": preference.scale(preference.wf_elo(fitted.ability), preference.wf_elo(drawn_ability)),
         "judge_elo": preference.scale(elo, drawn_elo),
         "quality": quality,
     }
@@ -124,7 +124,7 @@ def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
         row: dict[str, Any] = {"method": name, "appearances": int(half[n].sum() + half[:, n].sum()), "wins": float(cells[n, :, 0].sum())}
         row |= {"losses": float(cells[:, n, 0].sum()), "ties": float(cells[n, :, 1].sum())}
         row |= {key: [float(scale.value[n]), float(scale.low[n]), float(scale.high[n])] for key, scale in columns.items()}
-        rows.append(row | {"component": int(found.component[n]), "regularised": bool(found.regularised[n] or dilated.regularised[n])})
+        rows.append(row | {"component": int(fitted.component[n]), "regularised": bool(fitted.regularised[n] or dilated.regularised[n])})
     rows.sort(key=lambda row: (-row["win_rate"][0] if not math.isnan(row["win_rate"][0]) else math.inf, row["method"]))
     return {"scales": rows, "anchor": counted.methods[at] if counted.methods else None, "explained_share": share}
 
@@ -133,15 +133,15 @@ def _agreement(votes: Votes, asked: reliability.Questions, metrics: Sequence[Met
     """The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only."""
     answers = [reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
     verdicts = np.concatenate([asked.verdicts, np.array(answers).reshape(len(answers), -1)]) if answers else asked.verdicts
-    found = reliability.agreement(verdicts)
-    people = reliability.clusters(found.all[: len(votes.raters), : len(votes.raters)])
-    everyone = reliability.clusters(found.all)
+    agreement = reliability.agreement(verdicts)
+    people = reliability.clusters(agreement.all[: len(votes.raters), : len(votes.raters)])
+    everyone = reliability.clusters(agreement.all)
     return {
         "names": [*votes.raters, *(metric.key for metric in metrics)],
         "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics),
-        "all": found.all,
-        "decisive": found.decisive,
-        "common": found.common,
+        "all": agreement.all,
+        "decisive": agreement.decisive,
+        "common": agreement.common,
         "order": everyone.order,
         "cluster": people.label,
         "silhouette": people.silhouette,
@@ -149,7 +149,7 @@ def _agreement(votes: Votes, asked: reliability.Questions, metrics: Sequence[Met
 
 
 def _metric(votes: Votes, asked: reliability.Questions, counted: Votes, metric: MetricScores, seed: int) -> dict[str, Any]:
-    """How far one metric agrees with people: pair by pair, with each group of them, and in the order of the methods."""
+    """Agreement of one metric with people: pair by pair, with each group of them, and in the order of the methods."""
     verdict = reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie)
     groups = {
         name: asdict(reliability.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
@@ -171,7 +171,7 @@ def _metric(votes: Votes, asked: reliability.Questions, counted: Votes, metric: 
         "probability": asdict(reliability.probability((1 - verdict) / 2, reliability.people_prefer(asked.verdicts))),
         "groups": groups,
         "order": asdict(correlation.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed)),
-        "scenes": {name: asdict(found) for name, found in each.items()},
+        "scenes": {name: asdict(figure) for name, figure in each.items()},
         "scenes_mean": asdict(mean),
     }
 
@@ -179,7 +179,7 @@ def _metric(votes: Votes, asked: reliability.Questions, counted: Votes, metric: 
 def _judge(
     votes: Votes, asked: reliability.Questions, counted: Votes, one: Judge, preferred: Floats, anchor: str, seed: int
 ) -> dict[str, Any]:
-    """How far one judge agrees with people, as `_metric` says it of a metric; one that is for display only gets no order."""
+    """Agreement of one judge with people, as `_metric` says it of a metric; one that is for display only gets no order."""
     verdict = judges.verdict(preferred)
     groups = {
         name: asdict(reliability.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))

@@ -27,7 +27,7 @@ ONLY_MEANS = "Only the means were published, and a duel needs single scores."
 
 
 def of_pairs(
-    found: dict[str, Any],
+    analysis: dict[str, Any],
     votes: Votes,
     metrics: Sequence[MetricScores] = (),
     damaged: Collection[str] | None = None,
@@ -39,7 +39,7 @@ def of_pairs(
     covariates: Mapping[str, Floats] | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """The analysis `found` of votes on pairs with its summary. `damaged` names the methods that are no entries of teams or baselines:
+    """The analysis `analysis` of votes on pairs with its summary. `damaged` names the methods that are no entries of teams or baselines:
     corruptions, the empty entry, the reference; where it is given (it may be empty), the figures are of the others, and `all` has the
     same of every method. `models` are judges that answered too, `tolerated` how much worse than a person one may be; `size` is how
     large each entry is [samples, methods], where that is known."""
@@ -52,10 +52,10 @@ def of_pairs(
         alone = {row["method"]: row["implied"] for row in as_json(people(counted, (), seed, False, step=step))["scales"]}
         summary["scales"] = [row | {"implied_without": alone.get(row["method"])} for row in summary["scales"]]
     if damaged is not None:
-        whole = summary
+        of_all = summary
         if covariates or not set(entries or ()) >= set(votes.methods):
-            whole = as_json(people(answers(votes), scored, seed, False, size=size, step=step))
-        summary["all"] = _without_raters(whole)
+            of_all = as_json(people(answers(votes), scored, seed, False, size=size, step=step))
+        summary["all"] = _without_raters(of_all)
     groups = {}
     for name in sorted({name for name in votes.groups if name}):
         inside = np.array([group == name for group in votes.groups], dtype=bool)
@@ -63,11 +63,11 @@ def of_pairs(
     _by_group(summary, groups, scored)
     summary["judges"] = [_judge(counted, scored, one, tolerated) for one in models]
     step()
-    return plain(_joined(found, summary))
+    return plain(_joined(analysis, summary))
 
 
 def of_scores(
-    found: dict[str, Any],
+    analysis: dict[str, Any],
     ratings: Ratings,
     metrics: Sequence[MetricScores] = (),
     damaged: Collection[str] | None = None,
@@ -76,24 +76,24 @@ def of_scores(
     reference_size: Floats | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """The analysis `found` of opinion scores with its summary; raters that it screened are left out."""
-    out = np.isin(np.array(ratings.raters, dtype=object).astype(str), found["screened"])
+    """The analysis `analysis` of opinion scores with its summary; raters that it screened are left out."""
+    out = np.isin(np.array(ratings.raters, dtype=object).astype(str), analysis["screened"])
     counted = ratings.take(~out[ratings.rater])
     scored, table = [metric.scored for metric in metrics], _means(counted)
     entries = _entries(ratings.methods, damaged)
 
     def summarised(among: Collection[str] | None) -> dict[str, Any]:
         duels = of_opinions(counted, among)
-        found = people(duels, scored, seed, opinions=table, size=size, reference_size=reference_size, step=step)
+        analysis = people(duels, scored, seed, opinions=table, size=size, reference_size=reference_size, step=step)
         if not len(duels) and {ratings.methods[n] for n in counted.method.tolist()} & set(ratings.methods if among is None else among):
-            found = replace(found, why=NO_DUELS)
-        return as_json(found)
+            analysis = replace(analysis, why=NO_DUELS)
+        return as_json(analysis)
 
     summary = summarised(entries)
     if damaged is not None:
         every = set(entries or ()) >= set(ratings.methods)
-        whole = summary if every else summarised(None)
-        summary["all"] = _without_raters(whole)
+        of_all = summary if every else summarised(None)
+        summary["all"] = _without_raters(of_all)
     groups = {}
     for name in sorted({name for name in ratings.groups if name}):
         inside = np.array([group == name for group in ratings.groups], dtype=bool)
@@ -111,14 +111,16 @@ def of_scores(
         summary["scales"].append(row)
     summary["scales"].sort(key=lambda row: (row["mos"][0] is None, -(row["mos"][0] or 0.0), row["method"]))
     spread = dict(zip(counted.raters, zip(likelihood.bias.tolist(), likelihood.inconsistency.tolist(), strict=True), strict=True))
-    found = found | {"reliability": {"raters": [
-        row | {"bias": spread[row["rater"]][0], "inconsistency": spread[row["rater"]][1]} for row in found["reliability"]["raters"]
+    analysis = analysis | {"reliability": {"raters": [
+        row | {"bias": spread[row["rater"]][0], "inconsistency": spread[row["rater"]][1]} for row in analysis["reliability"]["raters"]
     ]}}  # fmt: skip
-    return plain(_joined(found, summary))
+    return plain(_joined(analysis, summary))
 
 
-def of_means(found: dict[str, Any], means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = ()) -> dict[str, Any]:
-    """The analysis `found` of published means with the little that means say of metrics: how alike the two orders of entries are."""
+def of_means(
+    analysis: dict[str, Any], means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = ()
+) -> dict[str, Any]:
+    """The analysis `analysis` of published means with the little that means say of metrics: how alike the two orders of entries are."""
     takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
     opinion, nothing, rows = np.where(takes_part, means.mean, np.nan), Figure(None, why=ONLY_MEANS), []
     for metric in sorted((one.scored for one in metrics), key=lambda one: one.key):
@@ -129,7 +131,7 @@ def of_means(found: dict[str, Any], means: Means, metrics: Sequence[MetricScores
                 order["r"], None, None,
             )
         )  # fmt: skip
-    return plain(_joined(found, as_json(People(0, 0, 0, 0, tuple(rows), (), None, (), (), None, why=ONLY_MEANS))))
+    return plain(_joined(analysis, as_json(People(0, 0, 0, 0, tuple(rows), (), None, (), (), None, why=ONLY_MEANS))))
 
 
 def _by_group(summary: dict[str, Any], groups: Mapping[str, Answers], scored: Sequence[Scored]) -> None:
@@ -146,7 +148,7 @@ def _by_group(summary: dict[str, Any], groups: Mapping[str, Answers], scored: Se
 
 
 def _judge(counted: Answers, scored: Sequence[Scored], one: Judge, tolerated: float) -> dict[str, Any]:
-    """How far a judge agrees with people, whether it may stand beside them, and, where it may, what its answers add."""
+    """Agreement of a judge with people, whether it may stand beside them, and, where it may, what its answers add."""
     asked, place = _asked(counted)
     verdict = judges.verdict(judges.preferred(asked, counted.samples, counted.entries, one.judged))
     own = verdict[place]
@@ -170,7 +172,7 @@ def _asked(counted: Answers) -> tuple[Questions, np.ndarray]:
 
 
 def _judged_alone(counted: Answers, one: Judge) -> list[tuple[int, int, int, float]]:
-    """What the judge says of duels that people were not asked: sample, entries a < b, and the verdict as people give them."""
+    """Verdicts of the judge on duels that people were not asked: sample, entries a < b, and the verdict as people give them."""
     known = set(zip(counted.sample.tolist(), counted.a.tolist(), counted.b.tolist(), strict=True))
     samples = {name: n for n, name in enumerate(counted.samples)}
     entries = {name: n for n, name in enumerate(counted.entries)}
@@ -211,7 +213,7 @@ def _together(counted: Answers, own: Floats, metric: Scored, alone: Sequence[tup
 
 
 def _duels_together(counted: Answers, own: Floats, alone: Sequence[tuple[int, int, int, float]]) -> list[dict[str, Any]]:
-    """How often the first of each two entries is picked, equal answers half, by people and the judge."""
+    """Share of answers that pick the first of each two entries, equal answers half, by people and the judge."""
     others: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for h, a, b, verdict in alone:
         others.setdefault((a, b), []).append((h, (1 - verdict) / 2))

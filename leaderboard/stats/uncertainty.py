@@ -1,4 +1,4 @@
-"""How sure a board is: comparisons of entries, brackets that cannot be told apart, and between which ranks each may stand.
+"""Certainty of a board: comparisons of entries, brackets that cannot be told apart, and between which ranks each may stand.
 
 A matrix is float64[entries, groups] of one metric's group means (a house, a scene), NaN where an entry has no value for a group.
 Below six groups there is no test at all: six is where a test of signs can first reject at 5 %. There is one test, of the signs of
@@ -66,14 +66,16 @@ def paired(a: Sequence[float | None] | Floats, b: Sequence[float | None] | Float
     equal = np.abs(left - right) <= tie_tolerance(left)
     difference, n = np.where(equal, 0.0, left - right), int(both.sum())
     a_better = (difference > 0) == higher_is_better
-    found = Paired(None, None, None, None, n, int((a_better & ~equal).sum()), int((~a_better & ~equal).sum()), int(equal.sum()), len(a) - n)
+    comparison = Paired(
+        None, None, None, None, n, int((a_better & ~equal).sum()), int((~a_better & ~equal).sum()), int(equal.sum()), len(a) - n
+    )
     if n == 0:
-        return found
-    found = replace(found, mean_difference=float(difference.mean()))
+        return comparison
+    comparison = replace(comparison, mean_difference=float(difference.mean()))
     if n < LEAST:
-        return found
+        return comparison
     p, low, high = _signs(difference)
-    return replace(found, p_value=p, ci_low=low, ci_high=high)
+    return replace(comparison, p_value=p, ci_low=low, ci_high=high)
 
 
 def _signs(d: Floats) -> tuple[float, float, float]:
@@ -127,8 +129,8 @@ def adjusted(x: ArrayLike, only: int | None = None) -> Floats:
     given = np.asarray(x, dtype=np.float64)
     samples = given[None] if given.ndim == 2 else given
     metrics, entries, n = samples.shape
-    found = np.full((metrics, entries, entries), math.nan)
-    found[:, np.arange(entries), np.arange(entries)] = 1.0
+    p_values = np.full((metrics, entries, entries), math.nan)
+    p_values[:, np.arange(entries), np.arange(entries)] = 1.0
     i, j = np.triu_indices(entries, 1)
     if only is not None:
         of_it = (i == only) | (j == only)
@@ -136,8 +138,8 @@ def adjusted(x: ArrayLike, only: int | None = None) -> Floats:
     if n >= LEAST and len(i):
         p = _step_down(samples, i, j)
         for metric in range(metrics):
-            found[metric, i, j] = found[metric, j, i] = p[metric]
-    return found[0] if given.ndim == 2 else found
+            p_values[metric, i, j] = p_values[metric, j, i] = p[metric]
+    return p_values[0] if given.ndim == 2 else p_values
 
 
 def _step_down(samples: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Floats:
@@ -170,9 +172,9 @@ def _step_down(samples: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Flo
     bar = observed[rising] - 1e-9
     hits, total = np.zeros(len(tested)), 0
     for signs in _patterns(n, ALL_OF_A_BOARD, FLIPS_OF_A_BOARD, len(tested)):
-        found = statistics(signs)
-        np.maximum.accumulate(found, axis=1, out=found)
-        hits += (found >= bar).sum(axis=0)
+        flipped = statistics(signs)
+        np.maximum.accumulate(flipped, axis=1, out=flipped)
+        hits += (flipped >= bar).sum(axis=0)
         total += len(signs)
     stepped = np.maximum.accumulate(((1 + hits) / (1 + total))[::-1])[::-1]
     p[tested[rising]] = stepped
@@ -181,7 +183,7 @@ def _step_down(samples: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Flo
 
 @dataclass(frozen=True)
 class Board:
-    """How sure the order of a board is, one of each per entry in the order given.
+    """Certainty of the order of a board, one of each per entry in the order given.
 
     ``order`` lists the entries from the first to the last. ``bracket`` counts 1, 2, 3, ...: an entry is not told apart from the first
     of its bracket, and the firsts of any two brackets are; ``loose`` ones are not told apart from the first of a higher bracket
@@ -200,9 +202,9 @@ class Board:
     @property
     def p(self) -> Floats:
         """[entries, entries], NaN for pairs that are not tested."""
-        found = np.full((len(self.rank), len(self.rank)), math.nan)
-        found[np.ix_(self.tested, self.tested)] = self.p_tested
-        return found
+        p_values = np.full((len(self.rank), len(self.rank)), math.nan)
+        p_values[np.ix_(self.tested, self.tested)] = self.p_tested
+        return p_values
 
 
 def brackets(
@@ -221,9 +223,9 @@ def brackets(
     ranks, in_order = rank(scores, higher_is_better), order(scores, higher_is_better, keys)
     tested, cut = tested_of(samples, ranks, in_order)
     p = _p_of(samples, tested)
-    told, cost = p <= ALPHA, costs(scores, higher_is_better)
-    bracket, loose = lined(tested, told, len(samples))
-    intervals = ranges(ranks, cost, tested, told & (cost[tested, None] < cost[None, tested]), cut)
+    differs, cost = p <= ALPHA, costs(scores, higher_is_better)
+    bracket, loose = lined(tested, differs, len(samples))
+    intervals = ranges(ranks, cost, tested, differs & (cost[tested, None] < cost[None, tested]), cut)
     return Board(tuple(in_order), bracket, loose, tuple(ranks), intervals, tuple(tested), p)
 
 
@@ -249,16 +251,16 @@ def tested_of(samples: Floats, ranks: Sequence[int | None], in_order: Sequence[i
     return complete[:most], len(complete) > most
 
 
-def lined(tested: Sequence[int], told: NDArray[np.bool_], n: int) -> tuple[tuple[int | None, ...], tuple[bool, ...]]:
-    """(bracket, loose) of n entries, going down the ``tested`` ones; ``told`` [tested, tested] says which are told apart."""
+def lined(tested: Sequence[int], differs: NDArray[np.bool_], n: int) -> tuple[tuple[int | None, ...], tuple[bool, ...]]:
+    """(bracket, loose) of n entries, going down the ``tested`` ones; ``differs`` [tested, tested] says which are told apart."""
     bracket: list[int | None] = [None] * n
     loose = [False] * n
     firsts: list[int] = []
     for place, entry in enumerate(tested):
-        if told[firsts, place].all():
+        if differs[firsts, place].all():
             firsts.append(place)
         bracket[entry] = len(firsts)
-        loose[entry] = not told[firsts[:-1], place].all()
+        loose[entry] = not differs[firsts[:-1], place].all()
     return tuple(bracket), tuple(loose)
 
 
@@ -268,9 +270,9 @@ def ranges(
     """Between which ranks each tested entry may stand; ``better`` [tested, tested] says which are surely better than which. Entries
     that are not tested stand where they are; where some were cut off, an entry not told from the last tested one may be among them."""
     n = len(ranks)
-    found: list[Interval | None] = [None] * n
+    intervals: list[Interval | None] = [None] * n
     if not tested:
-        return tuple(found)
+        return tuple(intervals)
     ranked = np.array([r is not None for r in ranks], dtype=bool)
     apart = ranked.copy()
     apart[list(tested)] = False
@@ -281,8 +283,8 @@ def ranges(
         open_end = cut and not better[place, -1]
         own = ranks[entry]
         assert own is not None
-        found[entry] = (min(own, 1 + above), k if open_end else max(own, k - below))
-    return tuple(found)
+        intervals[entry] = (min(own, 1 + above), k if open_end else max(own, k - below))
+    return tuple(intervals)
 
 
 def alone(values: ArrayLike, entry: int, higher_is_better: bool = True, scores: Sequence[float | None] | None = None) -> Interval | None:
@@ -294,8 +296,8 @@ def alone(values: ArrayLike, entry: int, higher_is_better: bool = True, scores: 
     tested, cut = tested_of(samples, ranks, order(scores, higher_is_better))
     if entry not in tested:
         return None
-    told, cost = _p_of(samples, tested, tested.index(entry)) <= ALPHA, costs(scores, higher_is_better)
-    return ranges(ranks, cost, tested, told & (cost[tested, None] < cost[None, tested]), cut)[entry]
+    differs, cost = _p_of(samples, tested, tested.index(entry)) <= ALPHA, costs(scores, higher_is_better)
+    return ranges(ranks, cost, tested, differs & (cost[tested, None] < cost[None, tested]), cut)[entry]
 
 
 def leads(values: ArrayLike, higher_is_better: bool = True) -> Floats:
@@ -318,9 +320,9 @@ def leads(values: ArrayLike, higher_is_better: bool = True) -> Floats:
     means = chosen @ x.T / (n // 2)
     best = means.max(axis=1, keepdims=True)
     first = means >= best - tie_tolerance(best)
-    found = np.zeros(len(samples))
-    found[tested] = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
-    return found
+    shares = np.zeros(len(samples))
+    shares[tested] = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
+    return shares
 
 
 def as_matrix(matrix: ArrayLike) -> Floats:

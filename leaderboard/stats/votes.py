@@ -103,10 +103,10 @@ class Votes:
     def first(self) -> NDArray[np.bool_]:
         """The votes that count: the first verdict of a rater on each pair of a sample, repeats left out."""
         keys = np.stack([self.rater, self.question], axis=1)
-        kept = np.zeros(len(self), dtype=bool)
+        is_first = np.zeros(len(self), dtype=bool)
         asked = np.flatnonzero(~self.repeat)
-        kept[asked[np.unique(keys[asked], axis=0, return_index=True)[1]]] = True
-        return kept
+        is_first[asked[np.unique(keys[asked], axis=0, return_index=True)[1]]] = True
+        return is_first
 
     @cached_property
     def question(self) -> Ints:
@@ -137,9 +137,9 @@ def canonical(votes: Iterable[Vote]) -> Votes:
     samples, sample = numbered(vote.sample for vote in rows)
     methods, sides = numbered([vote.left for vote in rows] + [vote.right for vote in rows])
     left, right = sides[: len(rows)], sides[len(rows) :]
-    said = np.array([CHOICES[vote.choice] for vote in rows], dtype=np.int64)
+    choice = np.array([CHOICES[vote.choice] for vote in rows], dtype=np.int64)
     side = np.where(left < right, 1, -1)
-    verdict = np.array([-1, 1, 0])[said] * side if rows else said
+    verdict = np.array([-1, 1, 0])[choice] * side if rows else choice
     group = {vote.rater: vote.group for vote in reversed(rows)}
     return Votes(
         raters, samples, methods, tuple(group[name] for name in raters), rater, sample,
@@ -165,7 +165,7 @@ def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = N
 
 
 def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> list[T]:
-    """What `parse` makes of the file's lines and its name; `VotesError` for one that is no CSV file in UTF-8."""
+    """Read the file's lines with `parse`; `VotesError` for one that is no CSV file in UTF-8."""
     with path.open(newline="", encoding="utf-8-sig") as stream:
         return parse(stream, path.name)
 
@@ -193,23 +193,23 @@ def records(
     absent = sorted({named[column] for column in (*needed, *(columns or {}))} - set(there))
     if absent:
         raise VotesError([f"{name} has no column {heads_text(absent)}; its columns are {heads_text(there)}: name those to take."])
-    found, problems = [], []
+    parsed, problems = [], []
     for line, row in rows:
         try:
             if surplus := more_cells(row):
                 raise ValueError(surplus)
             cells = {column: (row.get(key) or "").strip() for column, key in named.items()}
             _require_texts(cells)
-            found.append(make(cells))
+            parsed.append(make(cells))
         except ValueError as error:
             problems.append(f"{name}: line {line}: {error}")
             if len(problems) == MOST_PROBLEMS:
                 break
     if problems:
         raise VotesError(problems)
-    if not found:
+    if not parsed:
         raise VotesError([f"{name} holds no {noun}; it needs a line for each under its head."])
-    return found
+    return parsed
 
 
 def _require_texts(cells: Mapping[str, str]) -> None:
@@ -244,8 +244,8 @@ def moment(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        found = datetime.fromisoformat(text)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        parsed = datetime.fromisoformat(text)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):  # in the first and the last year an offset can lead out of the calendar
         raise ValueError(f"at is {text!r}; it must be a time in ISO 8601, such as 2026-11-22T14:05:00+00:00, or empty.") from None
 
@@ -279,5 +279,5 @@ def _vote(row: Mapping[str, str]) -> Vote:
 
 def numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Ints]:
     """(the names that occur, sorted; the place int64[N] of each one given among them)."""
-    found, place = np.unique(np.array(list(names), dtype=object).astype(str), return_inverse=True)
-    return tuple(found.tolist()), place.astype(np.int64)
+    distinct, place = np.unique(np.array(list(names), dtype=object).astype(str), return_inverse=True)
+    return tuple(distinct.tolist()), place.astype(np.int64)

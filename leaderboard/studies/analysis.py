@@ -20,7 +20,7 @@ from leaderboard.models import Study, StudyAnalysis
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
 from leaderboard.studies import published_evidence
-from leaderboard.studies.judge.scores import judges_of
+from leaderboard.studies.judge.answers import judges_of
 from leaderboard.studies.live import artifacts
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import covariates_of, sizes_of
@@ -58,11 +58,11 @@ def recount(now: datetime | None = None) -> int:
     live = Study.objects.filter(key__isnull=False).filter(Q(state=Study.State.OPEN) | Q(closed_at__gt=now - LATE))
     for study in live:
         rows = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions
-        found = rows.aggregate(n=Count("id"), last=Max("id"))
-        mark, before = f"{found['n']}/{found['last'] or 0}", int(study.counted.partition("/")[0] or 0)
+        votes = rows.aggregate(n=Count("id"), last=Max("id"))
+        mark, before = f"{votes['n']}/{votes['last'] or 0}", int(study.counted.partition("/")[0] or 0)
         if mark == (study.counted or "0/0"):
             continue
-        small = abs(found["n"] - before) < GROWN * before and study.state == Study.State.OPEN
+        small = abs(votes["n"] - before) < GROWN * before and study.state == Study.State.OPEN
         if small and study.counted_at is not None and now - study.counted_at < PATIENCE:
             continue
         if study.analyses.filter(state=StudyAnalysis.State.WAITING).exists():
@@ -104,7 +104,7 @@ def _named(lines: Sequence[Metric], batch: EvaluationBatch | None) -> list[Metri
 
 
 def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
-    """What follows from a study's judgements on the row's criterion, beside the values of `batch`."""
+    """Figures of a study's judgements on the row's criterion, beside the values of `batch`."""
     from leaderboard.stats import alternative, opinion_study, summaries
     from leaderboard.stats.study import analyse
 
@@ -113,26 +113,26 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
     if study.from_results:
         means, note = published_evidence.means_of(study, row.criterion)
         metrics = metric_scores(study, batch, (), means.methods)
-        found = opinion_study.analyse_means(means, metrics, out)
-        return summaries.of_means(found, means, metrics, out) | {"note": note}
+        analysis = opinion_study.analyse_means(means, metrics, out)
+        return summaries.of_means(analysis, means, metrics, out) | {"note": note}
     if study.kind == Study.Kind.OPINIONS:
         ratings = rating.canonical(study.ratings(row.criterion, counted=True))
         metrics = metric_scores(study, batch, ratings.samples, ratings.methods)
         models = judges_of(study, row.criterion)
-        found = opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
+        analysis = opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
         sizes = sizes_of(study, batch, ratings.samples, ratings.methods, step)
         known: dict[str, Any] = {"size": sizes.entries, "reference_size": sizes.reference} if sizes else {}
-        return summaries.of_scores(found, ratings, metrics, study.damaged | out, step=step, **known)
+        return summaries.of_scores(analysis, ratings, metrics, study.damaged | out, step=step, **known)
     votes = voting.canonical(study.votes(row.criterion, counted=True))
     metrics = metric_scores(study, batch, votes.samples, votes.methods)
     gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
     models = judges_of(study, row.criterion)
-    found = analyse(votes, metrics, gold, step=step, models=models)
+    analysis = analyse(votes, metrics, gold, step=step, models=models)
     sizes = sizes_of(study, batch, votes.samples, votes.methods, step)
     size, tolerated = sizes.entries if sizes else None, alternative.TOLERATED[study.rater_skill]
     covariates = covariates_of(study, sizes, (len(votes.samples), len(votes.methods)))
     return summaries.of_pairs(
-        found, votes, metrics, study.damaged, models=models, tolerated=tolerated, size=size, covariates=covariates, step=step
+        analysis, votes, metrics, study.damaged, models=models, tolerated=tolerated, size=size, covariates=covariates, step=step
     )
 
 
@@ -151,23 +151,23 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
     columns = {pk: places[label] for pk, label in entries if label in places}
     groups = np.array(batch.groups)
     items = [np.flatnonzero(groups == name) for name in samples]
-    found = []
+    measured = []
     for metric in batch.metrics:
         spec = spec_of(metric)
         is_whole = spec.level == "set"
         if not columns or not (is_whole or any(len(some) for some in items)):
             continue
-        values, whole = np.full((len(samples), len(methods)), math.nan), np.full(len(methods), math.nan)
+        values, overall = np.full((len(samples), len(methods)), math.nan), np.full(len(methods), math.nan)
         scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric["slug"])
         rows = scores.filter(evaluation__submission_id__in=columns).values_list("evaluation__submission_id", "value", "vector")
         for pk, value, vector in rows:
             if is_whole:
-                whole[columns[pk]] = math.nan if value is None else value
+                overall[columns[pk]] = math.nan if value is None else value
                 continue
             row = np.frombuffer(vector, dtype=np.float64)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # a group without any value has none
                 values[:, columns[pk]] = [np.nanmean(row[some]) if len(some) else math.nan for some in items]
         trained = trained_on(study, metric, samples, methods)
-        found.append(MetricScores(metric["slug"], values, spec.higher_is_better, whole=whole if is_whole else None, trained=trained))
-    return found
+        measured.append(MetricScores(metric["slug"], values, spec.higher_is_better, overall=overall if is_whole else None, trained=trained))
+    return measured

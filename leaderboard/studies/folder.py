@@ -37,7 +37,7 @@ class CannotExport(ValueError):
 
 @dataclass(frozen=True)
 class Written:
-    """How much is in the folder; `absent` are the labels of entries without files."""
+    """Counts of what is in the folder; `absent` are the labels of entries without files."""
 
     answers: int
     samples: int
@@ -69,7 +69,8 @@ def write_study(study: Study, folder: Path) -> Written:
     for number, entry in enumerate(study.entries.order_by("label").select_related("submission"), start=1):
         own = _folder_of(entry, number)
         if own:
-            files[entry.label] = own, _write(family, _items(family, entry, wanted), wanted, folder / own)
+            artifact = stored_files.store().local_path(entry.submission.artifact_key)
+            files[entry.label] = own, _write(family, family.load(artifact, wanted), wanted, folder / own)
         submission = entry.submission.number if entry.submission else None
         entries.append({"label": entry.label, "folder": own, "submission": submission, "artifact": entry.artifact})
     if votes:
@@ -85,7 +86,7 @@ def write_study(study: Study, folder: Path) -> Written:
 
 
 def _reference(study: Study) -> Reference:
-    """What the phase's entries are scored against now."""
+    """The reference that the phase's entries are scored against now."""
     batch = EvaluationBatch.current(study.phase)
     if batch is None:
         raise CannotExport(f"{study.phase} has no reference in use, so the study has no files; export its votes alone.")
@@ -110,10 +111,6 @@ def _folder_of(entry: StudyEntry, number: int) -> str:
         return ""
     plain = re.sub(r"[^a-z0-9]+", "-", entry.label.lower()).strip("-")[:40].strip("-")
     return f"{ENTRIES}/{number:03}{f'-{plain}' if plain else ''}"
-
-
-def _items(family: Family, entry: StudyEntry, wanted: set[str]) -> Mapping[str, Any]:
-    return family.load(stored_files.store().local_path(entry.submission.artifact_key), wanted)
 
 
 def _write(family: Family, items: Mapping[str, Any], wanted: set[str], folder: Path) -> dict[str, str]:

@@ -27,44 +27,39 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
     Call it in the transaction that changes the table.
     """
     table = ResultTable.of(phase)
-    said = OpinionsDef.from_dict(table.opinions) if table and table.opinions else None
-    if table is None or said is None:
+    opinions = OpinionsDef.from_dict(table.opinions) if table and table.opinions else None
+    if table is None or opinions is None:
         Study.objects.filter(phase=phase, from_results=True).delete()
         return None
     values = {
-        "title": said.title, "question": said.question, "source": phase.results_source, "kind": Study.Kind.OPINIONS,
+        "title": opinions.title, "question": opinions.question, "source": phase.results_source, "kind": Study.Kind.OPINIONS,
         "state": Study.State.CLOSED, "is_public": True, "revision": table.version,
-        "criteria": [{"key": it.criterion, "title": it.criterion.capitalize(), "text": ""} for it in said.criteria],
+        "criteria": [{"key": column.criterion, "title": column.criterion.capitalize(), "text": ""} for column in opinions.criteria],
     }  # fmt: skip
-    study, _ = Study.objects.update_or_create(
-        phase=phase, from_results=True, defaults=values, create_defaults=values | {"slug": _slug(phase)}
-    )
+    taken = set(phase.studies.values_list("slug", flat=True))
+    slug = next(name for name in (SLUG, *(f"{SLUG}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+    study, _ = Study.objects.update_or_create(phase=phase, from_results=True, defaults=values, create_defaults=values | {"slug": slug})
     entries = dict(phase.submissions.ranked().values_list("method_name", "pk"))
     study.entries.exclude(label__in=entries).delete()
     known = set(study.entries.values_list("label", flat=True))
     StudyEntry.objects.bulk_create(
         StudyEntry(study=study, label=name, submission_id=pk) for name, pk in entries.items() if name not in known
     )
-    study.entries.filter(label__in=said.left_out, left_out_at__isnull=True).update(left_out_at=timezone.now())
-    study.entries.exclude(label__in=said.left_out).update(left_out_at=None)
+    study.entries.filter(label__in=opinions.left_out, left_out_at__isnull=True).update(left_out_at=timezone.now())
+    study.entries.exclude(label__in=opinions.left_out).update(left_out_at=None)
     wake.after_commit("studies")
     return study
 
 
-def _slug(phase: Phase) -> str:
-    taken = set(phase.studies.values_list("slug", flat=True))
-    return next(name for name in (SLUG, *(f"{SLUG}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
-
-
 def means_of(study: Study, criterion: str) -> tuple[Means, str]:
-    """What was published on the criterion, and the note that goes with it."""
+    """The means published on the criterion, and the note that goes with it."""
     from leaderboard.stats.opinion_study import Means
 
     table = ResultTable.of(study.phase)
     assert table is not None  # the study follows it
-    said = OpinionsDef.from_dict(table.opinions)
-    rows = published(table.text, table.read_layout, said)[criterion]
+    opinions = OpinionsDef.from_dict(table.opinions)
+    rows = published(table.text, table.read_layout, opinions)[criterion]
     names = tuple(name for name in rows if rows[name][0] is not None)
     columns = np.array([[math.nan if value is None else value for value in rows[name]] for name in names], dtype=np.float64)
     mean, low, high, n = columns.reshape(-1, 4).T
-    return Means(names, mean, low, high, n, said.raters), said.note
+    return Means(names, mean, low, high, n, opinions.raters), opinions.note

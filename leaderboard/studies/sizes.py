@@ -1,4 +1,4 @@
-"""How large the things are that a study compares: the guard that knows size alone, and the covariates that models of preference take.
+"""Sizes of the things that a study compares: the guard that knows size alone, and the covariates that models of preference take.
 
 Edges of a wireframe, faces of a mesh, bytes of the PNG of a render. Of a sample with several items or views it is the sum over them, since
 raters see all of them; what an entry left out adds nothing. Extents of one stored file never change, so they are worked out once
@@ -62,11 +62,11 @@ def sizes_of(
     places = {label: n for n, label in enumerate(methods)}
     rows = study.entries.filter(through("submission", WITH_FILES))
     for label, pk, key in rows.order_by("id").values_list("label", "submission_id", "submission__artifact_key"):
-        found = _extents(reference.family, str(pk), key) if label in places else None
-        if found is None:
+        extents = _extents(reference.family, str(pk), key) if label in places else None
+        if extents is None:
             continue
         for n, names in items.items():
-            there = [found[name] for name in names if name in found]
+            there = [extents[name] for name in names if name in extents]
             entries[n, places[label]] = sum(one.size for one in there)
             coloured[n, places[label]] = bool(there) and all(one.coloured for one in there)
         step()
@@ -76,16 +76,16 @@ def sizes_of(
 
 
 def covariates_of(study: Study, sizes: Sizes | None, shape: tuple[int, int]) -> dict[str, Floats]:
-    """What the study takes account of, by name, [samples, methods]: `size` counts doublings from 1 on, `texture` is 0 or 1; nan where it is
+    """Covariates of the study, by name, [samples, methods]: `size` counts doublings from 1 on, `texture` is 0 or 1; nan where it is
     not known."""
     unknown = np.full(shape, math.nan)
-    found = {}
+    tables = {}
     for name in study.covariates:
         if name == Study.Covariate.SIZE:
-            found[name] = unknown if sizes is None else np.log2(np.maximum(sizes.entries, 1))
+            tables[name] = unknown if sizes is None else np.log2(np.maximum(sizes.entries, 1))
         elif name == Study.Covariate.TEXTURE:
-            found[name] = unknown if sizes is None or sizes.coloured is None else sizes.coloured
-    return found
+            tables[name] = unknown if sizes is None or sizes.coloured is None else sizes.coloured
+    return tables
 
 
 def _items(reference: Reference, samples: Sequence[str]) -> dict[int, list[str]]:
@@ -108,8 +108,8 @@ def _reference_sizes(reference: Reference, samples: Sequence[str], items: Mappin
 
 
 def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:
-    """Of each stored item; None where nothing lies under the key any more, or nothing that can be read: a study's figures do not wait for
-    one guard."""
+    """Extents of each stored item; None where nothing lies under the key any more, or nothing that can be read: a study's figures do not
+    wait for one guard."""
 
     def count() -> bytes:
         with stored_files.store().open(key) as source:

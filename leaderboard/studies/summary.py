@@ -1,4 +1,4 @@
-"""What follows from a study's judgements on one criterion, as it is kept, shown, exported and told by the API: one form for all.
+"""Summary of a study's judgements on one criterion, as it is stored, shown, exported and sent by the API: one form for all.
 
 `leaderboard.stats.summaries` makes it in these names. An analysis of an older version is not read: it is being made anew.
 Two sets of entries have the same figures: the entries of teams and baselines, which everything is headed by, and `all`, damaged and
@@ -68,7 +68,7 @@ class Soft(Record):
 
 
 class Seen(Record):
-    """How many people see a difference; see `leaderboard.stats.differences`. `low` and `high` are the ends of the slope's interval."""
+    """Share of people who see a difference; see `leaderboard.stats.differences`. `low` and `high` are the ends of the slope's interval."""
 
     gamma: float
     unit: float
@@ -135,7 +135,7 @@ class Share(Record):
 
 
 class LeftShare(Record):
-    """How often a judge preferred the left side, of its `n` decided answers on so many samples."""
+    """Share of a judge's preferences for the left side, of its `n` decided answers on so many samples."""
 
     value: float
     low: float
@@ -145,7 +145,7 @@ class LeftShare(Record):
 
 
 class Order(Record):
-    """How alike two orders of entries are, with intervals that draw entries anew."""
+    """Likeness of two orders of entries, with intervals that draw entries anew."""
 
     srocc: float | None
     krocc: float | None
@@ -163,7 +163,7 @@ class Probability(Record):
 
 
 class Metric(Record):
-    """What the answers say of one metric. A `guard` knows nothing, or size alone. From `pairs` on: figures of earlier papers, in exports
+    """Figures of one metric by the answers. A `guard` knows nothing, or size alone. From `pairs` on: figures of earlier papers, in exports
     only."""
 
     key: str
@@ -200,7 +200,7 @@ class Metric(Record):
 
 
 class Entry(Record):
-    """What people think of one entry. A study of pairs has `implied`, how often people would pick it against the others, and what goes
+    """People's figures of one entry. A study of pairs has `implied`, how often people would pick it against the others, and what goes
     with it; one of opinion scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page."""
 
     method: str
@@ -235,7 +235,7 @@ class Entry(Record):
 
 
 class Ceiling(Record):
-    """How well any metric could do: another person (`low`) to the best possible (`high`)."""
+    """The best that any metric could do: another person (`low`) to the best possible (`high`)."""
 
     two_people: Figure
     leave_one_out: float
@@ -340,7 +340,7 @@ class Entries(Record):
 
 
 class Gate(Record):
-    """Whether a judge may stand beside people (the alternative-annotator test): `winning` is the share of raters whom it holds against."""
+    """Alternative-annotator test of a judge who may stand beside people: `winning` is the share of raters whom it holds against."""
 
     passed: bool
     winning: float | None
@@ -369,7 +369,7 @@ class Together(Joined):
 
 
 class DuelTogether(Joined):
-    """How often people with a judge pick the first of two entries, equal answers half."""
+    """Share of picks by people with a judge for the first of two entries, equal answers half."""
 
     first: str
     second: str
@@ -396,12 +396,12 @@ class Judge(Record):
 
     def without(self, labels: Collection[str]) -> Judge:
         """Nothing of the duels of the entries called so."""
-        kept = [one for one in self.duels_with_people if one.first not in labels and one.second not in labels]
-        return self.model_copy(update={"duels_with_people": kept})
+        duels = [one for one in self.duels_with_people if one.first not in labels and one.second not in labels]
+        return self.model_copy(update={"duels_with_people": duels})
 
     @property
     def counts(self) -> bool:
-        """Whether it may stand beside people."""
+        """True if it may stand beside people."""
         return not self.display_only and self.gate is not None and self.gate.passed
 
 
@@ -430,7 +430,7 @@ class Reliability(Record):
 
     @property
     def equal(self) -> int:
-        """How many answers call both sides equal."""
+        """The number of answers that call both sides equal."""
         return round((self.ties or 0.0) * self.votes)
 
 
@@ -461,7 +461,7 @@ class BetweenPeople(Record):
 
 
 class Curve(Record):
-    """How alike the order stays when only a part is used; see `leaderboard.stats.adequacy`."""
+    """Likeness of the order when only a part is used; see `leaderboard.stats.adequacy`."""
 
     resource: str
     sizes: list[int]
@@ -507,7 +507,7 @@ class Summary(Entries):
 
     @classmethod
     def read(cls, content: Mapping[str, Any] | None) -> Self | None:
-        """What an analysis holds; None for none, and for one of an older version."""
+        """Summary of an analysis; None for none, and for one of an older version."""
         return cls.model_validate(content) if content and content.get("version") == VERSION else None
 
     @property
@@ -516,7 +516,7 @@ class Summary(Entries):
 
     @property
     def n_people(self) -> int | None:
-        """How many people's judgements count; None where that is not known."""
+        """The number of people whose judgements count; None where that is not known."""
         known = self.n_raters if self.opinions else len(self.raters)
         return None if known is None else known - len(self.screened)
 
@@ -525,7 +525,7 @@ class Summary(Entries):
         return line.mos if self.opinions else line.implied
 
     def shows(self, line: Entry) -> bool:
-        """Whether the people's column of an entry may be shown: not below the smallest numbers of people and items."""
+        """True if the people's column of an entry may be shown: not below the smallest numbers of people and items."""
         value, low, _ = self.value_of(line)
         return value is not None and (low is not None or self.of == "means" or not line.why.startswith(FEW))
 
@@ -536,7 +536,7 @@ class Summary(Entries):
 
     @property
     def ordered(self) -> bool:
-        """Whether people put the entries in an order: there are enough people and items, and not all entries stand level."""
+        """True if people put the entries in an order: there are enough people and items, and not all entries stand level."""
         if self.of == "means" or not self.opinions:
             return self.of == "means" or not self.why
         return all(self.shows(line) for line in self.ranked) and len({line.mos[0] for line in self.ranked}) > 1
@@ -551,14 +551,14 @@ class Summary(Entries):
         if not labels:
             return self
         hidden = {n for n, name in enumerate(self.methods) if name in labels}
-        found = super().without(labels)
+        summary = super().without(labels)
         metrics = [
             line.model_copy(update={"values": [None if n in hidden else value for n, value in enumerate(line.values)]})
             if line.values is not None
             else line
-            for line in found.metrics
+            for line in summary.metrics
         ]
-        return found.model_copy(
+        return summary.model_copy(
             update={
                 "metrics": metrics,
                 "methods": [HIDDEN_NAME if n in hidden else name for n, name in enumerate(self.methods)],
@@ -588,8 +588,8 @@ class Summary(Entries):
 
 
 def named_samples(content: Any, noun: Callable[[], str]) -> Any:
-    """What an analysis holds, with the noun that its challenge has for samples in the sentences that name them. The noun is asked for where
-    there is such a sentence; it is said as it is now, not as it was when the analysis was made."""
+    """Contents of an analysis, with the noun that its challenge has for samples in the sentences that name them. The noun is asked for
+    where there is such a sentence; it is said as it is now, not as it was when the analysis was made."""
 
     def named(key: str, value: Any) -> Any:
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Whether a learned metric has seen the very judgements that a study holds it against: its agreement with these is no evidence."""
+"""Overlap of a learned metric's training with the judgements that a study holds it against: its agreement with these is no evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEWEST = 2  # methods that a study and what was learnt from must have in common 
 
 
 def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
-    """What the model card of a column's weights says of them and the judgements of this study: THESE were learnt from; others
+    """Verdict of the model card of a column's weights on them and the judgements of this study: THESE were learnt from; others
     about ENTRIES of the same phase; UNKNOWN, where the card does not say enough; NO.
 
     `metric` is the column as the batch has it, `samples` and `methods` are what the study's judgements are about.
@@ -30,8 +30,8 @@ def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str]
         return NO
     if weights.digest_of(spec, metric["params"]) != metric.get("weights_sha256"):
         return UNKNOWN  # the card is that of other weights than those that the values are of
-    found = {_of_card(study, weights.get(network, str(metric["params"][name])).card, samples, methods) for network, name in learnt}
-    return next(one for one in (THESE, UNKNOWN, ENTRIES, NO) if one in found)
+    verdicts = {_of_card(study, weights.get(network, str(metric["params"][name])).card, samples, methods) for network, name in learnt}
+    return next(one for one in (THESE, UNKNOWN, ENTRIES, NO) if one in verdicts)
 
 
 def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:

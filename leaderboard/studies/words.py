@@ -25,11 +25,11 @@ class Sentence:
 
 
 def sentences(summary: Summary, lines: Sequence[Line]) -> list[Sentence]:
-    """What people prefer, which metrics see it the same way, and whether that is enough."""
+    """Sentences on what people prefer, which metrics see it the same way, and whether that is enough."""
     if summary.of == "means":
         return []
-    found = [_preferred_scores(summary) if summary.opinions else _preferred(summary), _metrics(lines), _enough(summary)]
-    return [sentence for sentence in found if sentence is not None]
+    candidates = [_preferred_scores(summary) if summary.opinions else _preferred(summary), _metrics(lines), _enough(summary)]
+    return [sentence for sentence in candidates if sentence is not None]
 
 
 def _preferred(summary: Summary) -> Sentence:
@@ -59,10 +59,10 @@ def _preferred_scores(summary: Summary) -> Sentence:
     p_of = {line.method: apart.get(frozenset((first.method, line.method)), math.nan) for line in ranked[1:]}
     unmet = [name for name, p in p_of.items() if p is not None and math.isnan(p)]
     level = [name for name, p in p_of.items() if name not in unmet and not (p is not None and p <= ALPHA)]
-    said = [f"{names([first.method, *level])} cannot be told apart."] if level else []
-    said += [f"Nobody scored {first.method} together with {names(unmet, 'or')}."] if unmet else []
-    if said:
-        return Sentence("First place with people is open:", " ".join(said))
+    parts = [f"{names([first.method, *level])} cannot be told apart."] if level else []
+    parts += [f"Nobody scored {first.method} together with {names(unmet, 'or')}."] if unmet else []
+    if parts:
+        return Sentence("First place with people is open:", " ".join(parts))
     value, low, high = first.mos
     return Sentence(f"People score {first.method} highest.", f"{value:.2f} of 5 [{low:.2f}, {high:.2f}], told apart from every other.")
 
@@ -106,7 +106,7 @@ def _enough(summary: Summary) -> Sentence | None:
 
 
 def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
-    """How people judge two entries of the study, which it calls `a` and `b` and the page A and B; `noun` is what an item is called."""
+    """Sentence on two entries as people judge them: the study calls them `a` and `b`, the page A and B; `noun` is the name of an item."""
     duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
     if duel is None:
         return Sentence(EARLY, summary.why if summary.why.startswith(FEW) else "Nobody has compared these two yet.")
@@ -131,40 +131,40 @@ def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
 
 
 def rough_words(summary: Summary, noun: str = NOUN) -> str:
-    """What is said beside intervals of few raters or items, which are called `noun`."""
+    """Sentence beside intervals of few raters or items, which are called `noun`."""
     few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, plural(noun))) if LEAST <= n < ROUGH]
     return "" if summary.why or not few else f"Few {names(few)}: read these intervals as rough ones."
 
 
 def forecast_words(summary: Summary, title: str, noun: str = NOUN) -> str:
-    """How much surer the first metric's figure would be: `±6 now; 10 more items: ±5`."""
-    found = summary.forecast
-    if found is None:
+    """Words on how much surer the first metric's figure would be: `±6 now; 10 more items: ±5`."""
+    forecast = summary.forecast
+    if forecast is None:
         return ""
-    parts = [(found.answers, "judgements by these people"), (found.raters, "people"), (found.samples, plural(noun))]
+    parts = [(forecast.answers, "judgements by these people"), (forecast.raters, "people"), (forecast.samples, plural(noun))]
     more = "; ".join(f"{n:,} more {what}: ±{_points(half)}" for (n, half), what in parts)
-    helps = {"answers": "judgements", "raters": "people", "samples": plural(noun)}[found.helps]
-    return f"{title}'s agreement is known to about ±{_points(found.now)} of 100 now. {more}. More {helps} help most."
+    helps = {"answers": "judgements", "raters": "people", "samples": plural(noun)}[forecast.helps]
+    return f"{title}'s agreement is known to about ±{_points(forecast.now)} of 100 now. {more}. More {helps} help most."
 
 
 def fragile_words(summary: Summary, noun: str = NOUN) -> str:
-    """What first place hangs on."""
-    found = summary.fragile
-    if found is None:
+    """Sentence on what first place hangs on."""
+    fragile = summary.fragile
+    if fragile is None:
         return ""
     parts = [
-        (found.answers, summary.answers, "judgement" if summary.answers == 1 else "judgements"),
-        (found.raters, summary.raters_counted, "person" if summary.raters_counted == 1 else "people"),
-        (found.samples, summary.samples_counted, plural(noun, summary.samples_counted)),
+        (fragile.answers, summary.answers, "judgement" if summary.answers == 1 else "judgements"),
+        (fragile.raters, summary.raters_counted, "person" if summary.raters_counted == 1 else "people"),
+        (fragile.samples, summary.samples_counted, plural(noun, summary.samples_counted)),
     ]
-    said = [f"{n:,} of {whole:,} {what}" for n, whole, what in parts if n]
-    if not said:
+    lines = [f"{n:,} of {total:,} {what}" for n, total, what in parts if n]
+    if not lines:
         return f"No half of the judgements, people or {plural(noun)} decides first place."
-    return f"At most {names(said, 'or')}, left out, would put another entry first."
+    return f"At most {names(lines, 'or')}, left out, would put another entry first."
 
 
 def covariate_words(summary: Summary) -> list[str]:
-    """What else people prefer, of entries that are equals in everything but this; nothing where there are too few answers."""
+    """Sentences on what else people prefer, of entries that are equals in everything but this; nothing where there are too few answers."""
     who = {"texture": "Textured entries", "size": "Entries twice as large"}
     known = [one for model in summary.models for one in model.covariates if one.share_low is not None and one.name in who]
     return [
@@ -173,7 +173,7 @@ def covariate_words(summary: Summary) -> list[str]:
 
 
 def two_people_words(summary: Summary) -> str:
-    """How often two people agree, which is what a metric can be held against, or what keeps that from being known."""
+    """Sentences on how often two people agree, which is what a metric can be held against, or what keeps that from being known."""
     best = summary.ceiling
     if best is None:
         return "Too few duels were judged by two people to say how well a metric could do."
@@ -190,16 +190,16 @@ def two_people_words(summary: Summary) -> str:
 
 
 def side_words(summary: Summary) -> list[str]:
-    """How often the left one of two equal entries is picked, part by part, with its interval; nothing where there is none."""
+    """Sentences on how often the left one of two equal entries is picked, part by part, with its interval; nothing where there is none."""
     from leaderboard.stats.davidson import share_of
 
-    found = []
+    sentences_of_sides = []
     for model in summary.models:
         ends = [] if model.side is None else [end for end in model.side if end is not None]
         if len(ends) == 3:
             share, low, high = (percent(share_of(end, model.nu)) for end in ends)
-            found.append(f"Side: between equals the left one is picked in {share} of 100 duels [{low}, {high}].")
-    return found
+            sentences_of_sides.append(f"Side: between equals the left one is picked in {share} of 100 duels [{low}, {high}].")
+    return sentences_of_sides
 
 
 def names(words: Sequence[str], last: str = "and") -> str:

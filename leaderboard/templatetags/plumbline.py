@@ -1,4 +1,4 @@
-"""What every page may use: `{% load plumbline %}`.
+"""Tags and filters of every page: `{% load plumbline %}`.
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
@@ -16,7 +16,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.boards.digits import Shown, shown
+from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
 from submissions.models import RenderedText
 
@@ -130,11 +130,11 @@ def chance(value: float | None) -> str:
 @register.filter
 def digits(value: float | None) -> str:
     """A value without an interval, as boards and entries' pages show it."""
-    return shown(value).text
+    return rounded(value).text
 
 
 @register.filter
-def spread(value: Cell | Shown) -> str:
+def spread(value: Cell | Rounded) -> str:
     """The interval beside a value: one ±, or its two sides stacked; nothing without one."""
     if value.half:
         return format_html(' <span class="none">{}</span>', value.half)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_FACES = 200_000  # more are simplified
+MAX_FACES = 200_000  # more are simplified
 SPLIT_FACES = 60_000  # splitting stops here
 SPLIT_STEPS = 48  # large is what has a side longer than this part of the mesh's longest side
 
@@ -21,7 +21,7 @@ Faces = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Drawable:
+class ReducedMesh:
     """`vertices` float64 [V, 3] and `faces` int64 [F, 3], every vertex in some face.
 
     `sides` uint8 [F]: bit k is set where the side from corner k to the next is one of the mesh, not of a split.
@@ -35,7 +35,7 @@ class Drawable:
     simplified: bool = False
 
 
-def drawable(vertices: NDArray[np.float64], faces: Faces, most: int = MOST_FACES) -> Drawable:
+def reduced(vertices: NDArray[np.float64], faces: Faces, most: int = MAX_FACES) -> ReducedMesh:
     """The mesh simplified where it has more than `most` faces, its large faces split where it has few."""
     source = np.arange(len(faces))
     simplified = len(faces) > most
@@ -46,7 +46,7 @@ def drawable(vertices: NDArray[np.float64], faces: Faces, most: int = MOST_FACES
     if len(faces) < SPLIT_FACES:
         vertices, faces, sides, part = split(vertices, faces, SPLIT_FACES)
         source = source[part]
-    return Drawable(vertices, faces, sides, source, simplified)
+    return ReducedMesh(vertices, faces, sides, source, simplified)
 
 
 def simplify(vertices: NDArray[np.float64], faces: Faces, most: int) -> tuple[NDArray[np.float64], Faces, Faces]:
@@ -59,13 +59,13 @@ def simplify(vertices: NDArray[np.float64], faces: Faces, most: int) -> tuple[ND
     while True:
         place, keep = _joined(vertices, low, cell)
         joined = place[faces]
-        kept = np.flatnonzero((joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0]))
-        kept = np.sort(kept[np.unique(_key(joined[kept]), return_index=True)[1]])
-        if len(kept) <= most:
-            return vertices[keep], joined[kept], kept
+        remaining = np.flatnonzero((joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0]))
+        remaining = np.sort(remaining[np.unique(_key(joined[remaining]), return_index=True)[1]])
+        if len(remaining) <= most:
+            return vertices[keep], joined[remaining], remaining
         tries += 1
         # No smooth surface: then the cells grow until they hold all.
-        cell *= 1.02 * np.sqrt(len(kept) / most) if tries < 4 else 2
+        cell *= 1.02 * np.sqrt(len(remaining) / most) if tries < 4 else 2
 
 
 def _joined(vertices: NDArray[np.float64], low: NDArray[np.float64], cell: float) -> tuple[Faces, Faces]:

@@ -1,4 +1,4 @@
-"""What the 3D view draws of meshes: reference and prediction, each vertex with its distance to the other. PURE.
+"""The 3D view's scene of meshes: reference and prediction, each vertex with its distance to the other. PURE.
 
 The distances are exact, from the vertices that are drawn to the nearest point of the other's whole
 surface, however simplified the picture is. Everything is first moved, in float64, so that the
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.viewer.mesh_lod import MOST_FACES, drawable, simplify
+from leaderboard.viewer.mesh_lod import MAX_FACES, reduced, simplify
 from submissions.formats.arrays import Mesh
 
 MAGIC = b"PLM1"
@@ -30,7 +30,7 @@ VERSION = 1  # of all that is computed here; what is stored carries it
 DTYPES = {"float32": "<f4", "uint32": "<u4", "uint8": "u1"}
 
 
-def scene(reference: Mesh, prediction: Mesh | None, name: str, unit: str = "m", most: int = MOST_FACES) -> bytes:
+def scene(reference: Mesh, prediction: Mesh | None, name: str, unit: str = "m", most: int = MAX_FACES) -> bytes:
     """The file for one item: the reference, and the prediction called `name` where there is one."""
     centre, longest = frame(reference)
     sides = [_Side("reference", "reference", reference, centre, most)]
@@ -38,12 +38,12 @@ def scene(reference: Mesh, prediction: Mesh | None, name: str, unit: str = "m", 
         sides.append(_Side(name, "prediction", prediction, centre, most))
     models, blobs = [], _Blobs()
     for side in sides:
-        other = next((it for it in sides if it is not side and len(it.mesh.faces)), None)
+        other = next((one for one in sides if one is not side and len(one.mesh.faces)), None)
         models.append(_model(side, other, blobs))
     return blobs.file({"version": VERSION, "unit": unit, "origin": centre.tolist(), "longest_side": longest, "models": models})
 
 
-def single(mesh: Mesh, centre: NDArray[np.float64], most: int = MOST_FACES) -> bytes:
+def single(mesh: Mesh, centre: NDArray[np.float64], most: int = MAX_FACES) -> bytes:
     """The file of one mesh alone, `centre` subtracted, that says nothing of where it comes from: no name, no origin, and
     vertices and faces in an order of their own. Faces keep their corners' turn; where there are more than `most`, they are simplified.
     """
@@ -76,7 +76,7 @@ class _Side:
     def __init__(self, name: str, role: str, mesh: Mesh, centre: NDArray[np.float64], most: int) -> None:
         self.name, self.role, self.mesh = name, role, mesh
         self.vertices = mesh.vertices - centre
-        self.drawn = drawable(self.vertices, mesh.faces, most)
+        self.drawn = reduced(self.vertices, mesh.faces, most)
 
 
 def frame(reference: Mesh) -> tuple[NDArray[np.float64], float]:
@@ -139,6 +139,6 @@ def unpacked(data: bytes) -> dict[str, Any]:
     for model in header["models"]:
         for name, place in model["arrays"].items():
             n = int(np.prod(place["shape"]))
-            found = np.frombuffer(data, DTYPES[place["type"]], n, start + place["at"])
-            model["arrays"][name] = found.reshape(place["shape"])
+            array = np.frombuffer(data, DTYPES[place["type"]], n, start + place["at"])
+            model["arrays"][name] = array.reshape(place["shape"])
     return header

@@ -1,4 +1,4 @@
-"""What a page shows of a scene: its views, the pictures of each, its objects with their values, and how far the pictures are."""
+"""A scene as its page shows it: its views, the pictures of each, its objects with their values, and how far the pictures are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCALES = {
         "colours": ",".join(colour for _, colour in picture.legend(*paint.SIMILARITY)),
     },
 }
-MOST_BOXES = 12  # of a view that are drawn before somebody asks for them
+MAX_BOXES = 12  # of a view that are drawn before somebody asks for them
 TITLES = {names.RENDER: "Render", names.REFERENCE: "Reference", names.ERROR: "Error map", names.MASK: "Mask"}
 ALTERNATIVES = {
     names.RENDER: "Render of {view}",
@@ -91,12 +91,12 @@ class View:
 
     @property
     def first(self) -> Picture | None:
-        """What stands on the left, or alone."""
+        """The picture on the left, or alone."""
         return self.render or next(iter(self.layers), None)
 
     @property
     def draws_boxes(self) -> bool:
-        return len(self.boxes) <= MOST_BOXES
+        return len(self.boxes) <= MAX_BOXES
 
 
 class Scene:
@@ -118,7 +118,7 @@ class Scene:
         self.ids = reference.item_ids
 
     def _has_values(self, result: Result) -> bool:
-        """Whether views of the scene can be told apart by that metric."""
+        """True if views of the scene can be told apart by that metric."""
         values = result.score.values
         return result.spec.level == "item" and any(not math.isnan(values[place]) for place in self.places if place < len(values))
 
@@ -138,9 +138,9 @@ class Scene:
     def view(self, item: str, run: PictureRun) -> View:
         """One view with what this person may see of it."""
         made = run.made.get(item)
-        told = sorted((made or {}).items())
-        shown = [self._picture(item, name, size) for name, size in told if self.sees_reference or name == names.RENDER]
-        render = next((one for one in shown if one.name == names.RENDER), None)
+        by_name = sorted((made or {}).items())
+        pictures = [self._picture(item, name, size) for name, size in by_name if self.sees_reference or name == names.RENDER]
+        render = next((one for one in pictures if one.name == names.RENDER), None)
         place = self.ids.index(item)
         return View(
             item=item,
@@ -148,7 +148,7 @@ class Scene:
             values=self._values(place),
             is_made=made is not None,
             render=render,
-            layers=sorted((one for one in shown if one is not render), key=_position),
+            layers=sorted((one for one in pictures if one is not render), key=_position),
             boxes=self._boxes(place),
         )
 
@@ -177,21 +177,21 @@ class Scene:
         """The column of objectness whose objects are drawn: the primary one, else the first; None where there is none to be seen."""
         if not self.sees_reference:
             return None
-        found = [r for r in self.results if r.metric.key in names.OBJECTNESS]
-        return next((r for r in found if r.metric.is_primary), found[0] if found else None)
+        candidates = [r for r in self.results if r.metric.key in names.OBJECTNESS]
+        return next((r for r in candidates if r.metric.is_primary), candidates[0] if candidates else None)
 
     @cached_property
     def objects_value(self) -> float | None:
         """The scene's value of it."""
-        it = self.objects
-        value = it.score.values[self.places[0]] if it is not None and self.places else math.nan
+        result = self.objects
+        value = result.score.values[self.places[0]] if result is not None and self.places else math.nan
         return None if math.isnan(value) else float(value)
 
     @property
     def objects_statement(self) -> str:
-        """What is to be known of the detector before its objects are believed."""
-        it = self.objects
-        return weights.statement(it.spec, it.metric.params) if it is not None else ""
+        """Statement on the detector before its objects are believed."""
+        result = self.objects
+        return weights.statement(result.spec, result.metric.params) if result is not None else ""
 
     @property
     def classes(self) -> Sequence[Any]:
@@ -201,14 +201,11 @@ class Scene:
         every = [one for place in self.places for one in self._seen(place)]
         return osim.scene(every).classes if every else ()
 
-    @cached_property
-    def _vectors(self) -> dict[str, Any]:
-        return self.objects.score.parts if self.objects is not None else {}
-
     def _seen(self, place: int) -> Sequence[Any]:
         from evaluation.metrics.render import osim
 
-        return osim.objects_of({name: float(vector[place]) for name, vector in self._vectors.items()})
+        vectors = self.objects.score.parts if self.objects is not None else {}
+        return osim.objects_of({name: float(vector[place]) for name, vector in vectors.items()})
 
     def _boxes(self, place: int) -> list[Box]:
         seen, value = self._seen(place), self.objects_value

@@ -15,7 +15,7 @@ import numpy as np
 
 WIDTH, HEIGHT, MARGIN = 320, 200, 14
 TURN, RISE = math.radians(-58), math.radians(22)  # where one looks from
-MOST_CORNERS = 120
+MAX_CORNERS = 120
 FINE = 150  # lines; beyond that strokes are thin
 
 
@@ -47,12 +47,12 @@ def draw(reference: Any, prediction: Any) -> Drawing:
 
     lines = [(placed(model), _lines(model)) if model is not None and len(model.vertices) else None for model in (reference, prediction)]
     fine = max((len(drawn[1]) for drawn in lines if drawn), default=0) > FINE
-    dots = lines[1][0] if lines[1] is not None and not fine and len(lines[1][0]) <= MOST_CORNERS else np.zeros((0, 2))
+    dots = lines[1][0] if lines[1] is not None and not fine and len(lines[1][0]) <= MAX_CORNERS else np.zeros((0, 2))
     return Drawing(_path(lines[0]), _path(lines[1]), tuple((round(float(x), 1), round(float(y), 1)) for x, y in dots), fine)
 
 
 def is_flat(points: np.ndarray) -> bool:
-    """Whether the points float64[N, 3] lie at one height: then one looks from above."""
+    """True if the points float64[N, 3] lie at one height: then one looks from above."""
     return bool(np.ptp(points[:, 2]) <= 1e-9 * max(1.0, float(np.ptp(points))))
 
 

@@ -1,4 +1,4 @@
-"""What the 3D view is sent, computed once: stored under the hash of all it depends on, which is also its ETag.
+"""Cache of what the 3D view is sent, computed once: stored under the hash of all it depends on, which is also its ETag.
 
 Nothing under a storage key changes, so neither does what was made of it. Who may see it is asked
 before, at every request: browsers keep a copy of their own and ask each time whether it still holds.
@@ -27,7 +27,7 @@ BUSY_SECONDS = 30  # then a browser that waits for its turn is told to come agai
 _HEAVY = threading.Lock()  # meshes of millions of faces take a gigabyte: one at a time in a process
 
 
-def kept(
+def cached_response(
     request: HttpRequest,
     submission_id: int,
     facts: Mapping[str, Any],
@@ -53,7 +53,7 @@ def kept(
 
 
 def once(owner: str, facts: Mapping[str, Any], suffix: str, compute: Callable[[], bytes], heavy: bool = False) -> bytes | None:
-    """What depends on `facts` alone, kept with what else is drawn of `owner` (an entry's number, say) and made by `compute`
+    """Return what depends on `facts` alone, kept with what else is drawn of `owner` (an entry's number, say) and made by `compute`
     if it is not there yet. None where it is heavy and this request's turn does not come for long."""
     return _stored(f"geometry/{owner}/{_digest(facts, suffix)}.{suffix}", compute, heavy)
 
@@ -63,7 +63,7 @@ def _digest(facts: Mapping[str, Any], suffix: str) -> str:
 
 
 def _stored(key: str, compute: Callable[[], bytes], heavy: bool) -> bytes | None:
-    """What lies under `key`, put there if nothing does; None where it is not this request's turn for long."""
+    """Return what lies under `key`, put there if nothing does; None where it is not this request's turn for long."""
     found = _read(key)
     if found is not None:
         return found

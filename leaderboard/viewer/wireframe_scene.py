@@ -1,4 +1,4 @@
-"""What the 3D view draws: wireframes with every edge and vertex told apart. PURE.
+"""The 3D view's scene of wireframes, with every edge and vertex told apart. PURE.
 
 The classes come from the evaluation's own matching with the phase's own thresholds, so what is
 drawn as matched is what was counted. Coordinates are sent relative to an `origin` (the centre of
@@ -64,12 +64,12 @@ def classified(pair: Pair, metrics: Sequence[Mapping[str, Any]]) -> tuple[list, 
 
 def thresholds(metrics: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parameters of the edge and of the corner matching that the phase scores with."""
-    found = []
+    resolved = []
     for stem in ("edge", "corner"):
         keys = [f"{stem}_{name}" for name in ("f1", "precision", "recall")] + ([] if stem == "edge" else ["corner_offset"])
         given = [m["params"] for key in keys for m in metrics if m["key"] == key]
-        found.append(registry.resolve_params(keys[0], given[0] if given else {}))
-    return found[0], found[1]
+        resolved.append(registry.resolve_params(keys[0], given[0] if given else {}))
+    return resolved[0], resolved[1]
 
 
 def _edges(n: int, source: np.ndarray, hits: np.ndarray, otherwise: str) -> list[str | None]:

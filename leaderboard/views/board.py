@@ -25,7 +25,7 @@ from leaderboard.models import Snapshot
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Status, Submission
 
-MOST_QUEUED = 1000  # entries in progress that are looked at for the facts line
+MAX_QUEUED = 1000  # entries in progress that are looked at for the facts line
 EXPORTS = {
     "csv": (exports.to_csv, "text/csv"),
     "json": (exports.to_json, "application/json"),
@@ -68,7 +68,7 @@ class BoardColumn:
 
     @property
     def clean_range(self) -> tuple[float, float] | None:
-        """Of any scene's clean views, where the column judges by these and passed its trial; rankings of before have none."""
+        """Range of any scene's clean views, where the column judges by these and passed its trial; rankings of before have none."""
         bands = self.metric.clean
         return (min(band[2] for band in bands), max(band[3] for band in bands)) if bands else None
 
@@ -92,14 +92,14 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "board")
-    found = snapshot_of(place.phase, place.viewer, digest)
-    if digest != found.digest:
-        return redirect("snapshot", challenge, phase, found.digest)
-    current = Snapshot.current(place.phase, found.audience)
-    context = place.context("board") | table_context(request, place, found)
-    context |= {"is_current": current is not None and current.pk == found.pk, "cite": citation(place, found)}
-    context["withdrawn"] = human_agreement.withdrawn_words(found.withdrawn)
-    context["outdated"] = sentences(found.batch.outdated())
+    ranking = snapshot_of(place.phase, place.viewer, digest)
+    if digest != ranking.digest:
+        return redirect("snapshot", challenge, phase, ranking.digest)
+    current = Snapshot.current(place.phase, ranking.audience)
+    context = place.context("board") | table_context(request, place, ranking)
+    context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking)}
+    context["withdrawn"] = human_agreement.withdrawn_words(ranking.withdrawn)
+    context["outdated"] = sentences(ranking.batch.outdated())
     return render(request, "leaderboard/snapshot.html", context)
 
 
@@ -108,11 +108,11 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         raise Http404
-    found = snapshot_of(place.phase, place.viewer, digest)
-    rows = BoardRows(human_agreement.with_people(found.board), choice_of(request), place.viewer.team_id)
+    ranking = snapshot_of(place.phase, place.viewer, digest)
+    rows = BoardRows(human_agreement.with_people(ranking.board), choice_of(request), place.viewer.team_id)
     write, content_type = EXPORTS[kind]
-    response = HttpResponse(write(rows.table(caption(place, found))), content_type=f"{content_type}; charset=utf-8")
-    name = f"{place.challenge.slug}-{place.phase.slug}-{found.short}.{kind}"
+    response = HttpResponse(write(rows.table(caption(place, ranking))), content_type=f"{content_type}; charset=utf-8")
+    name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
@@ -127,18 +127,18 @@ def choice_of(request: HttpRequest) -> Choice:
 
 
 def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | None) -> dict:
-    """What the table shows; nothing of it before the first snapshot."""
+    """Context of the table; nothing of it before the first snapshot."""
     if snapshot is None:
         return {"snapshot": None, "rows": None}
     board = snapshot.board
-    found = human_agreement.of_board(board)
-    shown = human_agreement.with_people(board)
-    rows = BoardRows(shown, choice_of(request), place.viewer.team_id)
+    people = human_agreement.of_board(board)
+    with_people = human_agreement.with_people(board)
+    rows = BoardRows(with_people, choice_of(request), place.viewer.team_id)
     counts = metric_evidence.counts(metric.fingerprint for metric in board.metrics if metric.key)
     return {
-        "people": found, "people_charts": found.charts() if found else [], "claim": found.claim(board) if found else None,
-        "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, found.study.slug]) if found else "",
-        "people_column": shown.metrics[0] if shown is not board else None,
+        "people": people, "people_charts": people.charts() if people else [], "claim": people.claim(board) if people else None,
+        "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
+        "people_column": with_people.metrics[0] if with_people is not board else None,
         "snapshot": snapshot, "ranking": board, "rows": rows, "rule": rule_words(board),
         "foot": certainty.foot(board, rows.standing), "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
@@ -149,7 +149,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 Head.of(request, rows, metric.slug, metric.higher_is_better),
                 counts.get(metric.fingerprint),
                 evidence_url(place, metric) if metric.key else "",
-                found.head(metric.slug) if found else None,
+                people.head(metric.slug) if people else None,
                 _statement(metric),
             )
             for metric in board.metrics
@@ -172,7 +172,7 @@ def values_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
 
 
 def _statement(column: MetricColumn) -> str:
-    """What is to be known of the weights behind a column before its values are read."""
+    """Statement on the weights behind a column before its values are read."""
     spec = registry.REGISTRY.get(column.key)
     return weights.statement(spec, column.params) if spec else ""
 
@@ -186,12 +186,12 @@ def evidence_url(place: PhasePlace, column: MetricColumn) -> str:
 def page_numbers(page: int, n_pages: int) -> list[int | None]:
     """Numbers for the foot of a table: both ends and around the current one; None is a gap."""
     near = sorted({1, n_pages, *range(max(1, page - 2), min(n_pages, page + 2) + 1)})
-    found: list[int | None] = []
+    numbers: list[int | None] = []
     for number in near:
-        if found and number - (found[-1] or 0) > 1:
-            found.append(None)
-        found.append(number)
-    return found if n_pages > 1 else []
+        if numbers and number - (numbers[-1] or 0) > 1:
+            numbers.append(None)
+        numbers.append(number)
+    return numbers if n_pages > 1 else []
 
 
 # --- the line of facts and the viewer's own entries in progress ---------------------------------
@@ -200,10 +200,10 @@ def page_numbers(page: int, n_pages: int) -> list[int | None]:
 def standing_context(place: PhasePlace) -> dict:
     """The queue, the uploads the viewer's team has left, and its entries in progress."""
     team = place.viewer.team_id
-    queued = list(_in_progress(place, team)[:MOST_QUEUED])
-    oldest = min((it.received_at for it in queued if it.received_at), default=None)
-    own = [in_progress_row(it, place.now) for it in queued if team is not None and it.team_id == team]
-    waiting = [it for it in queued if it.status != Status.UPLOADING]
+    queued = list(_in_progress(place, team)[:MAX_QUEUED])
+    oldest = min((entry.received_at for entry in queued if entry.received_at), default=None)
+    own = [in_progress_row(entry, place.now) for entry in queued if team is not None and entry.team_id == team]
+    waiting = [entry for entry in queued if entry.status != Status.UPLOADING]
     takes = place.phase.is_open(place.now) and not place.phase.is_imported
     quota = place.phase.quota(team, place.now) if team is not None and takes else None
     return {
@@ -234,7 +234,7 @@ def _in_progress(place: PhasePlace, team: int | None):
 
 
 def in_progress_row(submission: Submission, now: datetime) -> dict:
-    """How far one entry is, for its row: `percent` and `seconds_left` are None while unknown."""
+    """Progress of one entry, for its row: `percent` and `seconds_left` are None while unknown."""
     done, total = submission.n_done or 0, submission.n_total or 0
     left = None
     if submission.begun_at and 0 < done < total:
@@ -274,14 +274,14 @@ def _study_words(found: human_agreement.People | None, withdrawn: int) -> str:
 
 def citation(place: PhasePlace, snapshot: Snapshot) -> dict[str, str]:
     """A line and a BibTeX record that name this very ranking."""
-    said = caption(place, snapshot)
+    source = caption(place, snapshot)
     made = snapshot.created_at
     when = f"{made.day} {made:%B %Y, %H:%M} UTC"
-    plain = f"{said.challenge}, {said.phase}. Plumbline leaderboard, snapshot {snapshot.short}, {when}. {said.address}"
-    title = "".join(f"\\{c}" if c in "&%$#_{}" else c for c in f"{said.challenge}, {said.phase}: leaderboard snapshot {snapshot.short}")
+    plain = f"{source.challenge}, {source.phase}. Plumbline leaderboard, snapshot {snapshot.short}, {when}. {source.address}"
+    title = "".join(f"\\{c}" if c in "&%$#_{}" else c for c in f"{source.challenge}, {source.phase}: leaderboard snapshot {snapshot.short}")
     bibtex = (
         f"@misc{{plumbline-{place.challenge.slug}-{snapshot.short},\n  title = {{{title}}},\n  year = {{{made:%Y}}},\n"
-        f"  month = {f'{made:%b}'.lower()},\n  howpublished = {{\\url{{{said.address}}}}},\n"
+        f"  month = {f'{made:%b}'.lower()},\n  howpublished = {{\\url{{{source.address}}}}},\n"
         f"  note = {{Plumbline, {made:%Y-%m-%d %H:%M} UTC}}\n}}"
     )
     return {"plain": plain, "bibtex": bibtex}

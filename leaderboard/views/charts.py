@@ -19,7 +19,7 @@ from submissions.models import Submission
 from submissions.models.status import ELIGIBLE
 from submissions.visibility import public_to
 
-MOST_RECORDED = 5000  # entries in the chart over time, the newest
+MAX_RECORDED = 5000  # entries in the chart over time, the newest
 
 
 def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -55,7 +55,9 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
         points, baselines = _history(place, board, metric)
         figures.append(("The best score over time", "progress", boards.progress(said, points, baselines)))
     ranks = "Ranks" if place.phase.is_imported else "Ranks and their intervals"
-    figures.append((ranks, "ranks", boards.rank_intervals(metric.title, _ranks(board, metric))))
+    labels = [entry.name if board.imported else _label(entry) for entry in board.entries]
+    rows = [boards.RankRow(labels[i], metric.rank[i], metric.rank_low[i], metric.rank_high[i]) for i in metric.order]
+    figures.append((ranks, "ranks", boards.rank_intervals(metric.title, rows)))
     return [{"title": title, "name": name, "figure": figure.to_dict()} for title, name, figure in figures]
 
 
@@ -66,7 +68,7 @@ def _label(entry: BoardEntry) -> str:
 def _series(board: Board, metric: MetricColumn, sees_reference: bool) -> tuple[list[boards.Series], list[str]]:
     """The vectors of the best entries, as many as a chart can hold."""
     entries = board.entries
-    best = [i for i in metric.order if metric.value[i] is not None][: boards.MOST_ENTRIES]
+    best = [i for i in metric.order if metric.value[i] is not None][: boards.MAX_ENTRIES]
     batch = EvaluationBatch.objects.select_related("reference").get(pk=board.batch)
     items = batch.item_ids
     scores = Score.objects.filter(
@@ -89,14 +91,9 @@ def _history(place: PhasePlace, board: Board, metric: MetricColumn) -> tuple[lis
     rows = Score.objects.filter(evaluation__batch=board.batch, slug=metric.slug, evaluation__submission__in=entries)
     names: tuple[str, ...] = ("evaluation__submission__received_at", "evaluation__submission__created_at", "value")
     names += ("evaluation__submission__method_name", "evaluation__submission__team__name")
-    recent = rows.order_by("-evaluation__submission__received_at").values_list(*names)[:MOST_RECORDED]
+    recent = rows.order_by("-evaluation__submission__received_at").values_list(*names)[:MAX_RECORDED]
     points = [boards.Point(received or created, value, f"{method} ({team})") for received, created, value, method, team in recent]
     baselines = [
         (entry.name, value) for entry, value in zip(board.entries, metric.value, strict=True) if entry.baseline and value is not None
     ]
     return points, baselines
-
-
-def _ranks(board: Board, metric: MetricColumn) -> list[boards.RankRow]:
-    labels = [entry.name if board.imported else _label(entry) for entry in board.entries]
-    return [boards.RankRow(labels[i], metric.rank[i], metric.rank_low[i], metric.rank_high[i]) for i in metric.order]

@@ -22,7 +22,7 @@ from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.ranking_variants import FEW, TOGETHER, RankingVariant, centre
 from submissions.lookup import PhasePlace, phase_place
 
-MOST_ROWS = 50  # entries in the table, the first of the board
+MAX_ROWS = 50  # entries in the table, the first of the board
 COEFFICIENTS = {"tau": "Kendall's τ-b", "rho": "Spearman's ρ"}
 
 
@@ -122,7 +122,7 @@ class RanksRow:
 
 @dataclass(frozen=True)
 class FirstPlaces:
-    """How often an entry comes first."""
+    """Number of times an entry comes first."""
 
     entry: BoardEntry
     count: int
@@ -150,25 +150,27 @@ def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     snapshot = Snapshot.current(place.phase, audience)
     context = place.context("board") | {"snapshot": snapshot}
     if snapshot is not None:
-        found = ranking_variants.of_snapshot(snapshot)
+        agreement = ranking_variants.of_snapshot(snapshot)
         by, view = request.GET.get("by", "tau"), "public" if request.GET.get("view") == "public" else ""
         by = by if by in COEFFICIENTS else "tau"
         key = ("choosing", place.challenge.slug, place.phase.slug, snapshot.pk, snapshot.digest, snapshot.hidden_ids, by, view)
-        part, has_figure = PARTS.of(key, lambda: _part(place, snapshot, found, by, view)) if found.n else ("", False)
-        context |= {"found": found, "part": part, "has_figure": has_figure}
+        part, has_figure = PARTS.of(key, lambda: _part(place, snapshot, agreement, by, view)) if agreement.n else ("", False)
+        context |= {"found": agreement, "part": part, "has_figure": has_figure}
     return render(request, "leaderboard/agreement.html", context)
 
 
-def _part(place: PhasePlace, snapshot: Snapshot, found: Agreement, by: str, view: str) -> tuple[str, bool]:
+def _part(place: PhasePlace, snapshot: Snapshot, agreement: Agreement, by: str, view: str) -> tuple[str, bool]:
     """All that follows from the ranking, as HTML, and whether there is a chart in it."""
-    context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": found, "view": view}
+    context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": agreement, "view": view}
     context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.board)}
-    context |= {"few": found.n < FEW, "together": TOGETHER}
-    if found.n > 1:
-        context |= {"groups": _groups(found), "rows": _matrix_rows(found, by)}
-    if found.variants and found.n > 1:
-        context |= {"variants": _variants(found), "table": _table(found), "flips": _flips(found), "figure": _figure(found)}
-        context |= {"first": _first_places(found), "most_rows": MOST_ROWS}
+    context |= {"few": agreement.n < FEW, "together": TOGETHER}
+    if agreement.n > 1:
+        context |= {"groups": _groups(agreement), "rows": _matrix_rows(agreement, by)}
+    if agreement.variants and agreement.n > 1:
+        turned = [([_title(agreement.variants[n]) for n in flip.variants], flip) for flip in agreement.flips]
+        flips = [FlipRow(agreement.entries[flip.above], agreement.entries[flip.below], titles) for titles, flip in turned]
+        context |= {"variants": _variants(agreement), "table": _table(agreement), "flips": flips, "figure": _figure(agreement)}
+        context |= {"first": _first_places(agreement), "most_rows": MAX_ROWS}
     return render_to_string("leaderboard/parts/choosing.html", context), bool(context.get("figure", {}).get("data"))
 
 
@@ -214,11 +216,11 @@ def _matrix_rows(found: Agreement, by: str) -> list[MatrixRow]:
     return rows
 
 
-def _variants(found: Agreement) -> list[VariantRow]:
-    rows, names = [], _labels(found)
-    for variant in found.variants:
-        first = [names[index] for index in found.order if variant.ranks[index] == 1]
-        same = variant.kind == "board" or all((variant.ranks[i] == 1) == (found.variants[0].ranks[i] == 1) for i in found.order)
+def _variants(agreement: Agreement) -> list[VariantRow]:
+    rows, names = [], _labels(agreement)
+    for variant in agreement.variants:
+        first = [names[index] for index in agreement.order if variant.ranks[index] == 1]
+        same = variant.kind == "board" or all((variant.ranks[i] == 1) == (agreement.variants[0].ranks[i] == 1) for i in agreement.order)
         rows.append(VariantRow(variant, _title(variant), first, same))
     return rows
 
@@ -232,7 +234,7 @@ def _title(variant: RankingVariant) -> str:
 def _table(found: Agreement) -> list[RanksRow]:
     """The first entries of the board with their ranks under every variant."""
     rows = []
-    for index in found.order[:MOST_ROWS]:
+    for index in found.order[:MAX_ROWS]:
         ranks = [variant.ranks[index] for variant in found.variants]
         known = [rank for rank in ranks if rank is not None]
         board = ranks[0] or 0
@@ -241,24 +243,17 @@ def _table(found: Agreement) -> list[RanksRow]:
     return rows
 
 
-def _first_places(found: Agreement) -> list[FirstPlaces]:
+def _first_places(agreement: Agreement) -> list[FirstPlaces]:
     """Who comes first under how many variants, most often first."""
-    counts = [(sum(variant.ranks[index] == 1 for variant in found.variants), index) for index in found.order]
+    counts = [(sum(variant.ranks[index] == 1 for variant in agreement.variants), index) for index in agreement.order]
     often = sorted(((count, index) for count, index in counts if count), key=lambda pair: -pair[0])
-    return [FirstPlaces(found.entries[index], count) for count, index in often[:5]]
+    return [FirstPlaces(agreement.entries[index], count) for count, index in often[:5]]
 
 
-def _flips(found: Agreement) -> list[FlipRow]:
-    return [
-        FlipRow(found.entries[flip.above], found.entries[flip.below], [_title(found.variants[n]) for n in flip.variants])
-        for flip in found.flips
-    ]
-
-
-def _figure(found: Agreement) -> dict[str, Any]:
-    drawn = found.order[: variant_charts.MOST_LINES]
-    ranks = [[variant.ranks[index] for variant in found.variants] for index in drawn]
-    names = _labels(found)
+def _figure(agreement: Agreement) -> dict[str, Any]:
+    drawn = agreement.order[: variant_charts.MAX_LINES]
+    ranks = [[variant.ranks[index] for variant in agreement.variants] for index in drawn]
+    names = _labels(agreement)
     return variant_charts.bumps(
-        [_title(variant) for variant in found.variants], [names[index] for index in drawn], ranks, found.n
+        [_title(variant) for variant in agreement.variants], [names[index] for index in drawn], ranks, agreement.n
     ).to_dict()

@@ -12,7 +12,7 @@ from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards import certainty
-from leaderboard.boards.digits import NONE, Shown, shown
+from leaderboard.boards.digits import NONE, Rounded, rounded
 from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
@@ -27,8 +27,8 @@ from submissions.lookup import EntryPlace, PhasePlace, entry_place, phase_place,
 from submissions.models import Status, Submission
 from submissions.visibility import own
 
-MOST_CHOICES = 300  # entries offered in the two lists
-MOST_ITEMS = 1000  # rows of the table; the chart and the test use all
+MAX_CHOICES = 300  # entries offered in the two lists
+MAX_ITEMS = 1000  # rows of the table; the chart and the test use all
 
 
 @dataclass(frozen=True)
@@ -44,34 +44,34 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """What the test of this pair says, in words."""
-        it = self.paired
-        if it is None or it.mean_difference is None:
+        """Verdict of the test of this pair, in words."""
+        test = self.paired
+        if test is None or test.mean_difference is None:
             return ""
-        if it.p_value is None:
-            return certainty.few(it.n, self.unit)
-        p = certainty.p_words(it.p_value)
-        if it.p_value > ALPHA:
+        if test.p_value is None:
+            return certainty.few(test.n, self.unit)
+        p = certainty.p_words(test.p_value)
+        if test.p_value > ALPHA:
             return certainty.SENTENCES["not_apart"].format(p=p)
-        better = "A" if (it.mean_difference > 0) == self.a.spec.higher_is_better else "B"
+        better = "A" if (test.mean_difference > 0) == self.a.spec.higher_is_better else "B"
         return certainty.SENTENCES["better"].format(better=better, p=p)
 
     @property
     def on_board(self) -> str:
-        """What the board says of the pair, in words; empty where it does not test it."""
+        """Verdict of the board on the pair, in words; empty where it does not test it."""
         return certainty.board_pair(self.p_board)
 
     @property
-    def difference(self) -> Shown:
-        it = self.paired
-        return Shown(NONE) if it is None else shown(it.mean_difference, it.ci_low, it.ci_high)
+    def difference(self) -> Rounded:
+        test = self.paired
+        return Rounded(NONE) if test is None else rounded(test.mean_difference, test.ci_low, test.ci_high)
 
     @property
     def interval(self) -> str:
-        it, own = self.paired, self.difference
-        if it is None or it.ci_low is None or it.ci_high is None or not own.spread:
+        test, own = self.paired, self.difference
+        if test is None or test.ci_low is None or test.ci_high is None or not own.spread:
             return NONE  # of all alike one of no width would claim too much
-        return f"{own.end(it.ci_low)} to {own.end(it.ci_high)}"
+        return f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
 
 
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -103,12 +103,12 @@ def _choices(place: PhasePlace) -> list[dict]:
     if place.sees_board:
         snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
         board = snapshot.board if snapshot else None
-        best = [board.entries[index] for index in board.overall.order[:MOST_CHOICES]] if board else []
+        best = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]] if board else []
         found = [{"id": entry.id, "name": entry.name, "team": entry.team, "number": entry.number} for entry in best]
     if place.viewer.team_id is not None:
         there = {one["id"] for one in found}
         rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED).exclude(pk__in=there)
-        for it in rest.select_related("team")[:MOST_CHOICES]:
+        for it in rest.select_related("team")[:MAX_CHOICES]:
             found.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
     return found
 
@@ -119,19 +119,19 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
         raise Http404
     sees_items = a.may("see_items") and b.may("see_items")
     snapshot = Snapshot.current(a.submission.phase, audience_of(a.viewer)) if a.phase_place.sees_board else None
-    found = _comparisons(first, second, sees_items, snapshot.board if snapshot else None)
+    comparisons = _comparisons(first, second, sees_items, snapshot.board if snapshot else None)
     context: dict = {
-        "comparisons": found,
+        "comparisons": comparisons,
         "sees_items": sees_items,
         "shape": certainty.SENTENCES["shape"],
-        "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in found),
-        "any_on_board": any(one.on_board for one in found),
-        "units": certainty.plural(found[0].unit.noun) if found else "",
+        "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
+        "any_on_board": any(one.on_board for one in comparisons),
+        "units": certainty.plural(comparisons[0].unit.noun) if comparisons else "",
     }
-    if not found or not sees_items:
+    if not comparisons or not sees_items:
         return context
-    chosen = next((c for c in found if c.a.slug == request.GET.get("metric")), None)
-    chosen = chosen or next((c for c in found if c.a.metric.is_primary), found[0])
+    chosen = next((c for c in comparisons if c.a.slug == request.GET.get("metric")), None)
+    chosen = chosen or next((c for c in comparisons if c.a.metric.is_primary), comparisons[0])
     figure, names, left, right = _per_item(first, chosen, a, b, a.viewer.may("phase.see_reference", a.submission.phase))
     order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
     item = request.GET.get("item")
@@ -148,7 +148,7 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
 
 
 def _judged(place: PhasePlace, a: EntryPlace, b: EntryPlace) -> list[dict]:
-    """What people say of the two, study by study, the newest first: of those that the viewer may see, and that have both."""
+    """People's verdicts on the two, study by study, the newest first: of those that the viewer may see, and that have both."""
     if not place.sees_board:
         return []
     found, hidden_ids = [], hidden_from(place.phase, place.viewer.organizes)
@@ -202,11 +202,11 @@ def _test(evaluation: Evaluation, a: Result, b: Result) -> Paired | None:
     units = unit_matrix(np.stack([left, right]), evaluation.batch.reference.groups, a.spec.level)
     if np.isnan(units).all():
         return None  # one value of the whole set: nothing to compare
-    return _kept_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
+    return _cached_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
 
 
 @lru_cache(maxsize=512)
-def _kept_test(left: bytes, right: bytes, higher_is_better: bool) -> Paired:
+def _cached_test(left: bytes, right: bytes, higher_is_better: bool) -> Paired:
     """The test of two float64 vectors, given as the bytes that it depends on."""
     return paired(np.frombuffer(left).tolist(), np.frombuffer(right).tolist(), higher_is_better)
 
@@ -229,10 +229,10 @@ def _gap(left: float | None, right: float | None) -> float:
 def _item_rows(chosen: Comparison, names: list[str], left: list, right: list, order: list[int]) -> list[dict]:
     higher = chosen.a.spec.higher_is_better
     found = []
-    for index in order[:MOST_ITEMS]:
+    for index in order[:MAX_ITEMS]:
         x, y = left[index], right[index]
         gap = None if x is None or y is None else x - y
         better = "" if gap is None else "equal" if abs(gap) <= 1e-12 * max(1, abs(x)) else "A" if (gap > 0) == higher else "B"
-        values = [{"value": v, "text": shown(v).text} for v in (x, y, gap)]
+        values = [{"value": v, "text": rounded(v).text} for v in (x, y, gap)]
         found.append({"item": names[index], "values": values, "better": better})
     return found

@@ -27,7 +27,7 @@ TITLES = {
 
 
 def docs(request: HttpRequest) -> HttpResponse:
-    """What there is to read."""
+    """The list of documents."""
     return render(request, "leaderboard/docs.html", {"titles": [(name, *words) for name, words in TITLES.items()]})
 
 

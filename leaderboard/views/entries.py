@@ -23,24 +23,24 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     place = phase_place(request.user, challenge, phase)
     text, mine = search_text(request), request.GET.get("mine") == "yes"
     state = request.GET.get("state", "")
-    found = visible_entries(place.viewer, place.phase).sent()
+    submissions = visible_entries(place.viewer, place.phase).sent()
     if text:
-        found = found.filter(Q(method_name__icontains=text) | Q(team__name__icontains=text))
+        submissions = submissions.filter(Q(method_name__icontains=text) | Q(team__name__icontains=text))
     if mine and place.viewer.team_id is not None:
-        found = found.filter(team=place.viewer.team_id)
+        submissions = submissions.filter(team=place.viewer.team_id)
     if state in Status.values:
-        found = found.filter(status=state)
+        submissions = submissions.filter(status=state)
     batch = EvaluationBatch.current(place.phase)
     primary = primary_slug(batch.metrics) if batch else None
     scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch=batch, slug=primary)
-    found = found.annotate(primary_value=Subquery(scores.values("value")[:1])).select_related("team")
-    pages = Paginator(found.order_by("-created_at", "-id"), PER_PAGE)
+    submissions = submissions.annotate(primary_value=Subquery(scores.values("value")[:1])).select_related("team")
+    pages = Paginator(submissions.order_by("-created_at", "-id"), PER_PAGE)
     page = pages.get_page(page_number(request))
     own = place.viewer.team_id
-    withheld = place.phase.withhold_scores and not place.sees_board
+    hides_scores = place.phase.withhold_scores and not place.sees_board
     context = place.context("entries") | {
         "rows": [
-            {"entry": entry, "mine": entry.team_id == own, "value": None if withheld else entry.primary_value}
+            {"entry": entry, "mine": entry.team_id == own, "value": None if hides_scores else entry.primary_value}
             for entry in page.object_list
         ],
         "primary": next((m for m in batch.metrics if m["slug"] == primary), None) if batch else None,

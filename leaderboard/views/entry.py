@@ -57,7 +57,7 @@ def entry_progress(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def base_context(place: EntryPlace) -> dict:
-    """What every page of an entry shows."""
+    """Context of every page of an entry."""
     submission = place.submission
     own = place.may("see_problems")
     return place.phase_place.context("entries") | {
@@ -84,11 +84,11 @@ def progress_context(place: EntryPlace) -> dict:
 def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluation) -> dict:
     snapshot = Snapshot.current(place.submission.phase, audience_of(place.viewer)) if place.phase_place.sees_board else None
     board = snapshot.board if snapshot else None
-    found, without = results(evaluation, board), evaluation.waiting()
+    scored, without = results(evaluation, board), evaluation.waiting()
     index = board.index_of(place.submission.pk) if board else None
     context = {
-        "results": found, "waiting": without, "evaluation": evaluation, "has_micro": any(result.score.extra for result in found),
-        "overall": _overall(board, index), "certainty": _certainty(evaluation, found, snapshot, index),
+        "results": scored, "waiting": without, "evaluation": evaluation, "has_micro": any(result.score.extra for result in scored),
+        "overall": _overall(board, index), "certainty": _certainty(evaluation, scored, snapshot, index),
         "n_ranked": len(board.entries) if board else 0,
     }  # fmt: skip
     if without:
@@ -96,7 +96,7 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
         context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
     if place.may("see_items"):
         sees_reference = place.viewer.may("phase.see_reference", place.submission.phase)
-        table = ItemTable(evaluation, found, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
+        table = ItemTable(evaluation, scored, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
         context |= _items_context(request, table)
         if place.submission.phase.challenge.kind.images:
             context["scenes"] = render_scene.scenes(evaluation)
@@ -110,23 +110,23 @@ def _overall(board: Board | None, index: int | None) -> dict | None:
     return {name: getattr(board.overall, name)[index] for name in names} | {"counted": board.entries[index].counted}
 
 
-def _certainty(evaluation: Evaluation, found: list[Result], snapshot: Snapshot | None, index: int | None) -> list[str]:
-    """What is to be known of the entry's intervals and of where it may stand, in sentences."""
+def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: Snapshot | None, index: int | None) -> list[str]:
+    """Statements on the entry's intervals and of where it may stand, in sentences."""
     if evaluation.batch.is_imported:
         return []
-    equal = [(result.metric.title, result.score.n) for result in found if result.score.n >= LEAST and not result.ends]
-    said = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
+    equal = [(result.metric.title, result.score.n) for result in metric_results if result.score.n >= LEAST and not result.ends]
+    sentences = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
     if snapshot is None or index is None:
-        return said
+        return sentences
     board = snapshot.board
     column = board.primary or board.metrics[0]
     alone = _alone(snapshot.pk, snapshot.digest, column.slug, index)
     low, high = column.rank_low[index], column.rank_high[index]
     if alone and low is not None and high is not None and alone != (low, high):
-        said.append(f"{column.title}: {certainty.alone(alone, low, high)}")
+        sentences.append(f"{column.title}: {certainty.alone(alone, low, high)}")
     untested = certainty.untested(board, board.overall, index)
     by_rule_of_before = certainty.SENTENCES["ranks_before"] if certainty.before(board) else ""
-    return [*said, *filter(None, [untested, by_rule_of_before])]
+    return [*sentences, *filter(None, [untested, by_rule_of_before])]
 
 
 @lru_cache(maxsize=1024)

@@ -20,7 +20,7 @@ from leaderboard.views.board import page_numbers
 from submissions.models import Challenge, Phase
 from submissions.visibility import board_is_out, visible_challenges
 
-MOST_SHOWN = 12  # cards of each kind on the front page
+MAX_SHOWN = 12  # cards of each kind on the front page
 PER_PAGE = 50
 
 
@@ -40,9 +40,9 @@ class Card:
 def home(request: HttpRequest) -> HttpResponse:
     """Challenges running, upcoming and past."""
     now = timezone.now()
-    found = cards(request, visible(request.user)[: 4 * MOST_SHOWN], now)
+    all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
     sections = [
-        {"title": title, "cards": [card for card in found if card.when == when][:MOST_SHOWN]}
+        {"title": title, "cards": [card for card in all_cards if card.when == when][:MAX_SHOWN]}
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
     ]
     return render(request, "leaderboard/home.html", {"sections": [s for s in sections if s["cards"]], "now": now})
@@ -71,10 +71,10 @@ def visible(user: Any) -> QuerySet[Challenge]:
 def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) -> list[Card]:
     """A card for each challenge, with the newest public ranking of its main phase."""
     phases = {challenge.pk: list(challenge.phases.all()) for challenge in challenges}
-    shown = [it.pk for one in phases.values() for it in one if board_is_out(it, now)]
+    visible_phases = [one_phase.pk for one in phases.values() for one_phase in one if board_is_out(one_phase, now)]
     newest = Snapshot.objects.filter(phase=OuterRef("phase"), audience=Snapshot.Audience.PUBLIC).order_by("-revision", "-id")
-    found = Snapshot.objects.filter(phase__in=shown, pk=Subquery(newest.values("pk")[:1])).defer("payload")
-    snapshots = {snapshot.phase_id: snapshot for snapshot in found}
+    newest_snapshots = Snapshot.objects.filter(phase__in=visible_phases, pk=Subquery(newest.values("pk")[:1])).defer("payload")
+    snapshots = {snapshot.phase_id: snapshot for snapshot in newest_snapshots}
     made = []
     for challenge in challenges:
         ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}

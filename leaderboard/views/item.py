@@ -13,7 +13,7 @@ from evaluation.models import Evaluation
 from leaderboard.boards.scorecard import ItemTable, current_evaluation, item_details, results
 from leaderboard.kinds import KINDS
 from leaderboard.viewer import mesh_scene, render_scene
-from leaderboard.viewer.viewer_cache import kept
+from leaderboard.viewer.viewer_cache import cached_response
 from leaderboard.views.entry import base_context
 from leaderboard.views.scene import progress
 from submissions.formats.mesh import mesh_files
@@ -28,36 +28,32 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     place = entry_place(request.user, pk)
     place.viewer.require("submission.see_items", place.submission)
     evaluation, index = _scored_item(place, item)
-    found = results(evaluation, None)
+    metric_results = results(evaluation, None)
     sees_reference = place.viewer.may("phase.see_reference", place.submission.phase)
-    table = ItemTable(evaluation, found, sees_reference=sees_reference)
+    table = ItemTable(evaluation, metric_results, sees_reference=sees_reference)
     order = table.order()
     at = order.index(index)
     context = base_context(place) | {
         "item": item, "group": evaluation.batch.reference.groups[index], "table": table,
-        "details": item_details(found, index, sees_reference),
+        "details": item_details(metric_results, index, sees_reference),
         "before": table.ids[order[at - 1]] if at > 0 else None, "after": table.ids[order[at + 1]] if at + 1 < len(order) else None,
         "shown_as": KINDS[place.submission.phase.challenge.family],
         "number": at + 1, "total": len(order), "is_missing": item in place.submission.missing_items,
     }  # fmt: skip
     if place.submission.phase.challenge.kind.images:
-        return render(request, "leaderboard/view.html", context | _view(place, evaluation, item, context["group"]))
+        evaluation.submission = place.submission
+        scene = render_scene.Scene(evaluation, context["group"], results(evaluation, None), place.may("see_geometry"))
+        run = scene.request() if place.may("see_render") else None  # pictures are made of all views of a scene
+        pictures = progress(run) | {"scene": scene, "view": scene.view(item, run) if run else None}
+        return render(request, "leaderboard/view.html", context | pictures)
     return render(request, "leaderboard/item.html", context)
-
-
-def _view(place: EntryPlace, evaluation: Evaluation, item: str, scene: str) -> dict[str, Any]:
-    """The pictures of one view, of which all of its scene are made."""
-    evaluation.submission = place.submission
-    found = render_scene.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"))
-    run = found.request() if place.may("see_render") else None
-    return progress(run) | {"scene": found, "view": found.view(item, run) if run else None}
 
 
 def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """The 3D view's wireframes, for those who may see the reference."""
     from leaderboard.viewer import wireframe_scene
 
-    place, evaluation = _drawn(request, pk, item, "entry_geometry")
+    place, evaluation = _viewable(request, pk, item, "entry_geometry")
     batch, facts = evaluation.batch, _facts(place, evaluation, item)
     facts |= {
         "metrics": [[m["key"], m["params"]] for m in batch.metrics],
@@ -73,12 +69,12 @@ def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:
         )
         return json.dumps(scene).encode()
 
-    return kept(request, pk, facts, ("json", "application/json"), compute)
+    return cached_response(request, pk, facts, ("json", "application/json"), compute)
 
 
 def entry_meshes(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     """The 3D view's meshes with their distances, for those who may see the reference."""
-    place, evaluation = _drawn(request, pk, item, "entry_meshes")
+    place, evaluation = _viewable(request, pk, item, "entry_meshes")
     facts = _facts(place, evaluation, item) | {"version": mesh_scene.VERSION}
 
     def compute() -> bytes:
@@ -87,10 +83,10 @@ def entry_meshes(request: HttpRequest, pk: int, item: str) -> HttpResponse:
         reference = mesh_files.unpack(read(evaluation.batch.reference.key))[item]
         return mesh_scene.scene(reference, prediction, place.submission.method_name, place.submission.phase.unit)
 
-    return kept(request, pk, facts, ("mesh", "application/octet-stream"), compute, heavy=True)
+    return cached_response(request, pk, facts, ("mesh", "application/octet-stream"), compute, heavy=True)
 
 
-def _drawn(request: HttpRequest, pk: int, item: str, viewer: str) -> tuple[EntryPlace, Evaluation]:
+def _viewable(request: HttpRequest, pk: int, item: str, viewer: str) -> tuple[EntryPlace, Evaluation]:
     """The entry and its evaluation, for who may see the item drawn by the 3D view of that address."""
     place = entry_place(request.user, pk)
     place.viewer.require("submission.see_geometry", place.submission)
@@ -100,7 +96,7 @@ def _drawn(request: HttpRequest, pk: int, item: str, viewer: str) -> tuple[Entry
 
 
 def _facts(place: EntryPlace, evaluation: Evaluation, item: str) -> dict[str, Any]:
-    """What any picture of the item depends on."""
+    """Facts that any picture of the item depends on."""
     it = place.submission
     return {
         "item": item, "reference": evaluation.batch.reference.key, "artifact": it.artifact_key,

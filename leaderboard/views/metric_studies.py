@@ -25,7 +25,7 @@ MAX_STUDIES = 20
 
 @dataclass(frozen=True)
 class Measured:
-    """How far one column of a phase agrees with the people of one of the phase's studies."""
+    """Agreement of one column of a phase with the people of one of the phase's studies."""
 
     study: Study
     column: str
@@ -44,7 +44,7 @@ class Measured:
 
 
 def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
-    """What the studies that `user` may see found of metric `key`, or of one definition of it alone: of its current version first,
+    """Findings of the studies that `user` may see on metric `key`, or of one definition of it alone: of its current version first,
     then of others; of each real people before made-up ones, figures before what is too early, and newest first. The page opens with
     the first.
 
@@ -52,23 +52,23 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
     """
     now = timezone.now()
     viewers: dict[int, Viewer] = {}
-    found = []
+    rows = []
     for row in _main(user, key):
         phase = row.study.phase
         viewer = viewers.setdefault(phase.challenge_id, Viewer(user, phase.challenge, now))
         if viewer.may("phase.see_board", phase) and (row.study.is_public or viewer.organizes):
-            found.append(row)
-    contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in found[:MAX_STUDIES]]).values_list("pk", "content"))
-    nouns = _nouns({row.study.phase_id: row.study.phase.challenge for row in found[:MAX_STUDIES]})
+            rows.append(row)
+    contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows[:MAX_STUDIES]]).values_list("pk", "content"))
+    nouns = _nouns({row.study.phase_id: row.study.phase.challenge for row in rows[:MAX_STUDIES]})
     summaries = {
         row.pk: summary
-        for row in found[:MAX_STUDIES]
+        for row in rows[:MAX_STUDIES]
         if (summary := Summary.read(named_samples(contents.get(row.pk), partial(nouns.__getitem__, row.study.phase_id)))) is not None
     }
-    versions = _versions({row.study.phase_id for row in found[:MAX_STUDIES]}, key)
+    versions = _versions({row.study.phase_id for row in rows[:MAX_STUDIES]}, key)
     lines = [
         _measured(row, summaries[row.pk], line, found_metric, versions.get(found_metric.fingerprint), nouns[row.study.phase_id])
-        for row in found[:MAX_STUDIES]
+        for row in rows[:MAX_STUDIES]
         if row.pk in summaries
         for line, found_metric in zip(lines_of(summaries[row.pk], noun=nouns[row.study.phase_id]), summaries[row.pk].metrics, strict=True)
         if found_metric.metric == key and fingerprint in ("", found_metric.fingerprint)
@@ -114,7 +114,7 @@ def _measured(row: StudyAnalysis, summary: Summary, line: Line, metric: Metric, 
 
 
 def _basis(summary: Summary) -> str:
-    """How many people and judgements it is of, in words."""
+    """The number of people and judgements it is of, in words."""
     who = people_words(summary.n_people)
     if summary.of == "means":
         return f"published means, {who}"

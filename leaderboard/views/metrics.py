@@ -56,12 +56,12 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     if spec is None:
         raise Http404
     column = _asked_column(request, key)
-    found = Evidence(spec, column.params, column.fingerprint) if column else metric_evidence.of_default(spec)
+    evidence = Evidence(spec, column.params, column.fingerprint) if column else metric_evidence.of_default(spec)
     used = PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge")
     context = {
-        "spec": spec, "worst": WORST[spec.worst], "used": [(it, _changed(it)) for it in used[:50]],
-        "family": FAMILIES[spec.family].title, "column": column, "evidence": found,
-        "trained": list(_trained(spec, found.params)),
+        "spec": spec, "worst": WORST[spec.worst], "used": [(usage, _changed(usage)) for usage in used[:50]],
+        "family": FAMILIES[spec.family].title, "column": column, "evidence": evidence,
+        "trained": list(_trained(spec, evidence.params)),
         "studies": measured(request.user, key, column.fingerprint if column else ""), "default": registry.fingerprint(key, {}),
     }  # fmt: skip
     return render(request, "leaderboard/metric.html", context)
@@ -69,7 +69,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Trained:
-    """What the card of a set of weights says that the metric uses with these parameters."""
+    """The card of a set of weights that the metric uses with these parameters."""
 
     name: str
     statement: str
@@ -91,7 +91,7 @@ def _trained(spec: registry.MetricSpec, params: Mapping[str, Any]) -> Iterator[T
 
 
 def _facts(found: weights.Weights) -> Iterator[tuple[str, str]]:
-    """Of what a card says of a study: what was learnt from, on which features, and how well it does on what was not seen."""
+    """Facts of a card on a study: what was learnt from, on which features, and how well it does on what was not seen."""
     data, accuracy, features = (found.card.get(key, {}) for key in ("data", "accuracy", "features"))
     if "decisions" in data:
         yield (
@@ -134,7 +134,7 @@ def _asked_column(request: HttpRequest, key: str) -> Column | None:
 
 
 def _definitions(place: PhasePlace, slug: str, key: str):
-    """What the column has meant: as the phase has it now, then as its batches had it, newest first."""
+    """Definitions of the column: as the phase has it now, then as its batches had it, newest first."""
     now = place.phase.metrics.filter(slug=slug, key=key).first()
     if now is not None:
         yield now.snapshot()

@@ -30,13 +30,13 @@ def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
     here = next((n for n, (name, *_) in enumerate(every) if name == scene), None)
     if here is None:
         raise Http404
-    found = render_scene.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"), request.GET.get("sort", ""))
-    n_pages = max(1, math.ceil(len(found.order) / VIEWS_PER_PAGE))
+    rendered = render_scene.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"), request.GET.get("sort", ""))
+    n_pages = max(1, math.ceil(len(rendered.order) / VIEWS_PER_PAGE))
     page = min(page_number(request), n_pages)
     start = (page - 1) * VIEWS_PER_PAGE
-    run = found.request() if place.may("see_render") else None
+    run = rendered.request() if place.may("see_render") else None
     context = base_context(place) | progress(run) | {
-        "scene": found, "views": found.views(run, start, start + VIEWS_PER_PAGE) if run else [], "n_views": len(found.order),
+        "scene": rendered, "views": rendered.views(run, start, start + VIEWS_PER_PAGE) if run else [], "n_views": len(rendered.order),
         "before": every[here - 1][0] if here else None, "after": every[here + 1][0] if here + 1 < len(every) else None,
         "number": here + 1, "n_scenes": len(every), "pages": page_numbers(page, n_pages), "page": page,
     }  # fmt: skip
@@ -44,7 +44,7 @@ def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
 
 
 def scene_progress(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
-    """How far the pictures are, for polling; once all are there the whole page is fetched anew."""
+    """Progress of the pictures, for polling; once all are there the whole page is fetched anew."""
     place, evaluation = _scored(request, pk)
     place.viewer.require("submission.see_render", place.submission)
     run = PictureRun.objects.filter(evaluation=evaluation, scene=scene).first()
@@ -78,7 +78,7 @@ def entry_picture(request: HttpRequest, pk: int, item: str, name: str) -> HttpRe
 
 
 def progress(run: PictureRun | None) -> dict:
-    """What says how far the pictures of a scene are, and what their colours stand for."""
+    """Progress of a scene's pictures, and legends of their colours."""
     return {"run": run, "is_making": run is not None and run.state == PictureRun.State.WAITING, **render_scene.SCALES}
 
 

@@ -44,7 +44,7 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """What the list of studies says of one: `between` is how often two people agree, `first` what was found first of all."""
+    """A study in the list of studies: `between` is how often two people agree, `first` what was found first of all."""
 
     judgements: int
     raters: int | None
@@ -66,7 +66,7 @@ class ScaleRow:
 
 @dataclass(frozen=True)
 class MetricRow:
-    """How far a metric agrees with people, in words (`line`), in figures, and with each group of people."""
+    """Agreement of a metric with people, in words (`line`), in figures, and with each group of people."""
 
     line: Line
     metric: Metric
@@ -114,7 +114,12 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     for study in seen(place):
         analysis = study.main_analysis
         summary = analysis.summary if analysis else None
-        rows.append({"study": study, "found": _brief(summary.without(hidden_labels(study, hidden_ids))) if summary else None})
+        brief = None
+        if summary is not None:
+            summary = summary.without(hidden_labels(study, hidden_ids))
+            between = None if summary.band is None else summary.band.two_people
+            brief = StudyBrief(summary.counted, summary.n_people, between, next(iter(words.sentences(summary, [])), None))
+        rows.append({"study": study, "found": brief})
     open_to_all = Study.objects.filter(phase=place.phase, access=Study.Access.OPEN, state=Study.State.OPEN)
     asking = [study for study in open_to_all if not study.closed_sentence()]
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
@@ -126,31 +131,34 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
-    found = study_of(place.phase, place.viewer.organizes, slug=slug)
-    every = {row.criterion: row for row in found.analyses.all()}
-    rows = {name: every[name] for name in found.in_order(every)}
-    asked = request.GET.get("criterion", found.leading(rows) if rows else "")
+    chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
+    every = {row.criterion: row for row in chosen_study.analyses.all()}
+    rows = {name: every[name] for name in chosen_study.in_order(every)}
+    asked = request.GET.get("criterion", chosen_study.leading(rows) if rows else "")
     if rows and asked not in rows:
         raise Http404
-    row, noun = rows.get(asked), found.noun
+    row, noun = rows.get(asked), chosen_study.noun
     context = place.context("people") | {
-        "study": found, "noun": noun, "units": plural(noun), "least": voting.LEAST, "analysis": row,
-        "criterion": asked, "criteria": titled(found, rows) if len(rows) > 1 else [],
+        "study": chosen_study, "noun": noun, "units": plural(noun), "least": voting.LEAST, "analysis": row,
+        "criterion": asked, "criteria": titled(chosen_study, rows) if len(rows) > 1 else [],
     }  # fmt: skip
-    hidden = hidden_labels(found, hidden_from(found.phase, place.viewer.organizes))
+    hidden = hidden_labels(chosen_study, hidden_from(chosen_study.phase, place.viewer.organizes))
     summaries = {name: one.summary.without(hidden) for name, one in rows.items() if one.summary is not None}
     summary = summaries.get(asked)
     if row is not None and summary is not None:
-        context |= _shown(found, summary, metric_titles(found.phase), _pages(place, found), request.GET.get("metric", ""))
-        context["criteria_table"] = _by_criterion(summary, summaries, titled(found, summaries))
+        # No page for what was made for raters, or is not the viewer's to see.
+        visible = chosen_study.entries.filter(through("submission", visible_to(place.viewer, chosen_study.phase)), artifact="")
+        pages = dict(visible.values_list("label", "submission_id"))
+        context |= _shown(chosen_study, summary, metric_titles(chosen_study.phase), pages, request.GET.get("metric", ""))
+        context["criteria_table"] = _by_criterion(summary, summaries, titled(chosen_study, summaries))
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
-    context["withdrawn"] = found.withdrawn()
-    rows_of_entries = found.entries.exclude(artifact="").order_by("label")
+    context["withdrawn"] = chosen_study.withdrawn()
+    rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")
     context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden]
-    batch = found.batch
+    batch = chosen_study.batch
     context["outdated"] = sentences(batch.outdated()) if batch else []
     context["keeps_values"] = batch is not None and batch.state != EvaluationBatch.State.CURRENT
-    context["judges"] = of_study(found, summary, hidden)
+    context["judges"] = of_study(chosen_study, summary, hidden)
     beside = [(one, one.agreement) for one in context["judges"] if one.agreement is not None]
     context["tolerated"] = next((judge.gate.tolerated for _, judge in beside if judge.gate is not None), None)
     context["judges_beside"] = any(not one.display_only for one, _ in beside)
@@ -162,34 +170,40 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         raise Http404
-    found = study_of(place.phase, place.viewer.organizes, slug=slug)
-    done = {row.criterion: row.summary for row in found.analyses.all() if row.summary is not None}
-    hidden = hidden_labels(found, hidden_from(found.phase, place.viewer.organizes))
-    shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in found.in_order(done)}
+    chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
+    done = {row.criterion: row.summary for row in chosen_study.analyses.all() if row.summary is not None}
+    hidden = hidden_labels(chosen_study, hidden_from(chosen_study.phase, place.viewer.organizes))
+    shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in chosen_study.in_order(done)}
     criteria = {name: one.model_dump(mode="json") for name, one in shown.items()}
-    about = {"study": found.slug, "title": found.title, "question": found.question, "source": found.source, "made_up": found.made_up}
-    about["withdrawn"] = found.withdrawn()
+    about = {
+        "study": chosen_study.slug,
+        "title": chosen_study.title,
+        "question": chosen_study.question,
+        "source": chosen_study.source,
+        "made_up": chosen_study.made_up,
+    }
+    about["withdrawn"] = chosen_study.withdrawn()
     return JsonResponse(about | {"criteria": criteria})
 
 
 def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """All votes, or opinion scores, as CSV, with the raters' names: for organizers."""
     place = phase_place(request.user, challenge, phase)
-    found = study_of(place.phase, place.viewer.organizes, slug=slug)
+    chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     if not place.viewer.organizes:
         raise Http404
-    opinions = found.kind == Study.Kind.OPINIONS
-    table = rating.write(found.ratings()) if opinions else voting.write(found.votes())
-    return csv_response(table, f"{found.slug}-{'opinions' if opinions else 'votes'}.csv")
+    opinions = chosen_study.kind == Study.Kind.OPINIONS
+    table = rating.write(chosen_study.ratings()) if opinions else voting.write(chosen_study.votes())
+    return csv_response(table, f"{chosen_study.slug}-{'opinions' if opinions else 'votes'}.csv")
 
 
 def study_judges(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
-    """What judge models said of the study's entries, as CSV: for organizers, as votes are."""
+    """Answers of judge models on the study's entries, as CSV: for organizers, as votes are."""
     place = phase_place(request.user, challenge, phase)
-    found = study_of(place.phase, place.viewer.organizes, slug=slug)
+    chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     if not place.viewer.organizes:
         raise Http404
-    return csv_response(answers.table(answers.runs_of(found)), f"{found.slug}-judges.csv")
+    return csv_response(answers.table(answers.runs_of(chosen_study)), f"{chosen_study.slug}-judges.csv")
 
 
 def csv_response(table: Iterable[list[str]], name: str) -> HttpResponse:
@@ -211,25 +225,25 @@ def hidden_from(phase: Phase, organizes: bool) -> frozenset[int]:
 
 
 def hidden_labels(study: Study, hidden_ids: Collection[int]) -> set[str]:
-    """What the study calls these entries."""
+    """Labels of these entries in the study."""
     return {entry.label for entry in study.entries.all() if entry.submission_id in hidden_ids} if hidden_ids else set()
 
 
 def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict[str, int | None], metric: str) -> dict[str, Any]:
-    """What the page shows of an analysis; `metric` is the one whose values are drawn over opinion scores."""
+    """Context of an analysis; `metric` is the one whose values are drawn over opinion scores."""
     noun = study.noun
     lines = lines_of(summary, titles, noun)
     groups = sorted({group for group in summary.groups if group})
     # Below the smallest numbers there is no order of entries either.
-    shown = summary.ranked if summary.ordered else sorted(summary.ranked, key=lambda line: line.method)
-    places = rank([summary.value_of(line)[0] for line in shown], True)
+    ordered = summary.ranked if summary.ordered else sorted(summary.ranked, key=lambda line: line.method)
+    places = rank([summary.value_of(line)[0] for line in ordered], True)
     rates = [summary.value_of(line) for line in summary.ranked]
     ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
     scales = [
         ScaleRow(
             line, place, entries.get(line.method), summary.shows(line), _value(summary, line), spread(*_value(summary, line), ends_of_scale)
         )
-        for line, place in zip(shown, places, strict=True)
+        for line, place in zip(ordered, places, strict=True)
     ]
     others = [line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}]
 
@@ -239,30 +253,32 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
     rows = [
         MetricRow(
             line,
-            found,
-            [by_group(line, found.groups[group]) for group in groups if group in found.groups],
-            trained_more(found.trained, summary.opinions).strip(),
+            measured,
+            [by_group(line, measured.groups[group]) for group in groups if group in measured.groups],
+            trained_more(measured.trained, summary.opinions).strip(),
         )
-        for line, found in zip(lines, summary.metrics, strict=True)
+        for line, measured in zip(lines, summary.metrics, strict=True)
     ]
     turned = [
         TurnedRow(one, line.title, _side_by_side(study, entries, one.first, one.second))
-        for line, found in zip(lines, summary.metrics, strict=True)
-        for one in found.contradictions
+        for line, measured in zip(lines, summary.metrics, strict=True)
+        for one in measured.contradictions
     ]
     curves = [study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy]
     turned.sort(key=lambda row: row.one.p_holm or 0.0)
     entries_of_teams = {*summary.methods} - {*summary.damaged, *summary.left_out}
     first_metric = next((line.title for line in lines if not line.guard), "")
     chosen = next(
-        (found for found in summary.metrics if found.key == metric), next((one for one in summary.metrics if not one.guard), None)
+        (measured for measured in summary.metrics if measured.key == metric), next((one for one in summary.metrics if not one.guard), None)
     )
     # Of correlations with published means, each reason once; a metric that has its interval has none.
-    lacking = list(
-        dict.fromkeys(found.rho.why for line, found in zip(lines, summary.metrics, strict=True) if found.rho.why and not line.guard)
+    missing = list(
+        dict.fromkeys(
+            measured.rho.why for line, measured in zip(lines, summary.metrics, strict=True) if measured.rho.why and not line.guard
+        )
     )
     return {
-        "found": summary, "lacking": lacking,
+        "found": summary, "missing": missing,
         "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
         "others": others, "rough": words.rough_words(summary, noun), "samples": plural(noun, len(summary.samples)),
         "has_ends": any(rate[1] is not None for rate in rates), "any_known": any(row.known for row in scales),
@@ -311,12 +327,6 @@ def _by_criterion(summary: Summary, others: Mapping[str, Summary], titles: list[
     return CriteriaTable([title for _, title in titles], rows)
 
 
-def _pages(place: PhasePlace, study: Study) -> dict[str, int | None]:
-    """Which entry's page each label leads to: none for what was made for raters, or is not the viewer's to see."""
-    rows = study.entries.filter(through("submission", visible_to(place.viewer, study.phase)), artifact="")
-    return dict(rows.values_list("label", "submission_id"))
-
-
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
     """Each criterion with what it is called: by the study, else as judges are asked about it."""
     own = {one["key"]: one["title"] for one in study.criteria}
@@ -357,8 +367,3 @@ def _map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
     some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
     borders = [len(people)] if people and metrics else []
     return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some)).to_dict()
-
-
-def _brief(summary: Summary) -> StudyBrief:
-    between = None if summary.band is None else summary.band.two_people
-    return StudyBrief(summary.counted, summary.n_people, between, next(iter(words.sentences(summary, [])), None))

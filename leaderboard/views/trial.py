@@ -83,27 +83,27 @@ class Scene:
 
 def trial(request: HttpRequest, pk: int) -> HttpResponse:
     """The page; while the trial runs, how far it is."""
-    row, place = _found(request, pk)
+    row, place = _trial_and_place(request, pk)
     if not place.sees_board:
         return not_shown_yet(request, place, "board")
     sees_reference = place.viewer.may("phase.see_reference", place.phase)
     kind = design.kind_of(row.spec, row.params)
     column = {"key": row.key, "params": row.params, "fingerprint": row.fingerprint}
-    found: Standing = standing(column, row)
+    verdict: Standing = standing(column, row)
     scenes = [_scene(row, one, kind, sees_reference) for one in row.verdicts]
     titles = [metric.label for metric in place.phase.metrics.all() if metric.key == row.key and metric.resolved == row.params]
     context = place.context("board") | {
-        "trial": row, "standing": found, "scenes": scenes, "sees_reference": sees_reference, "on": ON.get(kind, "references"),
-        "title": titles[0] if titles else row.spec.titled(row.params), "spec": row.spec, "is_waiting": found.state == "waiting",
+        "trial": row, "standing": verdict, "scenes": scenes, "sees_reference": sees_reference, "on": ON.get(kind, "references"),
+        "title": titles[0] if titles else row.spec.titled(row.params), "spec": row.spec, "is_waiting": verdict.state == "waiting",
         "subject": "view" if FAMILIES[row.spec.family].images else "reference",
-        "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and found.state == "waiting" else None,
+        "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and verdict.state == "waiting" else None,
     }  # fmt: skip
     return render(request, "leaderboard/trial.html", context)
 
 
 def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> HttpResponse:
     """A damaged view, for who may see the reference."""
-    row, place = _found(request, pk)
+    row, place = _trial_and_place(request, pk)
     place.viewer.require("phase.see_reference", place.phase)
     names = row.scene_names
     if scene >= len(names) or damage not in {name for name, *_ in row.pictures.get(names[scene], ())}:
@@ -120,7 +120,7 @@ def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> Htt
     return response
 
 
-def _found(request: HttpRequest, pk: int) -> tuple[Trial, PhasePlace]:
+def _trial_and_place(request: HttpRequest, pk: int) -> tuple[Trial, PhasePlace]:
     row = get_object_or_404(Trial.objects.select_related("reference__phase__challenge"), pk=pk)
     return row, place_of(request.user, row.reference.phase)
 
@@ -132,7 +132,7 @@ def _scene(row: Trial, verdict: design.SceneVerdict, kind: str, sees_reference: 
         for one in row.table:
             if one.scene == verdict.scene and one.value is not None:
                 single.setdefault(one.damage, []).append((one.number, one.value))
-    every = [*means.values(), *(value for found in single.values() for _, value in found), *(verdict.band or ())]
+    every = [*means.values(), *(value for values in single.values() for _, value in values), *(verdict.band or ())]
     low, high = (min(every), max(every)) if every else (0.0, 1.0)
     reach = (high - low) or 1.0
 

@@ -47,7 +47,7 @@ class ItemConverter(StringConverter):
 register_converter(ItemConverter, "item")
 
 
-def shown(route: str, view: Callable[..., Any], name: str) -> URLPattern:
+def page(route: str, view: Callable[..., Any], name: str) -> URLPattern:
     return path(route, require_safe(view), name=name)
 
 
@@ -63,33 +63,33 @@ def long(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 
 urlpatterns = [
-    shown("", home.home, "home"),
-    shown("challenges/", home.challenge_list, "challenge_list"),
+    page("", home.home, "home"),
+    page("challenges/", home.challenge_list, "challenge_list"),
     re_path(BOARD, require_safe(long(board.board)), name="board"),
     re_path(EXPORT, require_safe(long(board.snapshot_export)), name="snapshot_export"),
-    shown(f"{PHASE}/snapshots/<slug:digest>/", long(board.snapshot), "snapshot"),
-    shown(f"{PHASE}/entries/", entries.entries, "entries"),
-    shown(f"{PHASE}/compare/", long(compare.compare), "compare"),
-    shown(f"{PHASE}/charts/", long(charts.charts), "charts"),
-    shown(f"{PHASE}/choosing-metrics/", long(choosing_metrics.choosing), "choosing_metrics"),
-    shown(f"{PHASE}/people/", long(studies.studies), "studies"),
-    shown(f"{PHASE}/people/<slug:slug>/", long(studies.study), "study"),
-    shown(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
-    shown(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
-    shown(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
-    shown("trials/<int:pk>/", trial.trial, "trial"),
-    shown("trials/<int:pk>/pictures/<int:scene>/<slug:damage>.webp", trial.trial_picture, "trial_picture"),
-    shown(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
-    shown("entries/<int:pk>/", entry.entry, "entry"),
-    shown("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),
-    shown("entries/<int:pk>/items/<item:item>/", item.entry_item, "entry_item"),
-    shown("entries/<int:pk>/scenes/<str:scene>/", scene.entry_scene, "entry_scene"),
-    shown("entries/<int:pk>/scenes/<str:scene>/progress/", scene.scene_progress, "scene_progress"),
-    shown("entries/<int:pk>/pictures/<item:item>/<str:name>.webp", scene.entry_picture, "entry_picture"),
-    shown("entries/<int:pk>/geometry/<str:item>.json", item.entry_geometry, "entry_geometry"),
-    shown("entries/<int:pk>/geometry/<str:item>.mesh", item.entry_meshes, "entry_meshes"),
-    shown("metrics/", metrics.metric_list, "metric_list"),
-    shown("metrics/<str:key>/", metrics.metric, "metric"),
-    shown("docs/", docs.docs, "docs"),
-    shown("docs/<slug:name>/", docs.doc, "doc"),
+    page(f"{PHASE}/snapshots/<slug:digest>/", long(board.snapshot), "snapshot"),
+    page(f"{PHASE}/entries/", entries.entries, "entries"),
+    page(f"{PHASE}/compare/", long(compare.compare), "compare"),
+    page(f"{PHASE}/charts/", long(charts.charts), "charts"),
+    page(f"{PHASE}/choosing-metrics/", long(choosing_metrics.choosing), "choosing_metrics"),
+    page(f"{PHASE}/people/", long(studies.studies), "studies"),
+    page(f"{PHASE}/people/<slug:slug>/", long(studies.study), "study"),
+    page(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
+    page(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
+    page(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
+    page("trials/<int:pk>/", trial.trial, "trial"),
+    page("trials/<int:pk>/pictures/<int:scene>/<slug:damage>.webp", trial.trial_picture, "trial_picture"),
+    page(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
+    page("entries/<int:pk>/", entry.entry, "entry"),
+    page("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),
+    page("entries/<int:pk>/items/<item:item>/", item.entry_item, "entry_item"),
+    page("entries/<int:pk>/scenes/<str:scene>/", scene.entry_scene, "entry_scene"),
+    page("entries/<int:pk>/scenes/<str:scene>/progress/", scene.scene_progress, "scene_progress"),
+    page("entries/<int:pk>/pictures/<item:item>/<str:name>.webp", scene.entry_picture, "entry_picture"),
+    page("entries/<int:pk>/geometry/<str:item>.json", item.entry_geometry, "entry_geometry"),
+    page("entries/<int:pk>/geometry/<str:item>.mesh", item.entry_meshes, "entry_meshes"),
+    page("metrics/", metrics.metric_list, "metric_list"),
+    page("metrics/<str:key>/", metrics.metric, "metric"),
+    page("docs/", docs.docs, "docs"),
+    page("docs/<slug:name>/", docs.doc, "doc"),
 ]

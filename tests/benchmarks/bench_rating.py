@@ -39,7 +39,7 @@ from django.utils import timezone  # noqa: E402
 
 from leaderboard.models import Question, Rater, Study, StudyVote  # noqa: E402
 from leaderboard.models.question import new_token  # noqa: E402
-from leaderboard.studies.live import campaign, load  # noqa: E402
+from leaderboard.studies.live import campaign, history  # noqa: E402
 from leaderboard.studies.live.access import join as join_study  # noqa: E402
 from leaderboard.studies.live.campaign import Design  # noqa: E402
 from leaderboard.studies.live.criteria import ready_made  # noqa: E402
@@ -87,7 +87,7 @@ def make(phase: Phase, actor: User, entries: list[Submission]) -> tuple[Study, l
             ],
             batch_size=1000,
         )  # fmt: skip
-        load.recounted(Subject(study), one.rater)
+        history.recounted(Subject(study), one.rater)
     return study, [(one.rater, one.key) for one in joined]
 
 

@@ -20,7 +20,7 @@ from submissions.kinds import FAMILIES, Family
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
 from submissions.models.phase import RESERVED_SLUGS, validate_time_zone
 
-MOST_VOTES_BYTES = 100_000_000
+MAX_VOTES_BYTES = 100_000_000
 MOMENTS = ("opens_at", "closes_at", "board_at")
 
 
@@ -90,13 +90,13 @@ class VisibilityForm(forms.ModelForm):
         super().__init__(*args, instance=instance, initial={"admitted_emails": "\n".join(instance.admitted_emails)}, **options)
 
     def clean_admitted_emails(self) -> tuple[str, ...]:
-        found = tuple(dict.fromkeys(address.lower() for address in self.cleaned_data["admitted_emails"]))
-        for address in found:
+        addresses = tuple(dict.fromkeys(address.lower() for address in self.cleaned_data["admitted_emails"]))
+        for address in addresses:
             try:
                 validate_email(address)
             except ValidationError:
                 raise ValidationError(f"“{address[:80]}” is not a valid e-mail address; write one a line.") from None
-        return found
+        return addresses
 
 
 class PhaseForm(forms.ModelForm):
@@ -241,8 +241,8 @@ class StudyForm(forms.Form):
         return self._small(self.cleaned_data["labels"])
 
     def _small(self, file: Any) -> Any:
-        if file is not None and file.size > MOST_VOTES_BYTES:
-            raise ValidationError(f"The file has {file.size:,} bytes and at most {MOST_VOTES_BYTES:,} are taken; split it.")
+        if file is not None and file.size > MAX_VOTES_BYTES:
+            raise ValidationError(f"The file has {file.size:,} bytes and at most {MAX_VOTES_BYTES:,} are taken; split it.")
         return file
 
 
@@ -303,7 +303,7 @@ class ReferenceForm(forms.Form):
         file.widget.attrs["accept"] = family.accept
 
     def drawing(self) -> Drawing | None:
-        """How views of meshes are to be drawn; None where the file has the views itself."""
+        """The drawing of views of meshes; None where the file has the views itself."""
         given = {name: self.cleaned_data.get(name) for name in ("views", "size", "up", "seeds")}
         return Drawing(**{name: value for name, value in given.items() if value}) if given["views"] else None
 

@@ -11,9 +11,9 @@ from django.core.exceptions import ValidationError
 from leaderboard.kinds import KINDS
 from leaderboard.models import JudgeRun, Study
 from leaderboard.studies.judge import planning
-from leaderboard.studies.judge.prompts import EXAMPLES, LEVELS, MOST_PROMPTS, MOST_WORDS, SUBJECTS, PromptError, Wanted
+from leaderboard.studies.judge.prompts import EXAMPLES, LEVELS, MAX_PROMPTS, MAX_WORDS, SUBJECTS, PromptError, Wanted
 
-MOST_BUDGET = 1_000_000
+MAX_BUDGET = 1_000_000
 
 
 class RunChoice(forms.ModelChoiceField):
@@ -24,12 +24,12 @@ class RunChoice(forms.ModelChoiceField):
 
 
 class JudgeForm(forms.Form):
-    """What a judge is to be asked about a study's entries. Nothing is asked before the plan has been looked at."""
+    """The questions for a judge about a study's entries. Nothing is asked before the plan has been looked at."""
 
     model = forms.CharField(max_length=120, help_text="As the endpoint calls it.")
     plan = forms.ChoiceField(widget=forms.RadioSelect)  # whose words are sentences, which a select cuts off and these wrap
     budget = forms.IntegerField(
-        min_value=1, max_value=MOST_BUDGET, initial=2000, help_text="Most requests, those included that are asked again."
+        min_value=1, max_value=MAX_BUDGET, initial=2000, help_text="Most requests, those included that are asked again."
     )
     most_cost = forms.FloatField(min_value=0, required=False, label="Most cost", help_text="Empty: no limit but the budget.")
     choices = forms.IntegerField(min_value=1, max_value=10, initial=3, label="Texts a request")
@@ -69,12 +69,12 @@ class JudgeForm(forms.Form):
 
 
 class PromptsForm(forms.Form):
-    """What texts are wanted; `wanted` is that once the form is valid."""
+    """The texts that are wanted; `wanted` is that once the form is valid."""
 
-    count = forms.IntegerField(min_value=1, max_value=MOST_PROMPTS, initial=20, label="How many")
+    count = forms.IntegerField(min_value=1, max_value=MAX_PROMPTS, initial=20, label="How many")
     complexity = forms.ChoiceField(choices=[(level, level) for level in LEVELS], initial="medium")
     creativity = forms.ChoiceField(choices=[(level, level) for level in LEVELS], initial="medium")
-    max_words = forms.IntegerField(min_value=5, max_value=MOST_WORDS, initial=25, label="Most words of a text")
+    max_words = forms.IntegerField(min_value=5, max_value=MAX_WORDS, initial=25, label="Most words of a text")
     subjects = forms.MultipleChoiceField(
         choices=[(name, name) for name in SUBJECTS],
         required=False,

@@ -92,9 +92,9 @@ class MetricForm(forms.Form):
         typed = self.entered()
         assert typed is not None  # the form is valid
         given = self.metric.params if self.metric else {}
-        kept = {param.name: typed[param.name] for param in self.spec.params if param.name in given or typed[param.name] != param.default}
+        params = {param.name: typed[param.name] for param in self.spec.params if param.name in given or typed[param.name] != param.default}
         slug = self.metric.slug if self.metric else data["slug"]
-        return MetricDef(slug, self.spec.key, data["title"], kept, data["weight"], data["is_primary"], data["in_ranking"])
+        return MetricDef(slug, self.spec.key, data["title"], params, data["weight"], data["is_primary"], data["in_ranking"])
 
 
 def _trained_here(spec: MetricSpec, param: Param) -> str:

@@ -77,13 +77,13 @@ class View:
 
     @property
     def text_size(self) -> int:
-        """Of labels in the picture, in its pixels."""
+        """Size of labels in the picture, in its pixels."""
         return max(6, round(max(self.width, self.height) / 36))
 
     @property
     def newer_words(self) -> str:
-        """What the newest version has here, in words."""
-        regions = (f"{roi.label} ({', '.join(map(shown, (roi.x1, roi.y1, roi.x2, roi.y2)))})" for roi in self.newer or ())
+        """Regions of the newest version here, in words."""
+        regions = (f"{roi.label} ({', '.join(map(shortest_text, (roi.x1, roi.y1, roi.x2, roi.y2)))})" for roi in self.newer or ())
         return "; ".join(regions) or "no region"
 
     def check(self) -> None:
@@ -123,7 +123,8 @@ class RegionsForm:
         for view in self.views:
             if not view.is_editable or sent is None:
                 view.rows = [
-                    Row(n, (shown(roi.x1), shown(roi.y1), shown(roi.x2), shown(roi.y2)), roi.label) for n, roi in enumerate(view.stored)
+                    Row(n, (shortest_text(roi.x1), shortest_text(roi.y1), shortest_text(roi.x2), shortest_text(roi.y2)), roi.label)
+                    for n, roi in enumerate(view.stored)
                 ]
             else:
                 view.rows = _sent_rows(sent, view.number)
@@ -151,7 +152,7 @@ class RegionsForm:
 
     def delete(self, number: int, row: int) -> None:
         for view in self.views[number : number + 1]:
-            view.rows = [it for it in view.rows if it.number != row]
+            view.rows = [region for region in view.rows if region.number != row]
         self._fill_up()
 
     def rebase(self, stored: Mapping[str, tuple[Roi, ...]], version: int) -> None:
@@ -169,7 +170,7 @@ class RegionsForm:
                 view.rows.append(Row(_next_number(view.rows)))
 
 
-def shown(side: float) -> str:
+def shortest_text(side: float) -> str:
     """The number as short as it can be read back bit for bit."""
     return str(int(side)) if float(side).is_integer() else repr(side)
 
@@ -208,7 +209,7 @@ def _number(text: str) -> float | None:
 
 
 def scene_counts(item_ids: Sequence[str], stored: Mapping[str, tuple[Roi, ...]]) -> Iterator[tuple[str, int, int, int]]:
-    """Of each scene: its name, its views with an image, how many of these have regions, and how many regions there are."""
+    """Counts of each scene: its name, its views with an image, how many of these have regions, and how many regions there are."""
     scenes: dict[str, list[int]] = {}
     for item in item_ids:
         of_scene = scenes.setdefault(item.partition("/")[0], [])

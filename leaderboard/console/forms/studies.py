@@ -43,7 +43,7 @@ COMPLETION = "An address that begins with https://, or a code: shown to raters w
 
 
 def covariate_choices(family: str) -> list[tuple[str, str]]:
-    """What a study of this family can take account of, in words; only files of meshes may have colours."""
+    """Covariates that a study of this family can take account of, in words; only files of meshes may have colours."""
     size = (Study.Covariate.SIZE.value, f"Size: how many times the {KINDS[family].measure} double")
     texture = (Study.Covariate.TEXTURE.value, "Texture: whether an entry has colours")
     return [size, texture] if KINDS[family].coloured else [size]
@@ -227,14 +227,14 @@ class NewStudyForm(forms.Form):
         return slug
 
     def clean_own_criteria(self) -> list[Criterion]:
-        found = []
+        criteria = []
         for line in self.cleaned_data["own_criteria"]:
             title, _, text = (part.strip() for part in line.partition(":"))
             key = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")[:60]
             if not key or not text or len(title) > 60 or len(text) > 400:
                 raise ValidationError(f"“{line[:60]}” is not of the form “name: what to look at”; write both, with a colon between.")
-            found.append(Criterion(key, title, text))
-        return found
+            criteria.append(Criterion(key, title, text))
+        return criteria
 
     def clean_groups(self) -> list[str]:
         return clean_group_names(self.cleaned_data["groups"])
@@ -270,7 +270,7 @@ class NewStudyForm(forms.Form):
         return data
 
     def design(self) -> Design:
-        """What `campaign.make` takes, of a form that is valid."""
+        """Return what `campaign.make` takes, of a form that is valid."""
         data = self.cleaned_data
         copied = (
             "title",
@@ -307,8 +307,8 @@ class NewStudyForm(forms.Form):
 
 
 class RunningStudyForm(forms.ModelForm):
-    """What may be changed of a study at any time, and before it opens how its answers are judged; what was asked of raters stays as it
-    is."""
+    """Settings of a study that may be changed at any time, and before it opens how its answers are judged; what was asked of raters
+    stays as it is."""
 
     groups = Lines(required=False, rows=3, help_text="One a line.")
     consent = LongText(required=False, rows=3, label="What raters agree to")
@@ -375,7 +375,7 @@ class RunningStudyForm(forms.ModelForm):
 
 
 class PayForm(forms.Form):
-    """What an hour of a rater costs, for what a study will cost."""
+    """Cost of an hour of a rater, for what a study will cost."""
 
     pay = forms.FloatField(min_value=0, max_value=10_000, required=False, label="Pay an hour")
 
@@ -405,11 +405,11 @@ class InvitationForm(forms.Form):
 
 
 def clean_group_names(names: tuple[str, ...]) -> list[str]:
-    found = list(dict.fromkeys(names))
-    for name in found:
+    distinct = list(dict.fromkeys(names))
+    for name in distinct:
         if len(name) > 60:
             raise ValidationError(f"“{name[:40]}…” is too long for a group's name; use at most 60 characters.")
-    return found
+    return distinct
 
 
 def clean_parameters(names: tuple[str, ...]) -> list[str]:

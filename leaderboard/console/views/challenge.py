@@ -23,11 +23,10 @@ from leaderboard.bundle.definition import ChallengeDef
 from leaderboard.bundle.export import export
 from leaderboard.bundle.state import read
 from leaderboard.console import acts
-from leaderboard.console.act_words import sentence
-from leaderboard.console.confirm_and_apply import scored_anew, settle
-from leaderboard.console.edits import moved
+from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, scored_anew
 from leaderboard.console.forms.challenge import NewChallengeForm, SettingsForm, VisibilityForm
 from leaderboard.console.page import chosen_act, page
+from leaderboard.console.views.audit import sentence
 from leaderboard.lookup import organizer
 from submissions.models import Admission, Challenge, Status
 from submissions.permissions import allowed, require
@@ -42,15 +41,15 @@ def index(request: HttpRequest) -> HttpResponse:
         require(request.user, "operator.see")
         return chosen_act(request, {"reevaluate_outdated": _reevaluate_outdated})(request)
     everything = allowed(request.user, "operator.see")
-    found = Challenge.objects.all() if everything else request.user.organized.all()
-    found = found.annotate(n_phases=Count("phases", distinct=True), n_teams=Count("teams", distinct=True)).order_by("-created_at")
-    organized = set(found.values_list("pk", flat=True))
+    challenges = Challenge.objects.all() if everything else request.user.organized.all()
+    challenges = challenges.annotate(n_phases=Count("phases", distinct=True), n_teams=Count("teams", distinct=True)).order_by("-created_at")
+    organized = set(challenges.values_list("pk", flat=True))
     outdated = [
         {"phase": batch.phase, "sentences": sentences(batch.outdated()), "n": batch.progress()["total"]}
         for batch in EvaluationBatch.all_outdated() if batch.phase.challenge_id in organized
     ]  # fmt: skip
     context = {
-        "challenges": found, "may_create": allowed(request.user, "challenge.create"), "here": "index",
+        "challenges": challenges, "may_create": allowed(request.user, "challenge.create"), "here": "index",
         "outdated": outdated, "is_operator": everything,
     }  # fmt: skip
     return render(request, "console/index.html", context)
@@ -87,7 +86,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @organizer
 @require_http_methods(["GET", "HEAD", "POST"])
 def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    """What there is and what is still to be done; the order of phases is changed here."""
+    """The challenge, and what is still to be done; the order of phases is changed here."""
     if request.method == "POST":
         return chosen_act(request, {"move": _move_phase})(request, challenge)
     phases = challenge.phases.annotate(
@@ -111,7 +110,7 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 def _steps(challenge: Challenge, rows: list[dict]) -> list[tuple[bool, str, str]]:
-    """What a challenge needs before people can take part: done or not, what, and where."""
+    """Checklist of what a challenge needs before people can take part: done or not, what, and where."""
     at = [challenge.slug]
     first = rows[0]["phase"] if rows else None
     here = [*at, first.slug] if first else at
@@ -130,7 +129,7 @@ def _steps(challenge: Challenge, rows: list[dict]) -> list[tuple[bool, str, str]
 def _move_phase(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     definition = read(challenge)
     phases = moved(definition.phases, request.POST.get("slug", ""), request.POST.get("to", ""))
-    return settle(request, replace(definition, phases=phases), request.path)
+    return confirm_and_apply(request, replace(definition, phases=phases), request.path)
 
 
 @organizer
@@ -140,7 +139,7 @@ def settings(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     definition = read(challenge)
     form = SettingsForm(request.POST or None, instance=challenge)
     if request.method == "POST" and form.is_valid():
-        return settle(request, replace(definition, **form.cleaned_data), request.path)
+        return confirm_and_apply(request, replace(definition, **form.cleaned_data), request.path)
     return page(request, "settings", challenge, "settings", form=form)
 
 
@@ -157,7 +156,7 @@ def access(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         definition = read(challenge)
         form = VisibilityForm(request.POST, instance=challenge)
         if form.is_valid():
-            return settle(request, replace(definition, **form.cleaned_data), request.path)
+            return confirm_and_apply(request, replace(definition, **form.cleaned_data), request.path)
     link = f"{project.SITE_URL}{reverse('access', args=[challenge.slug, challenge.access_key])}" if challenge.access_key else ""
     return page(request, "access", challenge, "access", form=form, link=link)
 

@@ -33,8 +33,15 @@ def entry_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     chosen = {name: request.GET.get(name, "").strip()[:100] for name in ("q", "phase", "status", "flag")}
     rows = _filtered(entries, chosen)
     total = rows.count()
-    numbers, at, shown = paged(request, rows)
-    context = {"rows": shown, "pages": numbers, "page_number": at, "total": total, "chosen": chosen, "is_filtered": any(chosen.values())}
+    numbers, at, page_rows = paged(request, rows)
+    context = {
+        "rows": page_rows,
+        "pages": numbers,
+        "page_number": at,
+        "total": total,
+        "chosen": chosen,
+        "is_filtered": any(chosen.values()),
+    }
     options = {"phases": challenge.phases.all(), "statuses": Status.choices, "flags": FLAGS.items()}
     return page(request, "entries", challenge, "entries", **context, **options)
 
@@ -60,22 +67,22 @@ def _filtered(entries: QuerySet, chosen: dict[str, str]) -> QuerySet:
 @require_http_methods(["GET", "HEAD", "POST"])
 def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     """One entry: why it is where it is, its badges, and whether the board shows it."""
-    found = submission_of(challenge, pk)
-    require(request.user, "submission.moderate", found)
+    submission = submission_of(challenge, pk)
+    require(request.user, "submission.moderate", submission)
     if request.method == "POST":
         kinds = {
             "hide": _hide, "unhide": _unhide, "disqualify": _disqualify, "requalify": _requalify, "mark": _mark, "retry": _retry,
             "cancel": _cancel,
         }  # fmt: skip
-        chosen_act(request, kinds)(request, found)
+        chosen_act(request, kinds)(request, submission)
         return redirect(request.path)
     context = {
-        "it": found,
+        "it": submission,
         "may_see_traceback": allowed(request.user, "operator.see"),
-        "log": AuditEntry.objects.filter(challenge=challenge, detail__submission=found.pk).select_related("actor"),
-        "evaluations": found.evaluations.select_related("batch__reference").order_by("-created_at")[:10],
+        "log": AuditEntry.objects.filter(challenge=challenge, detail__submission=submission.pk).select_related("actor"),
+        "evaluations": submission.evaluations.select_related("batch__reference").order_by("-created_at")[:10],
     }
-    return page(request, "entry", challenge, "entries", found.phase, **context)
+    return page(request, "entry", challenge, "entries", submission.phase, **context)
 
 
 def _reason(request: HttpRequest) -> str:

@@ -13,8 +13,7 @@ from django.views.decorators.http import require_http_methods
 from leaderboard.bundle.definition import ChallengeDef, FileDef
 from leaderboard.bundle.folder import local_file
 from leaderboard.bundle.state import read
-from leaderboard.console.confirm_and_apply import settle
-from leaderboard.console.edits import with_phase
+from leaderboard.console.confirm_and_apply import confirm_and_apply, with_phase
 from leaderboard.console.forms.challenge import FileForm
 from leaderboard.console.page import chosen_act, page
 from leaderboard.lookup import organizer
@@ -47,15 +46,15 @@ def _add(request: HttpRequest, challenge: Challenge, form: FileForm) -> HttpResp
         definition = read(challenge)
         slug = data["phase"].slug if data["phase"] else None
         kept = [file for file in _files(definition, slug) if (file.kind, file.name) != (added.kind, added.name)]
-        return settle(request, _with_files(definition, slug, (*kept, added)), request.path, f"{added.name} is there.")
+        return confirm_and_apply(request, _with_files(definition, slug, (*kept, added)), request.path, f"{added.name} is there.")
 
 
 def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     row = get_object_or_404(challenge.files.select_related("phase"), pk=row_number(request.POST.get("file")))
     definition = read(challenge)
     slug = row.phase.slug if row.phase else None
-    kept = tuple(file for file in _files(definition, slug) if file.pk != row.pk)
-    return settle(request, _with_files(definition, slug, kept), request.path, f"{row.name} is removed.")
+    remaining = tuple(file for file in _files(definition, slug) if file.pk != row.pk)
+    return confirm_and_apply(request, _with_files(definition, slug, remaining), request.path, f"{row.name} is removed.")
 
 
 def _files(definition: ChallengeDef, slug: str | None) -> tuple[FileDef, ...]:

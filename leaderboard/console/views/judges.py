@@ -19,10 +19,9 @@ from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import JudgeAnswer, JudgeRun, Study
 from leaderboard.studies.judge import answers, planning, prompts, setup
-from leaderboard.studies.judge.asking import AskError, ask_for
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.planning import Wish
-from leaderboard.studies.judge.prompts import PromptError
+from leaderboard.studies.judge.prompts import AskError, PromptError, ask_for
 from leaderboard.studies.judge.shown import costs
 from leaderboard.views.studies import csv_response
 from submissions.lookup import row_number
@@ -38,20 +37,25 @@ WEB_TIMEOUT = 60.0  # of a request to the model while a browser waits
 @require_http_methods(["GET", "HEAD", "POST"])
 def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """A study's runs, and the plan of another."""
-    found = study_of(phase, True, slug=study)
-    form = JudgeForm(found, request.POST if request.method == "POST" else None)
+    chosen_study = study_of(phase, True, slug=study)
+    form = JudgeForm(chosen_study, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         names = ("plan", "budget", "seed", "choices", "repeats", "most_cost", "base", "newcomer", "anchor")
         try:
-            run = planning.make(found, request.user, data["model"], Wish(**{name: data[name] for name in names if name in data}))
+            run = planning.make(chosen_study, request.user, data["model"], Wish(**{name: data[name] for name in names if name in data}))
         except ValueError as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, f"{run.n_planned:,} questions are planned; nothing has been asked yet.")
-            return redirect("console_judge", phase.challenge.slug, phase.slug, found.slug, run.pk)
-    context = {"study": found, "runs": found.judge_runs.select_related("rater", "newcomer"), "form": form, "endpoint": setup.endpoint()}
-    context |= {"currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "why_not": _why_not(found)}
+            return redirect("console_judge", phase.challenge.slug, phase.slug, chosen_study.slug, run.pk)
+    context = {
+        "study": chosen_study,
+        "runs": chosen_study.judge_runs.select_related("rater", "newcomer"),
+        "form": form,
+        "endpoint": setup.endpoint(),
+    }
+    context |= {"currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "why_not": _why_not(chosen_study)}
     return page(request, "judges", phase.challenge, "studies", phase, **context)
 
 
@@ -59,15 +63,15 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
     """One run: before it starts what it would ask, then how far it is and what was said."""
-    found = study_of(phase, True, slug=study)
-    run = _run(found, pk)
+    chosen_study = study_of(phase, True, slug=study)
+    run = _run(chosen_study, pk)
     if request.method == "POST":
         return chosen_act(request, {"start": _start, "pause": _pause, "cancel": _cancel, "remove": _remove})(request, run)
-    context = _progress(run) | {"study": found, "rows": list(enumerate(run.questions))}
+    context = _progress(run) | {"study": chosen_study, "rows": list(enumerate(run.questions))}
     rows = run.answers.select_related("left", "right")
     if run.state == JudgeRun.State.PLANNED:
-        shown = [answer for kind in range(len(run.rows)) for answer in rows.filter(row=kind)[:EXAMPLES]]
-        context["answers"] = _with_texts(run, shown)
+        examples = [answer for kind in range(len(run.rows)) for answer in rows.filter(row=kind)[:EXAMPLES]]
+        context["answers"] = _with_texts(run, examples)
     else:
         state = request.GET.get("state", "")
         if state in JudgeAnswer.State.values:
@@ -83,9 +87,9 @@ def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpRespon
 @require_safe
 def judge_progress(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
     """The part of a run's page that changes while it asks."""
-    found = study_of(phase, True, slug=study)
-    run = _run(found, pk)
-    context = {"challenge": phase.challenge, "phase": phase, "study": found} | _progress(run)
+    chosen_study = study_of(phase, True, slug=study)
+    run = _run(chosen_study, pk)
+    context = {"challenge": phase.challenge, "phase": phase, "study": chosen_study} | _progress(run)
     response = render(request, "console/parts/judge_run.html", context)
     if run.state != JudgeRun.State.ASKING:
         response["HX-Refresh"] = "true"
@@ -95,10 +99,10 @@ def judge_progress(request: HttpRequest, phase: Phase, study: str, pk: int) -> H
 @organizer_of_phase
 @require_safe
 def judge_answers(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
-    """What the judge of a run said, as CSV."""
-    found = study_of(phase, True, slug=study)
-    run = _run(found, pk)
-    return csv_response(answers.table([run]), f"{found.slug}-judge-{run.pk}.csv")
+    """The answers of a run's judge, as CSV."""
+    chosen_study = study_of(phase, True, slug=study)
+    run = _run(chosen_study, pk)
+    return csv_response(answers.table([run]), f"{chosen_study.slug}-judge-{run.pk}.csv")
 
 
 @organizer_of_phase
@@ -192,16 +196,16 @@ def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[dict[str, Any
         materials = None
     rows = run.questions
     words = {-1: "left", 0: "neither", 1: "right"}
-    found = []
+    described = []
     for answer in answers:
         row = rows[answer.row]
         try:
             text = materials.instruction(row, answer.sample) if materials else ""
         except (ValueError, KeyError):
             text = ""
-        said = [one | {"words": [words[v] for v in one["verdicts"] or ()]} for one in answer.said]
-        found.append({"it": answer, "row": row, "text": text, "said": said})
-    return found
+        texts = [one | {"words": [words[v] for v in one["verdicts"] or ()]} for one in answer.said]
+        described.append({"it": answer, "row": row, "text": text, "said": texts})
+    return described
 
 
 def _start(request: HttpRequest, run: JudgeRun) -> HttpResponse:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Avg, Count, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
@@ -53,25 +53,29 @@ def new(request: HttpRequest, phase: Phase) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """One live study: where it stands, who rates, who may, and what is asked about."""
-    found = study_of(phase, True, slug=study, key__isnull=False)
-    invitation, settings = InvitationForm(phase), RunningStudyForm(instance=found)
+    live_study = study_of(phase, True, slug=study, key__isnull=False)
+    invitation, settings = InvitationForm(phase), RunningStudyForm(instance=live_study)
     if request.method == "POST":
         act = request.POST.get("act")
         if act == "invite":
             invitation = InvitationForm(phase, request.POST)
             if invitation.is_valid():
-                return _invite(request, found, invitation.cleaned_data)
+                data = invitation.cleaned_data
+                _, token = campaign.invite(live_study, request.user, data["note"], data["group"], data["most_uses"], data["expires_at"])
+                link = request.build_absolute_uri(reverse("rate_join_link", args=[token]))
+                messages.success(request, f"Send this link; it is shown this once: {link}")
+                return redirect(request.path)
         elif act == "edit":
-            settings = RunningStudyForm(request.POST, instance=found)
+            settings = RunningStudyForm(request.POST, instance=live_study)
             if settings.is_valid():
-                campaign.edit(found, request.user, {name: settings.cleaned_data[name] for name in settings.fields})
+                campaign.edit(live_study, request.user, {name: settings.cleaned_data[name] for name in settings.fields})
                 messages.success(request, "Saved.")
                 return redirect(request.path)
-            found.refresh_from_db()
+            live_study.refresh_from_db()
         else:
-            chosen_act(request, ACTS)(request, found)
+            chosen_act(request, ACTS)(request, live_study)
             return redirect(request.path)
-    return page(request, "study", phase.challenge, "studies", phase, **_context(request, found, invitation, settings))
+    return page(request, "study", phase.challenge, "studies", phase, **_context(request, live_study, invitation, settings))
 
 
 def _context(request: HttpRequest, study: Study, invitation: InvitationForm, settings: RunningStudyForm) -> dict[str, Any]:
@@ -111,10 +115,8 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
 @organizer_of_phase
 @require_safe
 def design_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
-    """The design of a study that has opened: the bytes whose SHA-256 its page shows."""
+    """The design of a study as JSON: once it has opened, the bytes whose SHA-256 its page shows."""
     found = study_of(phase, True, slug=study, key__isnull=False)
-    if not found.design_hash:
-        raise Http404
     response = HttpResponse(design.design_file(found), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{found.slug}-design.json"'
     return response
@@ -146,7 +148,7 @@ def raters_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
 
 
 def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, Any]:
-    """What the study will be able to say with so many raters, and what that takes; `pay` is an hour's, in whatever money."""
+    """Outlook of the study with so many raters, and what that takes; `pay` is an hour's, in whatever money."""
     habits = campaign.habits(study)
     sheet = campaign.sheet(study, int((asked.live_units & ~asked.gold).sum()))
     form = PayForm(request.GET)
@@ -174,13 +176,6 @@ def _own_entries(study: Study) -> dict[int, set[int]]:
         for user, entry in study.entries.filter(**{f"{account}__in": raters}).values_list(account, "pk"):
             found[user].add(entry)
     return dict(found)
-
-
-def _invite(request: HttpRequest, study: Study, data: dict[str, Any]) -> HttpResponse:
-    _, token = campaign.invite(study, request.user, data["note"], data["group"], data["most_uses"], data["expires_at"])
-    link = request.build_absolute_uri(reverse("rate_join_link", args=[token]))
-    messages.success(request, f"Send this link; it is shown this once: {link}")
-    return redirect(request.path)
 
 
 def _open(request: HttpRequest, study: Study) -> None:

@@ -11,8 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluation.metrics.registry import REGISTRY, resolve_params
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.bundle.state import read
-from leaderboard.console.confirm_and_apply import settle
-from leaderboard.console.edits import moved, with_phase
+from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, with_phase
 from leaderboard.console.forms.metrics import MetricForm
 from leaderboard.console.metric_evidence import MetricEvidence
 from leaderboard.console.page import chosen_act, page
@@ -40,7 +39,7 @@ def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     form = MetricForm(spec, {metric.slug for metric in metrics}, request.POST or None)
     if request.method == "POST" and form.is_valid():
         entered = form.definition()
-        return _settle(request, phase, (*metrics, entered), entered.slug if entered.is_primary else "")
+        return _apply_metrics(request, phase, (*metrics, entered), entered.slug if entered.is_primary else "")
     return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, evidence=_evidence(form, phase))
 
 
@@ -48,14 +47,16 @@ def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
     metrics = _metrics(phase)
-    column = next((it for it in metrics if it.slug == metric), None)
+    column = next((other for other in metrics if other.slug == metric), None)
     if column is None:
         raise Http404
-    others = {it.slug for it in metrics if it.slug != metric}
+    others = {other.slug for other in metrics if other.slug != metric}
     form = MetricForm(REGISTRY[column.key], others, request.POST or None, metric=column)
     if request.method == "POST" and form.is_valid():
         entered = form.definition()
-        return _settle(request, phase, tuple(entered if it.slug == metric else it for it in metrics), metric if entered.is_primary else "")
+        return _apply_metrics(
+            request, phase, tuple(entered if other.slug == metric else other for other in metrics), metric if entered.is_primary else ""
+        )
     spec = REGISTRY[column.key]
     return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, column=column, evidence=_evidence(form, phase))
 
@@ -73,7 +74,7 @@ def evidence(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
 
 
 def _evidence(form: MetricForm, phase: Phase, column: str = "") -> MetricEvidence:
-    """What is known of the metric with the form's parameters, or the defaults while those cannot be."""
+    """Evidence on the metric with the form's parameters, or the defaults while those cannot be."""
     params = form.entered()
     if params is None:
         params = resolve_params(form.spec.key, {})
@@ -89,24 +90,24 @@ def _metrics(phase: Phase) -> tuple[MetricDef, ...]:
 
 def _move(request: HttpRequest, phase: Phase) -> HttpResponse:
     metrics = _metrics(phase)
-    return _settle(request, phase, moved(metrics, request.POST.get("slug", ""), request.POST.get("to", "")))
+    return _apply_metrics(request, phase, moved(metrics, request.POST.get("slug", ""), request.POST.get("to", "")))
 
 
 def _remove(request: HttpRequest, phase: Phase) -> HttpResponse:
     metrics = _metrics(phase)
-    return _settle(request, phase, tuple(metric for metric in metrics if metric.slug != request.POST.get("slug")))
+    return _apply_metrics(request, phase, tuple(metric for metric in metrics if metric.slug != request.POST.get("slug")))
 
 
 def _make_primary(request: HttpRequest, phase: Phase) -> HttpResponse:
     metrics = _metrics(phase)
     if request.POST.get("slug") not in {metric.slug for metric in metrics}:
         raise Http404
-    return _settle(request, phase, metrics, request.POST["slug"])
+    return _apply_metrics(request, phase, metrics, request.POST["slug"])
 
 
-def _settle(request: HttpRequest, phase: Phase, metrics: tuple[MetricDef, ...], primary: str = "") -> HttpResponse:
+def _apply_metrics(request: HttpRequest, phase: Phase, metrics: tuple[MetricDef, ...], primary: str = "") -> HttpResponse:
     """Apply `metrics`. One of them is primary: the one that `primary` names, else the one that was, else the first."""
     primary = primary or next((metric.slug for metric in metrics if metric.is_primary), metrics[0].slug if metrics else "")
     metrics = tuple(replace(metric, is_primary=metric.slug == primary) for metric in metrics)
     after = with_phase(read(phase.challenge), phase.slug, metrics=metrics)
-    return settle(request, after, reverse("console_metrics", args=[phase.challenge.slug, phase.slug]))
+    return confirm_and_apply(request, after, reverse("console_metrics", args=[phase.challenge.slug, phase.slug]))

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import NewsDef
 from leaderboard.bundle.state import read
-from leaderboard.console.confirm_and_apply import settle
+from leaderboard.console.confirm_and_apply import confirm_and_apply
 from leaderboard.console.forms.challenge import NewsForm
 from leaderboard.console.page import page
 from leaderboard.lookup import organizer
@@ -26,7 +26,7 @@ def news(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         definition = read(challenge)
         item = NewsDef(**form.cleaned_data, published_at=timezone.now())
-        return settle(request, replace(definition, announcements=(*definition.announcements, item)), request.path, "Published.")
+        return confirm_and_apply(request, replace(definition, announcements=(*definition.announcements, item)), request.path, "Published.")
     return page(request, "news", challenge, "news", form=form, announcements=challenge.announcements.all())
 
 
@@ -38,9 +38,9 @@ def edit(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     if request.method == "POST":
         definition, back = read(challenge), reverse("console_news", args=[challenge.slug])
         if request.POST.get("act") == "remove":
-            kept = tuple(item for item in definition.announcements if item.pk != pk)
-            return settle(request, replace(definition, announcements=kept), back, "Taken back.")
+            remaining = tuple(item for item in definition.announcements if item.pk != pk)
+            return confirm_and_apply(request, replace(definition, announcements=remaining), back, "Taken back.")
         if form.is_valid():
             changed = tuple(replace(item, **form.cleaned_data) if item.pk == pk else item for item in definition.announcements)
-            return settle(request, replace(definition, announcements=changed), back)
+            return confirm_and_apply(request, replace(definition, announcements=changed), back)
     return page(request, "news_edit", challenge, "news", form=form, item=row)

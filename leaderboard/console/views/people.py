@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.accounts import find_account
 from leaderboard.bundle.state import read
-from leaderboard.console.confirm_and_apply import settle
+from leaderboard.console.confirm_and_apply import confirm_and_apply
 from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer
 from submissions.lookup import row_number
@@ -35,15 +35,17 @@ def _add(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         return redirect(request.path)
     definition = read(challenge)
     names = {*definition.organizers, user.get_username()}
-    return settle(request, replace(definition, organizers=tuple(sorted(names))), request.path, f"{user} organizes this challenge now.")
+    return confirm_and_apply(
+        request, replace(definition, organizers=tuple(sorted(names))), request.path, f"{user} organizes this challenge now."
+    )
 
 
 def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     definition = read(challenge)
-    kept = tuple(name for name in definition.organizers if name != request.POST.get("name"))
-    leaves = request.user.get_username() not in kept and not request.user.is_staff
+    remaining = tuple(name for name in definition.organizers if name != request.POST.get("name"))
+    leaves = request.user.get_username() not in remaining and not request.user.is_staff
     back = reverse("console") if leaves else request.path
-    return settle(request, replace(definition, organizers=kept), back)
+    return confirm_and_apply(request, replace(definition, organizers=remaining), back)
 
 
 @organizer
@@ -59,12 +61,12 @@ def participants(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         rows = rows.filter(admission=state)
     if text:
         rows = rows.filter(user__username__icontains=text) | rows.filter(user__email__icontains=text)
-    numbers, at, shown = paged(request, rows)
-    memberships = Membership.objects.filter(challenge=challenge, user__in=[row.user_id for row in shown])
+    numbers, at, page_rows = paged(request, rows)
+    memberships = Membership.objects.filter(challenge=challenge, user__in=[row.user_id for row in page_rows])
     teams = dict(memberships.values_list("user_id", "team__name"))
-    for row in shown:
+    for row in page_rows:
         row.challenge, row.team_name = challenge, teams.get(row.user_id, "")
-    context = {"rows": shown, "pages": numbers, "page_number": at, "state": state, "text": text, "states": Admission.choices}
+    context = {"rows": page_rows, "pages": numbers, "page_number": at, "state": state, "text": text, "states": Admission.choices}
     return page(request, "participants", challenge, "participants", **context)
 
 

@@ -10,8 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from leaderboard.bundle.definition import PhaseDef
 from leaderboard.bundle.state import read
-from leaderboard.console.confirm_and_apply import settle
-from leaderboard.console.edits import with_phase
+from leaderboard.console.confirm_and_apply import confirm_and_apply, with_phase
 from leaderboard.console.forms.challenge import PhaseForm
 from leaderboard.console.page import page
 from leaderboard.lookup import organizer, organizer_of_phase
@@ -27,7 +26,7 @@ def new(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         phase = PhaseDef(slug=form.cleaned_data["slug"], **form.values())
         after = replace(definition, phases=(*definition.phases, phase))
         back = reverse("console_metrics", args=[challenge.slug, phase.slug])
-        return settle(request, after, back, "The phase is there. Choose its metrics.")
+        return confirm_and_apply(request, after, back, "The phase is there. Choose its metrics.")
     return page(request, "phase_new", challenge, "overview", form=form)
 
 
@@ -38,11 +37,13 @@ def edit(request: HttpRequest, phase: Phase) -> HttpResponse:
     if request.method == "POST":
         definition = read(challenge)
         if request.POST.get("act") == "remove":
-            after = replace(definition, phases=tuple(it for it in definition.phases if it.slug != phase.slug))
-            return settle(request, after, reverse("console_challenge", args=[challenge.slug]), f"The phase {phase.title} is removed.")
+            after = replace(definition, phases=tuple(other for other in definition.phases if other.slug != phase.slug))
+            return confirm_and_apply(
+                request, after, reverse("console_challenge", args=[challenge.slug]), f"The phase {phase.title} is removed."
+            )
         form = PhaseForm(request.POST, instance=phase)
         if form.is_valid():
-            return settle(request, with_phase(definition, phase.slug, **form.values()), request.path)
+            return confirm_and_apply(request, with_phase(definition, phase.slug, **form.values()), request.path)
     else:
         form = PhaseForm(instance=phase)
     return page(request, "phase", challenge, "phase", Phase.objects.select_related("challenge").get(pk=phase.pk), form=form)

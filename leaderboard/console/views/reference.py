@@ -14,8 +14,7 @@ from evaluation.reference_warnings import REGIONS
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read, reference_definition, reference_in_force
 from leaderboard.console import acts
-from leaderboard.console.confirm_and_apply import settle
-from leaderboard.console.edits import with_phase
+from leaderboard.console.confirm_and_apply import confirm_and_apply, with_phase
 from leaderboard.console.forms.challenge import ReferenceForm
 from leaderboard.console.page import page
 from leaderboard.lookup import organizer_of_measured_phase
@@ -33,7 +32,10 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
     form = ReferenceForm(family)
     if request.method == "POST":
         if request.POST.get("act") == "use":
-            return _use(request, phase)
+            row = get_object_or_404(phase.references, version=row_number(request.POST.get("version")))
+            after = with_phase(read(phase.challenge), phase.slug, reference=reference_definition(row))
+            scoring = reverse("console_scoring", args=[phase.challenge.slug, phase.slug])
+            return confirm_and_apply(request, after, request.path, f"Version {row.version} is in force.", then=scoring)
         form = ReferenceForm(family, request.POST, request.FILES)
         if form.is_valid():
             return _store(request, phase, form)
@@ -68,10 +70,3 @@ def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpRespo
         address = reverse("console_regions", args=[phase.challenge.slug, phase.slug])
         messages.info(request, format_html('Regions can also be <a href="{}">marked on the reference’s pictures</a>.', address))
     return redirect(request.path)
-
-
-def _use(request: HttpRequest, phase: Phase) -> HttpResponse:
-    row = get_object_or_404(phase.references, version=row_number(request.POST.get("version")))
-    after = with_phase(read(phase.challenge), phase.slug, reference=reference_definition(row))
-    scoring = reverse("console_scoring", args=[phase.challenge.slug, phase.slug])
-    return settle(request, after, request.path, f"Version {row.version} is in force.", then=scoring)

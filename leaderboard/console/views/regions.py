@@ -95,7 +95,7 @@ def _newest(phase: Phase) -> Reference:
 
 
 def _standing(phase: Phase, newest: Reference) -> dict[str, object]:
-    """What the pages say of versions."""
+    """Versions, as the pages show them."""
     return {"newest": newest, "in_force": reference_in_force(phase), "is_scored": EvaluationBatch.latest(phase) is not None}
 
 

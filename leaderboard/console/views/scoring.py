@@ -18,7 +18,7 @@ from submissions.lookup import row_number
 from submissions.models import Phase
 from submissions.permissions import allowed
 
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 HELD = (Evaluation.State.FAILED, Evaluation.State.EXCLUDED)  # members without scores
 
 
@@ -49,7 +49,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
         "is_building": latest is not None and latest.state == EvaluationBatch.State.BUILDING,
         "counts": counts,
         "seconds_left": _seconds_left(latest, counts) if latest is not None and counts else None,
-        "failed": failed[:MOST_SHOWN],
+        "failed": failed[:MAX_SHOWN],
         "history": phase.batches.select_related("reference", "created_by")[:20],
         "outdated": sentences(latest.outdated()) if latest else [],
         "is_stale": latest is not None and _is_stale(phase, latest),
@@ -58,7 +58,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
 
 
 def _seconds_left(batch: EvaluationBatch, counts: dict[str, int]) -> float | None:
-    """How long the batch will take at the pace it has had so far; None before its first entry is done."""
+    """Seconds that the batch will take at the pace it has had so far; None before its first entry is done."""
     if not counts["done"]:
         return None
     waiting = counts["total"] - counts["done"] - counts["failed"]
@@ -66,7 +66,7 @@ def _seconds_left(batch: EvaluationBatch, counts: dict[str, int]) -> float | Non
 
 
 def _is_stale(phase: Phase, batch: EvaluationBatch) -> bool:
-    """Whether the metrics have another meaning now than in `batch`: edited and not scored anew, or a newer version of their code."""
+    """True if the metrics have another meaning now than in `batch`: edited and not scored anew, or a newer version of their code."""
     return {metric.slug: metric.fingerprint for metric in phase.metrics.all()} != {m["slug"]: m["fingerprint"] for m in batch.metrics}
 
 

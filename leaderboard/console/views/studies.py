@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
@@ -36,21 +35,17 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
         form = StudyForm(phase, request.POST, request.FILES)
         if form.is_valid() and _import(request, phase, form):
             return redirect(request.path)
-    rows = [(study, _given(study), study.raters.filter(_has_come(study), kind=Rater.Kind.PERSON).count()) for study in phase.studies.all()]
+    rows = []
+    for study in phase.studies.all():
+        judgements = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions
+        people = study.raters.filter(kind=Rater.Kind.PERSON)
+        # Of a live study those who have joined; all of one that was brought in.
+        rows.append((study, judgements.count(), (people.filter(joined_at__isnull=False) if study.key else people).count()))
     return page(request, "studies", phase.challenge, "studies", phase, form=form, studies=rows)
 
 
-def _given(study: Study) -> int:
-    return (study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions).count()
-
-
-def _has_come(study: Study) -> Q:
-    """Raters of a live study who have joined; all of one that was brought in."""
-    return Q(joined_at__isnull=False) if study.key else Q()
-
-
 def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
-    """Whether the votes came in; what is wrong with the file is put beside its field."""
+    """Bring votes in and return True; what is wrong with the file is put beside its field."""
     data = form.cleaned_data
     try:
         known = labels.parse(_lines(data["labels"]), data["labels"].name) if data["labels"] else None
@@ -73,10 +68,10 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
         form.add_error("slug" if "address" in str(error) else "file", str(error))
         return False
     count = f"{len(rows):,} {'scores' if opinions else 'votes'}"
-    said = f"{count} are in; what follows from them is computed now and stands on the page of “{study.title}”."
+    message = f"{count} are in; what follows from them is computed now and stands on the page of “{study.title}”."
     if known is not None:
-        said += f" Of {study.entries.count()} methods {len(study.damaged)} are labelled as damaged, empty or the reference."
-    messages.success(request, said)
+        message += f" Of {study.entries.count()} methods {len(study.damaged)} are labelled as damaged, empty or the reference."
+    messages.success(request, message)
     return True
 
 

@@ -35,24 +35,24 @@ def team_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     """A team's members, entries and quota; a form that grants more uploads."""
-    found = team_of(challenge, pk)
-    form = GrantForm(found, request.POST or None)
+    chosen_team = team_of(challenge, pk)
+    form = GrantForm(chosen_team, request.POST or None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
-        ExtraTries.grant(data["phase"], found, data["amount"], data["reason"], request.user)
-        messages.success(request, f"{found} may upload {data['amount']} more in {data['phase'].title}.")
+        ExtraTries.grant(data["phase"], chosen_team, data["amount"], data["reason"], request.user)
+        messages.success(request, f"{chosen_team} may upload {data['amount']} more in {data['phase'].title}.")
         return redirect(request.path)
     now = timezone.now()
     usage = [
-        {"phase": phase, "quota": phase.quota(found, now), "used": phase.submissions.counted(now).filter(team=found).count()}
+        {"phase": phase, "quota": phase.quota(chosen_team, now), "used": phase.submissions.counted(now).filter(team=chosen_team).count()}
         for phase in challenge.phases.all()
     ]
     context = {
-        "team": found,
+        "team": chosen_team,
         "form": form,
         "usage": usage,
-        "members": found.memberships.select_related("user"),
-        "tries": ExtraTries.objects.filter(team=found).select_related("phase", "granted_by").order_by("-granted_at"),
-        "entries": found.submissions.select_related("phase").order_by("-created_at")[:20],
+        "members": chosen_team.memberships.select_related("user"),
+        "tries": ExtraTries.objects.filter(team=chosen_team).select_related("phase", "granted_by").order_by("-granted_at"),
+        "entries": chosen_team.submissions.select_related("phase").order_by("-created_at")[:20],
     }
     return page(request, "team", challenge, "teams", **context)

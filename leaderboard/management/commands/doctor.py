@@ -98,16 +98,16 @@ class Command(BaseCommand):
                     keys[prefix if separator else ""] += 1
                     queues |= {(prefix, name)} if separator else {("", prefix)}
         own = keys.pop(settings.REDIS_PREFIX, 0)
-        said = [f"{own} keys of this installation ({settings.REDIS_PREFIX})"]
+        parts = [f"{own} keys of this installation ({settings.REDIS_PREFIX})"]
         bare = keys.pop("", 0)
         for prefix, n in keys.most_common(5):
             named = " and ".join(queue for queue in ("cpu", "gpu") if (prefix, queue) in queues)
-            said.append(f"{n} of the prefix {prefix}" + (f" with the queues {named}" if named else ""))
+            parts.append(f"{n} of the prefix {prefix}" + (f" with the queues {named}" if named else ""))
         if bare:
             named = " and ".join(queue for queue in ("cpu", "gpu") if ("", queue) in queues)
             queued = f" (the queues {named} among them)" if named else ""
-            said.append(f"{bare} without a prefix{queued}, of versions before prefixes or of another program; nothing here reads them")
-        return "; ".join(said)
+            parts.append(f"{bare} without a prefix{queued}, of versions before prefixes or of another program; nothing here reads them")
+        return "; ".join(parts)
 
     def _storage(self) -> str:
         store = stored_files.store()

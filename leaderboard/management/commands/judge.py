@@ -11,10 +11,10 @@ from tqdm import tqdm
 
 from leaderboard.models import JudgeRun, Study
 from leaderboard.studies.judge import planning, setup
+from leaderboard.studies.judge.answers import scores_of
 from leaderboard.studies.judge.materials import Materials
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import work_on
-from leaderboard.studies.judge.scores import scores_of
 
 BUDGET = 2000
 SHOWN = 3  # of each kind of question, in a dry run
@@ -39,12 +39,12 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", type=Path, metavar="DIR", help="ask nothing; write the first images and texts of each kind there")
 
     def handle(self, *, study: str, **options) -> None:
-        found = self._study(study)
+        row = self._study(study)
         try:
             if options["dry_run"]:
-                self._dry_run(found, options)
+                self._dry_run(row, options)
             else:
-                self._ask(found, options)
+                self._ask(row, options)
         except ValueError as error:
             raise CommandError(str(error)) from None
 

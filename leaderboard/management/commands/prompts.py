@@ -7,8 +7,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard.studies.judge import prompts, setup
-from leaderboard.studies.judge.asking import AskError, ask_for
-from leaderboard.studies.judge.prompts import LEVELS, PromptError, Wanted
+from leaderboard.studies.judge.prompts import LEVELS, AskError, PromptError, Wanted, ask_for
 
 
 class Command(BaseCommand):

@@ -65,7 +65,7 @@ class Service:
         )  # fmt: skip
 
     def has_ended(self) -> bool:
-        """Whether the process itself has ended; its id stays its own, and its group's, until `end`."""
+        """True if the process itself has ended; its id stays its own, and its group's, until `end`."""
         return self.process is None or os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def terminate(self) -> None:
@@ -83,7 +83,7 @@ class Service:
 
 
 def _why_not_free(host: str, port: int) -> OSError | None:
-    """What the system says where nobody can listen on that port now."""
+    """The system's message where nobody can listen on that port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -107,7 +107,8 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup means it
                 signal.signal(number, self._stop)
-        self._require_free(host, port)
+        if error := self._wait_for_port(host, port):
+            raise CommandError(f"Port {port} of {host} cannot be used ({error.strerror}); choose another with --port.")
         call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
         call_command("createcachetable", verbosity=0)
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a folder that is not there
@@ -151,10 +152,6 @@ class Command(BaseCommand):
         while (error := _why_not_free(host, port)) is not None and error.errno == errno.EADDRINUSE and time.monotonic() < deadline:
             time.sleep(0.05)
         return error
-
-    def _require_free(self, host: str, port: int) -> None:
-        if error := self._wait_for_port(host, port):
-            raise CommandError(f"Port {port} of {host} cannot be used ({error.strerror}); choose another with --port.")
 
     def _services(self, host: str, port: int, workers: int) -> list[Service]:
         python = sys.executable

@@ -1,26 +1,130 @@
-"""A judge's answers as a table that reads as votes: a line for what each text says on each criterion.
+"""A judge's answers: the scores that are computed of them, and a table that reads as votes.
 
-Every text that could be read counts in a judge's scores, while of one rater's votes on a question only the first does. So the
-first text on a pair of a sample stands under the rater "JUDGE, text 1", the next one, of whichever comparison, under
-"JUDGE, text 2", and so on: the Elo of these votes is the judge's.
+In the table every text on each criterion has a line. All of them count in a judge's scores, while of one rater's votes on a
+question only the first does. So the first text on a pair of a sample stands under the rater "JUDGE, text 1", the next one, of
+whichever comparison, under "JUDGE, text 2", and so on: the Elo of these votes is the judge's.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Self
 
 from django.db.models import QuerySet
 
 from leaderboard.models import JudgeAnswer, JudgeRun, Study
+from leaderboard.stats import judges
 from leaderboard.stats import votes as voting
+from leaderboard.stats.judges import Judge, Judged
 from leaderboard.stats.votes import Vote
-from leaderboard.studies.judge.instructions import Row
+from leaderboard.studies.judge.instructions import KEYS, Row
 from leaderboard.studies.judge.materials import Materials
+from leaderboard.studies.summary import HIDDEN_NAME, Record
 
 CHOICES = {-1: "left", 0: "tie", 1: "right"}
 # `requests` to `cost` and `instruction` are of a whole comparison and stand on its first line alone, so that they add up.
 MORE = ("judge", "model", "run", "comparison", "text", "shown", "requests", "tokens_in", "tokens_out", "cost", "prompt", "instruction")
+
+
+class MethodScore(Record):
+    """A method's Elo by a judge, with its interval; `placed` among scores that stayed as they were, `regularised` where it never lost or
+    never won."""
+
+    method: str
+    elo: float | None
+    low: float | None
+    high: float | None
+    wins: int
+    ties: int
+    losses: int
+    regularised: bool = False
+    placed: bool = False
+
+
+class CriterionScores(Record):
+    """The scores of a run on one criterion, best first."""
+
+    anchor: str
+    rows: list[MethodScore]
+
+    def without(self, labels: Collection[str]) -> Self:
+        """Nothing of the methods called so."""
+        rows = [row for row in self.rows if row.method not in labels]
+        return self.model_copy(update={"rows": rows, "anchor": HIDDEN_NAME if self.anchor in labels else self.anchor})
+
+
+def scores_of(run: JudgeRun) -> dict[str, CriterionScores]:
+    """The run's scores by criterion, in the study's order of criteria."""
+    stored = (run.result or {}).get("criteria", {})
+    return {key: CriterionScores.model_validate(stored[key]) for key in run.study.in_order(stored)}
+
+
+def judged(runs: Iterable[JudgeRun]) -> dict[str, list[Judged]]:
+    """The judgements on each criterion in all of these runs."""
+    by_criterion: dict[str, list[Judged]] = {}
+    for run in runs:
+        rows = run.questions
+        answers = run.answers.filter(state="answered").values_list("row", "sample", "left__label", "right__label", "said")
+        for number, sample, left, right, texts_said in answers:
+            texts = [one["verdicts"] for one in texts_said if one["verdicts"] is not None]
+            for place, criterion in enumerate(rows[number].keys):
+                by_criterion.setdefault(criterion, []).append(Judged(sample, left, right, tuple(text[place] for text in texts)))
+    return by_criterion
+
+
+def result_of(run: JudgeRun) -> dict[str, Any]:
+    """The run's scores by criterion, in the order of the protocol, and how many `answered` questions they are of; of a wireframe
+    judge, which ranks nothing, counts alone."""
+    answered = run.answers.filter(state="answered").count()  # counted first: one more meanwhile makes these scores old ones
+    by_criterion = judged([run])
+    criteria: dict[str, Any] = {}
+    for key in sorted(by_criterion, key=KEYS.index):
+        if run.is_for_display_only:
+            answers = sum(len(one.verdicts) for one in by_criterion[key])
+            criteria[key] = {"anchor": "", "rows": [], "comparisons": len(by_criterion[key]), "answers": answers}
+        elif run.base is not None:
+            criteria[key] = _placed(run, key, by_criterion[key])
+        else:
+            criteria[key] = judges.elo(by_criterion[key], run.anchor, seed=run.seed)
+    return {"criteria": criteria, "answered": answered}
+
+
+def _placed(run: JudgeRun, key: str, own: list[Judged]) -> dict[str, Any]:
+    """The base's scores as they were, with the newcomer among them."""
+    before = ((run.base.result or {}) if run.base else {}).get("criteria", {}).get(key, {"rows": [], "anchor": ""})
+    frozen = {row["method"]: row["elo"] for row in before["rows"] if row["elo"] is not None and row["method"] != run.newcomer.label}
+    new = judges.place(own, run.newcomer.label, frozen, seed=run.seed)
+    counts = {name: new.pop(name) for name in ("comparisons", "answers")}
+    rows = [*(row for row in before["rows"] if row["method"] in frozen), new]
+    rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or 0.0), row["method"]))
+    return {"anchor": before["anchor"], "rows": rows, **counts}
+
+
+def judges_of(study: Study, criterion: str) -> list[Judge]:
+    """The study's judges as raters on one criterion of people's: votes on no criterion are held against the judges' overall answer."""
+    by_rater: dict[int, list[JudgeRun]] = {}
+    for run in JudgeRun.ended(study).select_related("rater", "newcomer", "base"):
+        by_rater.setdefault(run.rater_id, []).append(run)
+    described = []
+    for runs in by_rater.values():
+        judgements = judged(runs).get(criterion or "overall")
+        if judgements:
+            alike = all(run.newcomer_id is None for run in runs)
+            described.append(Judge(runs[0].rater.name, tuple(judgements), runs[0].is_for_display_only, alike, facts(runs)))
+    return described
+
+
+def facts(runs: list[JudgeRun]) -> dict[str, Any]:
+    """Requests, images, tokens and cost of the runs."""
+    counted = ("n_answered", "n_failed", "n_unparsed", "requests", "images", "tokens_in", "tokens_out", "cost")
+    totals: dict[str, Any] = {name: sum(getattr(run, name) for run in runs) for name in counted}
+    if any(run.n_uncosted for run in runs):
+        totals["cost"] = None
+    return totals | {"model": runs[0].model, "plan": runs[0].plan}
+
+
+# --- the table
 
 
 def runs_of(study: Study) -> QuerySet[JudgeRun]:
@@ -35,7 +139,10 @@ def table(runs: Iterable[JudgeRun]) -> Iterator[list[str]]:
     materials: dict[int, Materials | None] = {}
     for run in runs:
         if run.study_id not in materials:
-            materials[run.study_id] = _materials(run)
+            try:
+                materials[run.study_id] = Materials(run.study)
+            except ValueError:  # the study has nothing to show any more
+                materials[run.study_id] = None
         rows = run.questions
         answers = run.answers.filter(state=JudgeAnswer.State.ANSWERED).select_related("left", "right").order_by("number")
         for answer in answers.iterator(chunk_size=200):
@@ -61,14 +168,6 @@ def _lines(run: JudgeRun, answer: JudgeAnswer, row: Row, materials: Materials | 
             took, instruction = [None] * len(took), ""
 
 
-def _materials(run: JudgeRun) -> Materials | None:
-    """What the study has to show; None where it has nothing any more."""
-    try:
-        return Materials(run.study)
-    except ValueError:
-        return None
-
-
 def _asked(run: JudgeRun, row: Row, sample: str, materials: Materials | None) -> tuple[str, str]:
     """The text that the sample was made from, and the whole text of the question; empty where it cannot be told any more."""
     if materials is None:
@@ -81,7 +180,7 @@ def _asked(run: JudgeRun, row: Row, sample: str, materials: Materials | None) ->
 
 
 def _shown(run: JudgeRun, row: Row) -> str:
-    """What the image of such a question holds."""
+    """Contents of the image of such a question, in words."""
     if run.is_for_display_only:
         return "wireframes over their reference"
     kinds = " and ".join(["colour"] * row.rgb + ["normals"] * row.normal)

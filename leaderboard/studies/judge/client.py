@@ -24,7 +24,7 @@ import httpx
 PATIENCE = 45.0  # seconds of waiting and trying again before a question is given back
 LONGEST_PAUSE = 3600.0  # of what an endpoint may ask for
 FIRST_PAUSE, LAST_PAUSE = 1.0, 20.0  # after a fault; doubled each time
-MOST_BYTES = 8_000_000  # of an answer
+MAX_BYTES = 8_000_000  # of an answer
 FILTERED = (b"content_filter", b"content_policy")  # how an endpoint says that it declines this one question
 BUSY, GONE_WRONG = (429, 503), (408, 409, 425, 500, 502, 504, 520, 522, 524, 529)
 
@@ -66,14 +66,14 @@ class Endpoint:
         return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
     def cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
-        """What so many tokens cost; None where a price or a number is not known."""
+        """Cost of so many tokens; None where a price or a number is not known."""
         if self.price_in is None or self.price_out is None or tokens_in is None or tokens_out is None:
             return None
         return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
 
 
 @dataclass(frozen=True)
-class Said:
+class Text:
     """One text of an answer. `refused` says that the model declined to answer, `cut` that it ran into the limit of tokens."""
 
     text: str
@@ -83,9 +83,9 @@ class Said:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back for one request; tokens are None where the endpoint does not count them."""
+    """The answer to one request; tokens are None where the endpoint does not count them."""
 
-    texts: tuple[Said, ...]
+    texts: tuple[Text, ...]
     tokens_in: int | None
     tokens_out: int | None
     seconds: float
@@ -156,7 +156,7 @@ class Client:
         if status == 200:
             return _reply(data, seconds)
         if status == 400 and any(word in data for word in FILTERED):
-            return Reply((Said(self._scrubbed(_message(data)), refused=True),), None, None, seconds)
+            return Reply((Text(self._scrubbed(_message(data)), refused=True),), None, None, seconds)
         self._fault(status, headers, data, body)
         raise AssertionError("every other status is a fault")
 
@@ -168,8 +168,8 @@ class Client:
                 parts, size = [], 0
                 for part in response.iter_bytes():
                     size += len(part)
-                    if size > MOST_BYTES:
-                        raise Away(f"The endpoint sent more than {MOST_BYTES:,} bytes.", 0.0)
+                    if size > MAX_BYTES:
+                        raise Away(f"The endpoint sent more than {MAX_BYTES:,} bytes.", 0.0)
                     if time.monotonic() > until:
                         raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0)
                     parts.append(part)
@@ -193,7 +193,7 @@ class Client:
         raise Refused(f"The endpoint {why} ({status}{f': {said}' if said else ''}); correct the judge's settings.")
 
     def _adapt(self, said: str, body: Mapping[str, Any]) -> bool:
-        """Whether to ask again in another form: endpoints differ in what they call the limit and in whether they take `n`."""
+        """True if asking again in another form may help: endpoints differ in what they call the limit and in whether they take `n`."""
         if "max_completion_tokens" in said and self._limit == "max_tokens":
             self._limit = "max_completion_tokens"
             return True
@@ -243,7 +243,7 @@ def _reply(data: bytes, seconds: float) -> Reply:
     """Away where it is no answer of the protocol: that is the endpoint's fault, and it may do better next time."""
     try:
         content = json.loads(data)
-        texts = tuple(_said(choice) for choice in content["choices"])
+        texts = tuple(_text(choice) for choice in content["choices"])
         usage = content.get("usage") or {}
         counted = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -254,7 +254,7 @@ def _reply(data: bytes, seconds: float) -> Reply:
     return Reply(texts, tokens_in, tokens_out, seconds)
 
 
-def _said(choice: Mapping[str, Any]) -> Said:
+def _text(choice: Mapping[str, Any]) -> Text:
     message = choice["message"]
     content, refusal = message.get("content"), message.get("refusal")
     if isinstance(content, list):  # parts, as some endpoints send them
@@ -264,11 +264,11 @@ def _said(choice: Mapping[str, Any]) -> Said:
     reason = choice.get("finish_reason")
     # PostgreSQL keeps neither NUL in a text nor half of a pair of surrogates, which is what a cut emoji can be.
     text = (content or refusal or "").replace("\x00", "").encode("utf-8", "replace").decode()
-    return Said(text, bool(refusal) or reason == "content_filter", reason == "length")
+    return Text(text, bool(refusal) or reason == "content_filter", reason == "length")
 
 
 def _message(data: bytes) -> str:
-    """What an endpoint says of a fault, on one line."""
+    """The endpoint's message on a fault, on one line."""
     try:
         content = json.loads(data)
         error = content.get("error", content) if isinstance(content, dict) else content

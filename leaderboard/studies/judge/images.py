@@ -51,7 +51,7 @@ def view_numbers(available: int, views: int) -> list[int]:
 
 
 def turn_of(items: Iterable[str]) -> list[str]:
-    """Of one scene's items, those of one object in the order of the turn.
+    """The items of one object in one scene in the order of the turn.
 
     A generated object's views are called `seed-number`; of several seeds the first by name is taken. Items of another name are
     one turn by themselves, in the order of names.
@@ -59,9 +59,9 @@ def turn_of(items: Iterable[str]) -> list[str]:
     seeds: dict[str, list[tuple[int, str]]] = {}
     plain = []
     for item in items:
-        found = _SEEDED.fullmatch(item.partition("/")[2])
-        if found:
-            seeds.setdefault(found[1], []).append((int(found[2]), item))
+        match = _SEEDED.fullmatch(item.partition("/")[2])
+        if match:
+            seeds.setdefault(match[1], []).append((int(match[2]), item))
         else:
             plain.append(item)
     return sorted(plain) if plain or not seeds else [item for _, item in sorted(seeds[min(seeds)])]

@@ -1,14 +1,20 @@
-"""What a judge is asked: criteria, the plan of perturbed questions, and the texts that go with an image. PURE.
+"""The questions to a judge: criteria, the plan of perturbed questions, the texts that go with an image, and the verdicts in answers. PURE.
 
 Objects made from a text are compared in one image, object 1 on the left and object 2 on the right, each as a grid of
-views in colour and of its normals. The order of the criteria is part of the protocol: answers come in it.
+views in colour and of its normals. The order of the criteria is part of the protocol: answers come in it. A text that does
+not end as it was asked to is worth nothing and says so (None); no guess is made at what was meant.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+VERDICTS = {"1": -1, "2": 1, "3": 0}  # left better, right better, cannot decide
+SIDES = {"LEFT": -1, "RIGHT": 1}
+_SIDE = re.compile(r"\b(LEFT|RIGHT)\b")
+_MARKS = ("**", '"', "'", "`", "“”", "‘’")
 VERSION = 1  # of all texts and images; kept with each run, raised whenever one of them can change
 
 
@@ -214,3 +220,38 @@ def _request(text: str) -> str:
     if text:
         return f'The text is: "{text}"\nPlease compare the two objects in the image as described.'
     return "Please compare the two objects in the image as described."
+
+
+# --- answers
+
+
+def verdicts(text: str, count: int) -> tuple[int, ...] | None:
+    """The verdicts (−1 left better, +1 right better, 0 neither) on `count` criteria, from the text's last line.
+
+    The line holds an option 1, 2 or 3 per criterion with single spaces between. A full stop behind it and quotes,
+    back-ticks or asterisks around it are taken off first. None for anything else.
+    """
+    lines = text.strip().splitlines()
+    tokens = _bare(lines[-1]).split(" ") if lines else []
+    if len(tokens) != count or any(token not in VERDICTS for token in tokens):
+        return None
+    return tuple(VERDICTS[token] for token in tokens)
+
+
+def side(text: str) -> tuple[int, ...] | None:
+    """The verdict of a wireframe judge, (−1,) or (+1,): the last whole word LEFT or RIGHT, in capitals, anywhere in the text."""
+    named = _SIDE.findall(text)
+    return (SIDES[named[-1]],) if named else None
+
+
+def _bare(line: str) -> str:
+    """The line without a full stop behind it and without marks around it."""
+    while True:
+        before = line
+        line = line.strip().removesuffix(".")
+        for mark in _MARKS:
+            opening, closing = (mark[0], mark[1]) if mark[0] != mark[-1] else (mark, mark)
+            if len(line) > len(opening) + len(closing) and line.startswith(opening) and line.endswith(closing):
+                line = line[len(opening) : -len(closing)]
+        if line == before:
+            return line

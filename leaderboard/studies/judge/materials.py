@@ -1,4 +1,4 @@
-"""What can be shown of a study's entries to a judge: which samples, from which views, with which text; and the image itself.
+"""The material of a study's entries for a judge: which samples, from which views, with which text; and the image itself.
 
 Renders are as the teams sent them. Meshes are drawn once a view and kept; wireframes are drawn when they are shown.
 """
@@ -26,7 +26,7 @@ KEPT = 64  # parsed items of entries in memory
 
 
 class Materials:
-    """What one study has to show. Reads the storage; not for several threads."""
+    """The material of one study. Reads the storage; not for several threads."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -85,7 +85,7 @@ class Materials:
         return {sample: views[item].prompt for sample, item in first.items() if views[item].prompt}
 
     def has_normals(self) -> bool:
-        """Whether every entry has normals, by its first sample; meshes do, because they are drawn here."""
+        """True if every entry has normals, by its first sample; meshes do, because they are drawn here."""
         if self.shown.drawn:
             return True
         for entry in self.entries.values():
@@ -121,18 +121,16 @@ class Materials:
                 raise ValueError(f"There is nothing to show of “{entry.label}” any more.")
         if self.form == JudgeRun.Form.WIREFRAMES:
             item = self._items[sample][0]
-            shown = images.wireframes(self._reference_items()[item], self._item(left.label, item), self._item(right.label, item))
+            pixels = images.wireframes(self._reference_items()[item], self._item(left.label, item), self._item(right.label, item))
         else:
-            shown = images.side_by_side(self._looks(left, sample, row.views), self._looks(right, sample, row.views), row)
-        return images.png(shown)
+            pixels = images.side_by_side(self._looks(left, sample, row.views), self._looks(right, sample, row.views), row)
+        return images.png(pixels)
 
     # --- inside
 
     def _has(self, entry: StudyEntry, sample: str) -> bool:
-        return not set(self._shown(sample)) & set(entry.submission.missing_items)
-
-    def _shown(self, sample: str) -> list[str]:
-        return self._turn(sample) if self.family.images else self._items[sample][:1]
+        shown = self._turn(sample) if self.family.images else self._items[sample][:1]
+        return not set(shown) & set(entry.submission.missing_items)
 
     def _turn(self, sample: str) -> list[str]:
         return images.turn_of(self._items[sample])

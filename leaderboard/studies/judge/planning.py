@@ -10,11 +10,11 @@ from django.db.models import Sum
 from leaderboard.kinds import KINDS
 from leaderboard.models import JudgeRun, Study, StudyEntry
 from leaderboard.studies.judge import instructions, setup
+from leaderboard.studies.judge.answers import scores_of
 from leaderboard.studies.judge.client import Endpoint
 from leaderboard.studies.judge.instructions import WIREFRAME_PLAN, Row
 from leaderboard.studies.judge.materials import Materials
 from leaderboard.studies.judge.schedule import Schedule, planned, swept
-from leaderboard.studies.judge.scores import scores_of
 from submissions.models import User
 
 TILE, TILE_TOKENS, IMAGE_TOKENS = 512, 170, 85  # how a common endpoint counts an image: tiles of its copy with a short side of 768
@@ -25,7 +25,7 @@ WORDS_OUT = 110  # tokens of an analysis of one criterion, of each text
 
 @dataclass(frozen=True)
 class Wish:
-    """What is to be asked. `budget` counts requests; plans without fixed counts go on until it is used up."""
+    """The run that is wanted. `budget` counts requests; plans without fixed counts go on until it is used up."""
 
     plan: str
     budget: int
@@ -51,9 +51,9 @@ class Expected:
 
 def plan(study: Study, wish: Wish, materials: Materials | None = None) -> tuple[list[Row], Schedule]:
     """The kinds of question and the questions. ValueError, in a sentence, where this cannot be."""
-    found = materials or Materials(study)
-    rows = found.rows(wish.plan)
-    have = found.have(rows)
+    material = materials or Materials(study)
+    rows = material.rows(wish.plan)
+    have = material.have(rows)
     newcomer = wish.newcomer.label if wish.newcomer else None
     if newcomer is not None and newcomer not in have:
         raise ValueError(f"“{newcomer}” cannot be shown: it is left out, withdrawn, or nothing of it is stored.")
@@ -94,7 +94,7 @@ def plans(family: str) -> dict[str, str]:
 
 
 def expected(run: JudgeRun, endpoint: Endpoint | None) -> Expected:
-    """What the questions that are left will take: by the run's own answers so far, else estimated."""
+    """Requests, tokens and cost of the questions that are left: by the run's own answers so far, else estimated."""
     rows = run.questions
     left = run.answers.filter(state="waiting").order_by().values_list("row").annotate(n=Sum("repeats"))
     wanted = [(rows[row], n) for row, n in left]  # each kind of question, and how many requests for it

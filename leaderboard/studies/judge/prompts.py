@@ -14,8 +14,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from leaderboard.studies.judge.client import Client, Endpoint, JudgeError
+
 LEVELS = ("low", "medium", "high")
-MOST_PROMPTS, LEAST_WORDS, MOST_WORDS = 500, 5, 80
+MAX_PROMPTS, MIN_WORDS, MAX_WORDS = 500, 5, 80
+MAX_REQUESTS = 4  # models stop short of long lists
+PATIENCE = 20.0
 TRIES = 60  # for each text that is wanted, before it is said that there are no more
 _NUMBERED = re.compile(r"^\s*\d+[.)]\s+(.+)$", re.M)
 _QUOTES = "\"'“”‘’«»`"
@@ -95,12 +99,12 @@ EXAMPLES = (
 
 
 class PromptError(ValueError):
-    """What was asked for cannot be; the text is a sentence."""
+    """The texts asked for cannot be; the message is a sentence."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What texts are wanted; `subjects` limits the kinds of thing (all of them if empty). PromptError for what cannot be."""
+    """The texts that are wanted; `subjects` limits the kinds of thing (all of them if empty). PromptError for what cannot be."""
 
     count: int = 10
     complexity: str = "medium"
@@ -110,10 +114,10 @@ class Wanted:
     examples: tuple[str, ...] = field(default=EXAMPLES, repr=False)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.count <= MOST_PROMPTS:
-            raise PromptError(f"{self.count} texts were asked for; ask for 1 to {MOST_PROMPTS}.")
-        if not LEAST_WORDS <= self.max_words <= MOST_WORDS:
-            raise PromptError(f"At most {self.max_words} words were asked for; give a number from {LEAST_WORDS} to {MOST_WORDS}.")
+        if not 1 <= self.count <= MAX_PROMPTS:
+            raise PromptError(f"{self.count} texts were asked for; ask for 1 to {MAX_PROMPTS}.")
+        if not MIN_WORDS <= self.max_words <= MAX_WORDS:
+            raise PromptError(f"At most {self.max_words} words were asked for; give a number from {MIN_WORDS} to {MAX_WORDS}.")
         for name in ("complexity", "creativity"):
             if getattr(self, name) not in LEVELS:
                 raise PromptError(f"The {name} is {getattr(self, name)!r}; it must be low, medium or high.")
@@ -156,7 +160,7 @@ def conversation(wanted: Wanted) -> list[dict[str, str]]:
 def parse(text: str, wanted: Wanted) -> list[str]:
     """The texts of a numbered list, at most as many as wanted: without quotes around them, without those that are too long, and
     without repeats, whatever their case."""
-    return distinct((_unquoted(found.strip()) for found in _NUMBERED.findall(text)), wanted)
+    return distinct((_unquoted(line.strip()) for line in _NUMBERED.findall(text)), wanted)
 
 
 def _unquoted(text: str) -> str:
@@ -165,11 +169,11 @@ def _unquoted(text: str) -> str:
 
 def distinct(texts: Iterable[str], wanted: Wanted) -> list[str]:
     """The first of equal texts, without those that are empty or too long, at most as many as wanted."""
-    found: dict[str, str] = {}
+    by_text: dict[str, str] = {}
     for text in texts:
         if text and len(text.split()) <= wanted.max_words:
-            found.setdefault(text.casefold(), text)
-    return list(found.values())[: wanted.count]
+            by_text.setdefault(text.casefold(), text)
+    return list(by_text.values())[: wanted.count]
 
 
 # --- by chance
@@ -182,14 +186,14 @@ def offline(wanted: Wanted, seed: int = 0) -> list[str]:
     """
     rng = np.random.default_rng(seed)
     kinds = wanted.subjects or tuple(SUBJECTS)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for _ in range(TRIES * wanted.count):
         for text in distinct([_drawn(wanted, kinds, rng)], wanted):
-            found.setdefault(text.casefold(), text)
-        if len(found) == wanted.count:
-            return list(found.values())
+            texts.setdefault(text.casefold(), text)
+        if len(texts) == wanted.count:
+            return list(texts.values())
     raise PromptError(
-        f"Only {len(found)} different texts of at most {wanted.max_words} words came out; allow more words, more subjects or fewer texts."
+        f"Only {len(texts)} different texts of at most {wanted.max_words} words came out; allow more words, more subjects or fewer texts."
     )
 
 
@@ -239,3 +243,28 @@ def _axis(name: str, facets: Mapping[str, str]) -> str:
 
 def _list(name: str, group: Mapping[str, Sequence[str]]) -> str:
     return "\n".join([f"{name}:", *(f"- {kind}: {', '.join(items)}" for kind, items in group.items())])
+
+
+class AskError(Exception):
+    """The model gave no such texts; the text is a sentence for people."""
+
+
+def ask_for(wanted: Wanted, endpoint: Endpoint, patience: float = PATIENCE) -> list[str]:
+    """As many texts as are wanted, or fewer where the model does not give more. AskError where it gives none."""
+    texts: list[str] = []
+    with Client(endpoint, patience) as client:
+        for _ in range(MAX_REQUESTS):
+            try:
+                reply = client.ask(conversation(wanted))
+            except JudgeError as error:
+                if texts:
+                    break
+                raise AskError(str(error)) from None
+            more = distinct([*texts, *parse(reply.texts[0].text, wanted)], wanted)
+            if len(more) in (len(texts), wanted.count):
+                texts = more
+                break
+            texts = more
+    if not texts:
+        raise AskError("The model's answer holds no numbered list of texts; try again, or another model.")
+    return texts

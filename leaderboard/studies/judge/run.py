@@ -21,11 +21,11 @@ from evaluation.work.leased import attempt, logged
 from evaluation.work.properties import someone_waits
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import JudgeAnswer, JudgeRun
-from leaderboard.models.judge import FIRST_PAUSE, MOST_FAULTS, MOST_FRUITLESS, MOST_ROUNDS
-from leaderboard.studies.judge import parse, setup
+from leaderboard.models.judge import FIRST_PAUSE, MAX_FAULTS, MAX_FRUITLESS, MAX_ROUNDS
+from leaderboard.studies.judge import instructions, setup
+from leaderboard.studies.judge.answers import result_of
 from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Reply, question
 from leaderboard.studies.judge.materials import Materials, image_of
-from leaderboard.studies.judge.scores import result_of
 
 TURN_SECONDS = 10.0  # then others get the worker
 LAST_PAUSE = 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
@@ -61,8 +61,8 @@ def work_on(
         if client is None:
             assert endpoint is not None
             client = Client(endpoint, PATIENCE)
-        with client as found:
-            _Turn(run, found, seconds, progress).go()
+        with client as asker:
+            _Turn(run, asker, seconds, progress).go()
     return before - run.left
 
 
@@ -102,7 +102,8 @@ class _Turn:
                         self._beat()  # to draw a question may take seconds
                         if asked is None:
                             break
-                        under_way[pool.submit(self.client.ask, asked.messages, self._texts_wanted(asked.answer))] = asked
+                        texts = self.run.choices - asked.answer.in_round % self.run.choices
+                        under_way[pool.submit(self.client.ask, asked.messages, texts)] = asked
                     if not under_way:
                         break
                     done, _ = wait(under_way, timeout=settings.HEARTBEAT_SECONDS, return_when=FIRST_COMPLETED)
@@ -132,7 +133,7 @@ class _Turn:
         seen: set[int] = set()
         waiting = self.run.answers.filter(state=JudgeAnswer.State.WAITING)
         rows = waiting.select_related("left__submission", "right__submission").order_by("faults", "number")
-        first = waiting.count() * self.run.fruitless // MOST_FRUITLESS if self.run.fruitless else 0
+        first = waiting.count() * self.run.fruitless // MAX_FRUITLESS if self.run.fruitless else 0
         while found := list(rows.exclude(pk__in=seen)[first : first + 4 * settings.JUDGE_PARALLEL]):
             first = 0
             for answer in found:
@@ -143,7 +144,7 @@ class _Turn:
                     yield _Asked(answer, messages)
 
     def _may_ask(self, under_way: int) -> bool:
-        """Whether the turn, the budget and the endpoint allow one more."""
+        """True if the turn, the budget and the endpoint allow one more."""
         if time.monotonic() > self.until or self.fault is not None or self._is_spent(under_way):
             return False
         if self.replies and someone_waits():
@@ -154,9 +155,6 @@ class _Turn:
     def _is_spent(self, under_way: int = 0) -> bool:
         over = self.run.most_cost is not None and self.run.cost >= self.run.most_cost
         return over or self.run.requests + under_way >= self.run.budget
-
-    def _texts_wanted(self, answer: JudgeAnswer) -> int:
-        return self.run.choices - answer.in_round % self.run.choices
 
     def _messages(self, answer: JudgeAnswer) -> list[dict] | None:
         """The question; None where it cannot be asked any more, which is noted."""
@@ -189,25 +187,25 @@ class _Turn:
 
     def _take(self, answer: JudgeAnswer, reply: Reply) -> None:
         row, endpoint = self.rows[answer.row], self.client.endpoint
-        read = parse.side if self.run.is_for_display_only else lambda text: parse.verdicts(text, len(row.criteria))
-        said = [
+        read = instructions.side if self.run.is_for_display_only else lambda text: instructions.verdicts(text, len(row.criteria))
+        texts = [
             {"text": one.text, "verdicts": None if one.refused else read(one.text), "refused": one.refused, "cut": one.cut}
             for one in reply.texts
         ]
-        unparsed = sum(one["verdicts"] is None for one in said)
+        unparsed = sum(one["verdicts"] is None for one in texts)
         cost = endpoint.cost(reply.tokens_in, reply.tokens_out)
         counts: dict[str, float] = {"requests": 1, "images": row.images, "n_unparsed": unparsed, "cost": cost or 0.0}
         counts |= {"tokens_in": reply.tokens_in or 0, "tokens_out": reply.tokens_out or 0, "n_uncosted": int(cost is None)}
         values = {
-            "said": answer.said + said, "requests": answer.requests + 1, "images": answer.images + row.images,
+            "said": answer.said + texts, "requests": answer.requests + 1, "images": answer.images + row.images,
             "n_unparsed": answer.n_unparsed + unparsed, "seconds": answer.seconds + reply.seconds, "answered_at": timezone.now(),
             "tokens_in": _sum(answer.tokens_in, reply.tokens_in), "tokens_out": _sum(answer.tokens_out, reply.tokens_out),
             "cost": _sum(answer.cost, cost),
         }  # fmt: skip
-        self._settle(answer, values, counts, in_round=answer.in_round + len(said), refused=any(one["refused"] for one in said))
+        self._settle(answer, values, counts, in_round=answer.in_round + len(texts), refused=any(one["refused"] for one in texts))
 
     def _settle(self, answer: JudgeAnswer, values: dict, counts: dict[str, float], in_round: int, refused: bool) -> None:
-        """Whether the question is answered, wants another request, begins anew, or is given up."""
+        """Settle whether the question is answered, wants another request, begins anew, or is given up."""
         values["in_round"] = in_round
         # One who declines to answer would do so again; the round is over.
         if in_round >= self.run.choices * answer.repeats or refused:
@@ -217,8 +215,8 @@ class _Turn:
                 counts["n_answered"] = 1
             else:
                 values["rounds"] = answer.rounds + 1
-                if values["rounds"] >= MOST_ROUNDS:
-                    values |= {"state": JudgeAnswer.State.FAILED, "failure": f"No text of {MOST_ROUNDS} rounds ended as it was asked to."}
+                if values["rounds"] >= MAX_ROUNDS:
+                    values |= {"state": JudgeAnswer.State.FAILED, "failure": f"No text of {MAX_ROUNDS} rounds ended as it was asked to."}
                     counts["n_failed"] = 1
         self._keep(answer, values, counts)
 
@@ -257,7 +255,7 @@ class _Turn:
         for answer in self.failed_at:
             values: dict = {"faults": answer.faults + 1}
             counts: dict[str, float] = {}
-            if values["faults"] >= MOST_FAULTS:
+            if values["faults"] >= MAX_FAULTS:
                 values |= {"state": JudgeAnswer.State.FAILED, "failure": str(self.fault)[:400]}
                 counts["n_failed"] = 1
             self._keep(answer, values, counts)

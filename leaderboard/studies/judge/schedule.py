@@ -66,14 +66,14 @@ def planned(have: Mapping[str, Collection[str]], rows: Sequence[Row], budget: in
     rng = np.random.default_rng(seed)
     draw = _Draw(have, rng)
     pairs = _endless(pairs_of(have, newcomer), rng)
-    found, skipped = [], 0
+    comparisons, skipped = [], 0
     for number, row in enumerate(rows):
         for _ in range(row.comparisons):
             pair = next(pairs, None)
             one = draw.one(number, row, pair) if pair else None
-            found += [one] if one else []
+            comparisons += [one] if one else []
             skipped += one is None
-    return Schedule(tuple(found), skipped)
+    return Schedule(tuple(comparisons), skipped)
 
 
 def swept(
@@ -91,20 +91,20 @@ def swept(
     draw = _Draw(have, rng)
     pairs = pairs_of(have, newcomer)
     rng.shuffle(pairs)
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     open_pairs: list[Pair] = [(one, other) for one, other in pairs]
     while open_pairs:
         left = []
         for pair in open_pairs:
-            if (len(found) + len(rows)) * repeats > budget:
-                return Schedule(tuple(found), 0)
+            if (len(comparisons) + len(rows)) * repeats > budget:
+                return Schedule(tuple(comparisons), 0)
             sample = draw.sample(pair)
             if sample is not None:
                 sides = draw.sides(pair)
-                found += [_asked(number, row, sides, sample, repeats) for number, row in enumerate(rows)]
+                comparisons += [_asked(number, row, sides, sample, repeats) for number, row in enumerate(rows)]
                 left.append(pair)
         open_pairs = left
-    return Schedule(tuple(found), 0)
+    return Schedule(tuple(comparisons), 0)
 
 
 class _Draw:

@@ -1,4 +1,4 @@
-"""What a study's page shows of judge models."""
+"""Judge models on a study's page."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from django.conf import settings
 from leaderboard.boards.human_agreement import Line, lines_of
 from leaderboard.charts import judges
 from leaderboard.models import JudgeRun, Study, StudyEntry
+from leaderboard.studies.judge.answers import CriterionScores, MethodScore, facts, scores_of
 from leaderboard.studies.judge.instructions import CRITERIA, KEYS, OVERALL
-from leaderboard.studies.judge.scores import CriterionScores, MethodScore, facts, scores_of
 from leaderboard.studies.summary import DuelTogether, Ends, Judge, Summary, Together
 
 TITLES = {one.key: one.title for one in CRITERIA}
@@ -36,7 +36,7 @@ class TogetherRow:
 
 @dataclass(frozen=True)
 class DuelRow:
-    """How often people pick one entry of two, alone and with the judge."""
+    """Share of people's picks for one entry of two, alone and with the judge."""
 
     it: DuelTogether
     alone: Ends
@@ -86,7 +86,7 @@ class JudgeOnPage:
 def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()) -> list[JudgeOnPage]:
     """The judges of a study. `summary` is its analysis on the criterion that is shown, where there is one; of the entries called as in
     `hidden` nothing is said."""
-    found = []
+    described = []
     beside = {line.key: line for line in summary.judges} if summary is not None else {}
     runs: dict[int, list[JudgeRun]] = {}
     for run in JudgeRun.ended(study).select_related("rater", "newcomer"):
@@ -96,7 +96,8 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
         newest = own[-1]
         criteria = {key: one.without(hidden) for key, one in scores_of(newest).items()}
         titles, judge = [TITLES[key] for key in criteria], beside.get(newest.rater.name)
-        found.append(
+        by_key = [{row.method: row for row in one.rows} for one in criteria.values()]
+        described.append(
             JudgeOnPage(
                 run=newest,
                 agreement=judge,
@@ -105,16 +106,16 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
                 duels=_duels(judge, summary),
                 took=facts(own),
                 criteria=titles,
-                table=_table(criteria),
+                table=[ScoreRow(name, [rows.get(name) for rows in by_key]) for name in _scores(criteria)],
                 radar=None if newest.is_for_display_only else judges.radar(titles, _scores(criteria)).to_dict(),
                 anchor=next((one.anchor for one in criteria.values()), ""),
             )
         )
-    return found
+    return described
 
 
 def _line(judge: Judge | None, summary: Summary | None) -> Line | None:
-    """How far a judge agrees with people, on the scale of metrics; None for one that is for display only, or has no answer of theirs."""
+    """Agreement of a judge with people, on the scale of metrics; None for one that is for display only, or has no answer of theirs."""
     if judge is None or judge.decided is None or judge.display_only or summary is None:
         return None
     return Line(judge.key, judge.decided, summary.band, key=judge.key)
@@ -150,8 +151,3 @@ def _scores(criteria: dict[str, CriterionScores]) -> dict[str, list[float | None
     lead = [OVERALL_KEY, *reversed(rows)] if OVERALL_KEY in rows else [*reversed(rows)]
     names = list(dict.fromkeys(name for key in lead for name in rows[key]))
     return {name: [rows[key].get(name) for key in rows] for name in names}
-
-
-def _table(criteria: dict[str, CriterionScores]) -> list[ScoreRow]:
-    by_key = {key: {row.method: row for row in one.rows} for key, one in criteria.items()}
-    return [ScoreRow(name, [rows.get(name) for rows in by_key.values()]) for name in _scores(criteria)]

@@ -47,19 +47,14 @@ def rater_of(request: HttpRequest, study: Study) -> Rater | None:
         known |= Q(key_hash=hash_secret(key))
     if request.user.is_authenticated:
         known |= Q(user=request.user)
-    found = list(Rater.objects.filter(known, study=study, joined_at__isnull=False))
+    raters = list(Rater.objects.filter(known, study=study, joined_at__isnull=False))
     if request.user.is_authenticated:
-        for rater in found:
-            if rater.user_id is None:
-                _keep_from(rater, request.user)
+        for rater in raters:
+            # Without an account: nothing more on entries of the account that uses their browser, also once it is logged out.
+            if rater.user_id is None and not rater.kept_from.filter(pk=request.user.pk).exists():
+                rater.kept_from.add(request.user)
     # Who has logged in is that account here, whoever sat at this browser before.
-    return max(found, key=lambda rater: rater.user_id is not None, default=None)
-
-
-def _keep_from(rater: Rater, user: User) -> None:
-    """Ask a rater without an account nothing more on entries of the account that uses their browser, also once it is logged out."""
-    if not rater.kept_from.filter(pk=user.pk).exists():
-        rater.kept_from.add(user)
+    return max(raters, key=lambda rater: rater.user_id is not None, default=None)
 
 
 def keep_key(response: HttpResponse, request: HttpRequest, study: Study, key: str) -> None:
@@ -80,8 +75,8 @@ def invitation_by_token(token: str, now: datetime | None = None) -> StudyInvitat
     """The invitation behind a link; None for one that never was or is over."""
     now = now or timezone.now()
     rows = StudyInvitation.objects.select_related("study__phase__challenge").filter(token_hash=hash_secret(token), withdrawn_at=None)
-    found = rows.filter(Q(expires_at=None) | Q(expires_at__gt=now)).exclude(study__state=Study.State.DRAFT).first()
-    return None if found is None or is_used_up(found) else found
+    invitation = rows.filter(Q(expires_at=None) | Q(expires_at__gt=now)).exclude(study__state=Study.State.DRAFT).first()
+    return None if invitation is None or is_used_up(invitation) else invitation
 
 
 def is_used_up(invitation: StudyInvitation) -> bool:
@@ -99,7 +94,7 @@ def group_of(study: Study, user: User, invitation: StudyInvitation | None) -> st
 
 
 def may_join(study: Study, user: User) -> bool:
-    """Whether somebody without an invitation link may become a rater."""
+    """True if somebody without an invitation link may become a rater."""
     return study.access == Study.Access.OPEN or is_listed(study, user)
 
 

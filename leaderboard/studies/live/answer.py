@@ -12,7 +12,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from leaderboard.models import Opinion, Question, Rater, Study, StudyVote
-from leaderboard.studies.live import load, progress
+from leaderboard.studies.live import history
 from leaderboard.studies.live.ask import open_questions
 from submissions.errors import Refused
 
@@ -37,8 +37,9 @@ def answer(
             raise Refused("This is not one of your questions; load the page again.", "no_question")
         chosen = _checked(study, answers)
         if question.answered_at is not None:
-            same = _given(study, question) == chosen
-            return "" if same else "That question was answered before, and that answer stands; here is the next one."
+            pairs = study.kind == Study.Kind.PAIRS
+            given = question.votes.values_list("criterion", "choice") if pairs else question.opinions.values_list("criterion", "score")
+            return "" if dict(given) == chosen else "That question was answered before, and that answer stands; here is the next one."
         if study.entries.own_of(rater).filter(pk__in=[question.left_id, question.right_id]).exists():
             return "That question was on an entry of your own team, so your answer was not stored; here is the next one."
         if question.shown_at is None and token not in [row.token for row in open_questions(study, rater)[:2]]:
@@ -46,7 +47,8 @@ def answer(
         taken = _taken(seconds, question, now)
         _store(study, rater, question, chosen, None if taken is None else taken + question.seconds_before, now)
         Question.objects.filter(pk=question.pk).update(answered_at=now, shown_at=question.shown_at or now)
-        _sit(rater, now)
+        begun, sitting_answers = history.session_started(rater, now)
+        Rater.objects.filter(pk=rater.pk).update(sitting_from=begun, sitting_answers=sitting_answers, answered_last=now)
     return ""
 
 
@@ -71,7 +73,7 @@ def take_back(study: Study, rater: Rater, token: str, now: datetime | None = Non
         rows.delete()
         Question.objects.filter(pk=last.pk).update(answered_at=None, reopened_at=now, seconds_before=spent)
         if study.kind == Study.Kind.PAIRS:
-            load.note(rater, last, None)
+            history.note(rater, last, None)
         Rater.objects.filter(pk=rater.pk).update(sitting_answers=max(0, rater.sitting_answers - 1))
     return ""
 
@@ -112,12 +114,6 @@ def _checked(study: Study, answers: Mapping[str, Any]) -> dict[str, Any]:
     return {key: answers[key] for key in keys}
 
 
-def _given(study: Study, question: Question) -> dict[str, str | int]:
-    if study.kind == Study.Kind.PAIRS:
-        return dict(question.votes.values_list("criterion", "choice"))
-    return dict(question.opinions.values_list("criterion", "score"))
-
-
 def _taken(seconds: object, question: Question, now: datetime) -> float | None:
     """The time the rater took, of their own clock, but no longer than since they were shown the question, or shown it again; None if
     not known."""
@@ -145,9 +141,4 @@ def _store(study: Study, rater: Rater, question: Question, chosen: Mapping[str, 
         )
         for key, value in chosen.items()
     )  # fmt: skip
-    load.note(rater, question, chosen.get(study.main_criterion))
-
-
-def _sit(rater: Rater, now: datetime) -> None:
-    begun, answers = progress.sat_down(rater, now)
-    Rater.objects.filter(pk=rater.pk).update(sitting_from=begun, sitting_answers=answers, answered_last=now)
+    history.note(rater, question, chosen.get(study.main_criterion))

@@ -30,7 +30,7 @@ TEAM = "Made for raters"
 
 @dataclass(frozen=True)
 class Artifact:
-    """What can be made of a reference: its name, what organizers call it, and its place among damages of known order."""
+    """A thing that can be made of a reference: its name, what organizers call it, and its place among damages of known order."""
 
     name: str
     label: str
@@ -43,7 +43,7 @@ NOTHING = Artifact(EMPTY, "empty entry")
 
 
 def available(family: str) -> tuple[Artifact, ...]:
-    """What can be made for entries of a family: the twelve corruptions are of wireframes; an image cannot be empty."""
+    """The artifacts for entries of a family: the twelve corruptions are of wireframes; an image cannot be empty."""
     kind = kinds.KINDS[family]
     return (*(CORRUPTIONS if kind.corruptions else ()), *((NOTHING,) if kind.empty_entry else ()))
 

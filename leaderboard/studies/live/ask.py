@@ -1,4 +1,4 @@
-"""What a rater is asked now and next. Rows of questions are made a few at a time, ahead of the rater."""
+"""The questions of a rater, now and next. Rows of questions are made a few at a time, ahead of the rater."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.models import Question, Rater, Study
-from leaderboard.studies.live import history, load, plan
+from leaderboard.studies.live import history, plan
 from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.live.history import Past
 from leaderboard.studies.live.plan import ALONE, Known, Overlap
@@ -43,15 +43,15 @@ def standing(study: Study, rater: Rater, now: datetime | None = None) -> Standin
             waiting = _unanswered(rater)
             if len(_in_turn(subject, waiting)) < 2:
                 waiting += _plan(subject, rater, waiting)
-    found = _in_turn(subject, waiting)
-    current, following = (*found[:2], None, None)[:2]
+    turn = _in_turn(subject, waiting)
+    current, following = (*turn[:2], None, None)[:2]
     if current is not None and current.shown_at is None:
         Question.objects.filter(pk=current.pk, shown_at=None).update(shown_at=now)
     last = None
     if current is None or current.reopened_at is None:
         answered = Question.objects.filter(rater=rater, answered_at__isnull=False)
         last = answered.only("token").order_by("-answered_at", "-number").first()
-    return Standing(current, following, *_counted(subject, load.of(rater), waiting), last)
+    return Standing(current, following, *_counted(subject, history.of(rater), waiting), last)
 
 
 def open_questions(study: Study, rater: Rater) -> list[Question]:
@@ -72,18 +72,18 @@ def share_of_repeats(study: Study) -> float:
 
 
 def fresh_left(study: Study, made: int, free: int) -> int:
-    """How many fresh questions a rater is still to be asked, who has `made` of them and could be asked `free` others."""
+    """The number of fresh questions still to be asked of a rater who has `made` of them and could be asked `free` others."""
     return free if study.questions_per_rater is None else max(0, min(study.questions_per_rater - made, free))
 
 
 def expected(subject: Subject, own: Set[int] = frozenset()) -> int:
-    """How many questions a rater who begins now is asked, repeats included; `own` are the ids of entries of their own."""
+    """The number of questions for a rater who begins now, repeats included; `own` are the ids of entries of their own."""
     fresh = fresh_left(subject.study, 0, subject.n_cells(subject.live - own))
     return fresh + plan.repeats_of(fresh, share_of_repeats(subject.study))
 
 
 def _counted(subject: Subject, own: Past, waiting: Sequence[Question]) -> tuple[int, int]:
-    """Of a rater: the questions answered, and how many there are for them in all, with those that have no row yet."""
+    """Count a rater's questions: those answered, and all there are for them, with those that have no row yet."""
     answered = len(own) - len(waiting)
     found = _in_turn(subject, waiting)
     if not found:
@@ -112,16 +112,16 @@ def _plan(subject: Subject, rater: Rater, waiting: Sequence[Question]) -> list[Q
         rows.append(row)
     if rows:
         Question.objects.bulk_create(rows)
-        load.keep(rater, desk.own.with_asked(desk.asked))
+        history.keep(rater, desk.own.with_asked(desk.asked))
     return rows
 
 
 class _Desk:
-    """What is known when the next questions of a rater are planned."""
+    """The state in which the next questions of a rater are planned."""
 
     def __init__(self, subject: Subject, rater: Rater, waiting: Sequence[Question]) -> None:
         self.subject, self.study, self.rater, self.grid = subject, subject.study, rater, subject.grid
-        self.own = load.checked(subject, rater)
+        self.own = history.checked(subject, rater)
         self.asked: list[int] = []  # as `Past.asked` keeps it, of the questions planned now
         dropped = np.array([question.number for question in waiting if not subject.asks(question)], dtype=np.int64)
         fresh = ~self.own.again
@@ -148,7 +148,7 @@ class _Desk:
         study, grid = self.study, self.grid
         # Where everything is asked, it does not matter what others were.
         alone = study.plan == Study.Plan.EXHAUSTIVE and study.questions_per_rater is None and not study.gold_share
-        everybody = Past() if alone else load.of_all(study)
+        everybody = Past() if alone else history.of_all(study)
         wins = history.wins(grid, everybody if study.plan == Study.Plan.INFORMATIVE else Past())
         asked, live = history.times_asked(grid, everybody), self.subject.live_units
         known = Known(free, asked, wins, self.subject.gold, live, self.n_fresh, self.n_gold)

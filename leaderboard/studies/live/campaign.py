@@ -26,15 +26,15 @@ from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, RenderedText, Status, Submission, User
 from submissions.models.user import hash_secret
 
-MOST_ENTRIES, MOST_SAMPLES = 200, 5000
-MOST_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
+MAX_ENTRIES, MAX_SAMPLES = 200, 5000
+MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
 UNTIL_OPEN = frozenset({"rater_skill", "covariates"})  # what nobody may choose who could have seen answers
 KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
 
 
 @dataclass(frozen=True)
 class Design:
-    """What a study is made of. `values` are columns of `Study`; gold (better, worse) are two of the entries."""
+    """The design of a study. `values` are columns of `Study`; gold (better, worse) are two of the entries."""
 
     values: Mapping[str, Any]
     entries: Sequence[Submission]
@@ -53,7 +53,7 @@ def groups_of(phase: Phase) -> list[str]:
 
 
 def habits(study: Study) -> Habits:
-    """How people answered in the newest other study of pairs of this challenge, of the same phase if there is one; what is usual where
+    """Habits of people in the newest other study of pairs of this challenge, of the same phase if there is one; what is usual where
     there is none that says."""
     others = Study.objects.filter(phase__challenge=study.phase.challenge_id, kind=Study.Kind.PAIRS).exclude(pk=study.pk)
     for other in sorted(others.order_by("-created_at"), key=lambda one: one.phase_id != study.phase_id):
@@ -83,7 +83,7 @@ def sheet(study: Study, pairs: int) -> Sheet:
 
 
 def hides_reference(phase: Phase) -> bool:
-    """Whether a study shows its raters what not everybody may see."""
+    """True if a study shows its raters what not everybody may see."""
     return phase.reference_access != Phase.ReferenceAccess.PUBLIC
 
 
@@ -128,15 +128,15 @@ def _check(phase: Phase, design: Design, samples: Sequence[str], there: Sequence
     unknown = sorted(set(samples) - set(there))
     if unknown:
         raise Refused(f"The reference has no sample “{unknown[0]}”; it has {', '.join(there[:5])} and so on.", "unknown_sample")
-    if len(samples) != len(set(samples)) or len(samples) > MOST_SAMPLES:
-        raise Refused(f"Name each sample once, and at most {MOST_SAMPLES:,}.", "bad_samples")
+    if len(samples) != len(set(samples)) or len(samples) > MAX_SAMPLES:
+        raise Refused(f"Name each sample once, and at most {MAX_SAMPLES:,}.", "bad_samples")
     n, least = len(design.entries) + len(design.artifacts), 2 if design.values["kind"] == Study.Kind.PAIRS else 1
-    if not least <= n <= MOST_ENTRIES:
-        raise Refused(f"Choose {least} to {MOST_ENTRIES} entries; these are {n}.", "bad_entries")
+    if not least <= n <= MAX_ENTRIES:
+        raise Refused(f"Choose {least} to {MAX_ENTRIES} entries; these are {n}.", "bad_entries")
     questions = (n * (n - 1) // 2 if least == 2 else n) * len(samples)
-    if questions > MOST_QUESTIONS:
+    if questions > MAX_QUESTIONS:
         raise Refused(
-            f"{n} entries on {len(samples):,} samples make {questions:,} questions, and a study has at most {MOST_QUESTIONS:,}; choose "
+            f"{n} entries on {len(samples):,} samples make {questions:,} questions, and a study has at most {MAX_QUESTIONS:,}; choose "
             "fewer entries or samples.",
             "too_many_questions",
         )
@@ -253,7 +253,7 @@ def readmit_rater(rater: Rater, actor: User) -> None:
 
 
 def count_rater(rater: Rater, actor: User, counts: bool) -> None:
-    """Whether a rater's votes take part in what is computed. They are kept, and exported, either way."""
+    """True if a rater's votes take part in what is computed. They are kept, and exported, either way."""
     with transaction.atomic():
         rater.study.locked()
         _require_here(Rater.objects.select_for_update().get(pk=rater.pk))
@@ -303,5 +303,5 @@ def _record_rater(rater: Rater, actor: User, action: str, **detail: Any) -> None
 
 
 def waits_for(study: Study) -> int:
-    """How many of its entries are still being made."""
+    """The number of its entries that are still being made."""
     return artifacts.waiting().filter(study=study).count()

@@ -1,4 +1,4 @@
-"""What raters judge by: ready-made criteria of studies, with a text for each kind of entry."""
+"""Criteria that raters judge by: ready-made ones of studies, with a text for each kind of entry."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def ready_made(kind: str, family: str) -> tuple[Criterion, ...]:
     """The criteria to pick from for studies of that kind (pairs or opinions) on that family of entries."""
     row = KINDS[family]
     if kind == OPINIONS:
-        found = tuple(Criterion(key, title, row.criteria[key]) for key, title in OPINION_TITLES.items())
-        return (*found, Criterion("overall", "Overall", "All in all, how good is it?"))
+        criteria = tuple(Criterion(key, title, row.criteria[key]) for key, title in OPINION_TITLES.items())
+        return (*criteria, Criterion("overall", "Overall", "All in all, how good is it?"))
     closer = Criterion("overall", "Closer to the reference", row.criteria["closer"])
     return (closer, *(one for one in OBJECTS if one.key != "overall")) if row.generated else (closer,)

@@ -1,4 +1,4 @@
-"""What a study asks about: its entries and samples, as places of a grid."""
+"""The subject of a study: its entries and samples, as places of a grid."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ class Subject:
         return self.grid.live(np.array([entry.id in self.live for entry in self.entries], dtype=bool))
 
     def n_cells(self, entries: Set[int]) -> int:
-        """How many questions there are to ask about these entries."""
+        """The number of questions to ask about these entries."""
         n = len(entries)
         return (n * (n - 1) // 2 if self.is_pairs else n) * self.n_samples
 
     @cached_property
     def gold(self) -> NDArray[np.bool_]:
         """Which units [U] are of known order."""
-        found = np.zeros(self.grid.units, dtype=bool)
+        is_gold = np.zeros(self.grid.units, dtype=bool)
         if self.is_pairs and (ids := [(better.id, worse.id) for better, worse in gold_pairs(self.entries)]):
             better, worse = (self._places(column) for column in zip(*ids, strict=True))
-            found[self.grid.unit(better, worse)] = True
-        return found
+            is_gold[self.grid.unit(better, worse)] = True
+        return is_gold
 
     def asks(self, question: Question) -> bool:
-        """Whether a question is on entries that have not dropped out, and are not the rater's own."""
+        """True if a question is on entries that have not dropped out, and are not the rater's own."""
         return question.left_id in self.live and (question.right_id is None or question.right_id in self.live)
 
     def cells(self, rows: Sequence[tuple[int, int | None, int]]) -> Ints:
@@ -85,9 +85,9 @@ def gold_pairs(entries: Sequence[StudyEntry]) -> list[tuple[StudyEntry, StudyEnt
     for entry in entries:
         if entry.gold_kind and entry.gold_order is not None:
             kinds.setdefault(entry.gold_kind, []).append(entry)
-    found = []
+    pairs = []
     for rows in kinds.values():
         best, worst = min(row.gold_order for row in rows), max(row.gold_order for row in rows)
         if best < worst:
-            found += [(a, b) for a in rows if a.gold_order == best for b in rows if b.gold_order == worst]
-    return found
+            pairs += [(a, b) for a in rows if a.gold_order == best for b in rows if b.gold_order == worst]
+    return pairs

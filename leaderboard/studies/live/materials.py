@@ -1,4 +1,4 @@
-"""What a rater's browser is sent of one question: both entries and the reference, under names that are the same for every question.
+"""Files of one question for a rater's browser: both entries and the reference, under names that are the same for every question.
 
 Nothing in it says whose an entry is: coordinates are relative to the reference's centre, vertices, edges and faces stand in
 an order of their own, images are encoded anew from their pixels, and no name, number or time of the original is kept. A
@@ -28,7 +28,7 @@ from submissions.formats.wireframe.wireframe_files import unpack
 from submissions.storage import stored_files
 
 VERSION = 1  # of all that is made here; what is stored carries it
-MOST_VIEWS = 24  # of a scene, evenly spread
+MAX_VIEWS = 24  # of a scene, evenly spread
 DIGITS = 6  # after the point, in the entry's unit
 LEFT, RIGHT, REFERENCE = "left", "right", "reference"
 MESH, IMAGE = "application/octet-stream", "image/webp"
@@ -54,33 +54,33 @@ class Side:
 
 
 def scene(question: Question) -> dict[str, Any]:
-    """What the rating page reads of the question first, see static/viewer/src/rate_data.js and static/rate/slides.js."""
+    """The scene that the rating page reads of the question first, see static/viewer/src/rate_data.js and static/rate/slides.js."""
     return KINDS[question.study.phase.challenge.family].rated_scene(question)
 
 
 def file(question: Question, name: str) -> tuple[bytes | None, str]:
     """A file that the scene names, and its content type; None where it is being made for somebody else. Raises `NoSuchFile`."""
-    found = NAME.fullmatch(name)
-    side = next((one for one in sides(question) if found and one.name == found["side"]), None)
-    if found is None or side is None or not name.endswith(f".{KINDS[question.study.phase.challenge.family].rated_suffix}"):
+    match = NAME.fullmatch(name)
+    side = next((one for one in sides(question) if match and one.name == match["side"]), None)
+    if match is None or side is None or not name.endswith(f".{KINDS[question.study.phase.challenge.family].rated_suffix}"):
         raise NoSuchFile(name)
-    if found["number"] is None:
+    if match["number"] is None:
         return _mesh(question, side), MESH
-    views, place = _shown_views(question), int(found["number"]) - 1
+    views, place = _shown_views(question), int(match["number"]) - 1
     if place >= len(views) or views[place] in side.missing:
         raise NoSuchFile(name)
-    return _image(question, side, place, views[place], bool(found["normal"])), IMAGE
+    return _image(question, side, place, views[place], bool(match["normal"])), IMAGE
 
 
 def sides(question: Question) -> list[Side]:
     """The reference, and one or two entries."""
     reference = question.study.reference
-    found = [Side(REFERENCE, reference.key, f"reference-{reference.pk}")]
+    rows = [Side(REFERENCE, reference.key, f"reference-{reference.pk}")]
     for name, entry in ((LEFT, question.left), (RIGHT, question.right)):
         if entry is not None:
-            it = entry.submission
-            found.append(Side(name, it.artifact_key, str(it.pk), frozenset(it.missing_items)))
-    return found
+            submission = entry.submission
+            rows.append(Side(name, submission.artifact_key, str(submission.pk), frozenset(submission.missing_items)))
+    return rows
 
 
 def _items(question: Question) -> list[str]:
@@ -113,7 +113,8 @@ def _wireframe(question: Question, side: Side) -> bytes:
     read, ids = stored_files.store().read, _items(question)
     truth = _joined_frames(unpack(read(question.study.reference.key)), ids)
     shown = truth if side.name == REFERENCE else _joined_frames(unpack(read(side.key)), ids)
-    vertices, edges = plain(shown, _middle(truth.vertices))
+    centre = (truth.vertices.min(axis=0) + truth.vertices.max(axis=0)) / 2 if len(truth.vertices) else np.zeros(3)
+    vertices, edges = plain(shown, centre)
     return json.dumps({"vertices": vertices.tolist(), "edges": edges.tolist()}, separators=(",", ":")).encode()
 
 
@@ -134,10 +135,6 @@ def _joined_frames(items: Mapping[str, Wireframe], ids: Sequence[str]) -> Wirefr
     vertices = np.concatenate([np.zeros((0, 3)), *(one.vertices for one in found)])
     edges = [one.edges + start for one, start in zip(found, starts, strict=False)]
     return Wireframe(vertices, np.concatenate([np.zeros((0, 2), dtype=np.int64), *edges]))
-
-
-def _middle(points: np.ndarray) -> np.ndarray:
-    return (points.min(axis=0) + points.max(axis=0)) / 2 if len(points) else np.zeros(3)
 
 
 # --- meshes
@@ -177,24 +174,24 @@ def _joined_meshes(items: Mapping[str, Mesh], ids: Sequence[str]) -> Mesh:
 
 def renders(question: Question) -> dict[str, Any]:
     """The pictures of some views, and the text they were made from."""
-    told = {side.name: _told(question, side) for side in sides(question)}
-    normals = any(one["normal"] for one in told.values())
+    about = {side.name: _about_pictures(question, side) for side in sides(question)}
+    normals = any(one["normal"] for one in about.values())
     views = [
-        {name: None if item in one["missing"] else f"{name}-{number}.webp" for name, one in told.items()}
+        {name: None if item in one["missing"] else f"{name}-{number}.webp" for name, one in about.items()}
         for number, item in enumerate(_shown_views(question), start=1)
     ]
-    return {"form": "render", "prompt": told[REFERENCE]["prompt"], "normals": normals, "views": views}
+    return {"form": "render", "prompt": about[REFERENCE]["prompt"], "normals": normals, "views": views}
 
 
-def _told(question: Question, side: Side) -> dict[str, Any]:
+def _about_pictures(question: Question, side: Side) -> dict[str, Any]:
     """The text that a generated object was asked for with, and whether there are pictures of normals, as the first view says."""
 
     def compute() -> bytes:
         item = next((one for one in _items(question) if one not in side.missing), "")
         with stored_files.store().open(side.key) as source:
-            found = store.read(source, only=[item]).get(item)
-        picture = found if isinstance(found, Render) else getattr(found, "image", None)
-        return json.dumps({"prompt": getattr(found, "prompt", ""), "normal": picture is not None and picture.normal is not None}).encode()
+            view = store.read(source, only=[item]).get(item)
+        picture = view if isinstance(view, Render) else getattr(view, "image", None)
+        return json.dumps({"prompt": getattr(view, "prompt", ""), "normal": picture is not None and picture.normal is not None}).encode()
 
     return {"missing": side.missing} | json.loads(_once(question, side, "json", compute) or b"{}")
 
@@ -202,14 +199,14 @@ def _told(question: Question, side: Side) -> dict[str, Any]:
 def _shown_views(question: Question) -> list[str]:
     """The views of the scene that raters see: all, or so many that are evenly spread."""
     ids = _items(question)
-    return [ids[k * len(ids) // MOST_VIEWS] for k in range(MOST_VIEWS)] if len(ids) > MOST_VIEWS else ids
+    return [ids[k * len(ids) // MAX_VIEWS] for k in range(MAX_VIEWS)] if len(ids) > MAX_VIEWS else ids
 
 
 def _image(question: Question, side: Side, place: int, item: str, normal: bool) -> bytes | None:
     def compute() -> bytes:
         with stored_files.store().open(side.key) as source:
-            found = store.read(source, only=[item]).get(item)
-        picture = found if isinstance(found, Render) else found and (found.image or _elsewhere(found, place))
+            view = store.read(source, only=[item]).get(item)
+        picture = view if isinstance(view, Render) else view and (view.image or _elsewhere(view, place))
         if not picture or (normal and picture.normal is None):
             raise NoSuchFile(item)
         return _encoded(replace(picture, png=picture.normal).pixels() if normal else picture.pixels())

@@ -1,4 +1,4 @@
-"""What a study of pairs will be able to say, told before it opens: from its plan, and from how past studies of the kind went."""
+"""Outlook of a study of pairs before it opens: from its plan, and from how past studies of the kind went."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TIES, SECONDS = 0.3, 8.0  # where no past study says
 
 @dataclass(frozen=True)
 class Habits:
-    """How people answered before: the share of answers that say equal, and the mean seconds of one; `source` names the studies, empty
-    where there are none. `gaps` are the shares of deciders who preferred each entry to the next one in people's order."""
+    """Habits of people who answered before: the share of answers that say equal, and the mean seconds of one; `source` names the studies,
+    empty where there are none. `gaps` are the shares of deciders who preferred each entry to the next one in people's order."""
 
     ties: float = TIES
     seconds: float = SECONDS
@@ -28,7 +28,7 @@ class Habits:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is asked: `pairs` of entries on `samples`, `questions` of a rater without repeats (None: all), of which `gold` share are on
+    """The question sheet: `pairs` of entries on `samples`, `questions` of a rater without repeats (None: all), of which `gold` share are on
     pairs of known order; `repeats` share on top. `fixed` is False where pairs are chosen by what they tell."""
 
     pairs: int
@@ -128,7 +128,7 @@ def raters_for_agreement(sheet: Sheet, habits: Habits, most: int = 1000) -> int 
 
 
 def advice(sheet: Sheet) -> str:
-    """What the plan lacks of what is advised, in a sentence; empty where it lacks nothing."""
+    """Advice on what the plan lacks, in a sentence; empty where it lacks nothing."""
     lacks = []
     if sheet.samples < ADVICE["samples"]:
         lacks.append(f"{ADVICE['samples']} samples (it has {sheet.samples})")

@@ -52,15 +52,15 @@ class Grid:
         return entries[self.first] & ((self.second < 0) | entries[self.second])
 
     def per_entry(self, counts: Ints) -> Ints:
-        """How often each entry [M] appears in units that appear `counts` [U] times."""
-        found = np.bincount(self.first, counts, self.entries)
+        """Times each entry [M] appears in units that appear `counts` [U] times."""
+        times = np.bincount(self.first, counts, self.entries)
         pairs = self.second >= 0
-        return (found + np.bincount(self.second[pairs], counts[pairs], self.entries)).astype(np.int64)
+        return (times + np.bincount(self.second[pairs], counts[pairs], self.entries)).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """How far questions are shared, without which nothing can be said about how far people agree (AGREEMENT §D, §Q).
+    """Overlap of raters' questions, without which nothing can be said about how far people agree (AGREEMENT §D, §Q).
 
     `common` is the share of a rater's questions that are the same for all and never gold; `answers` is how many raters a question
     is to be answered by: one that fewer were asked comes before one that nobody was. Pairs that are chosen by what they tell share
@@ -76,7 +76,7 @@ ALONE = Overlap()
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What has been asked so far.
+    """Counts of what has been asked so far.
 
     `free` bool[U, S] are the cells this rater may still be asked. `asked` int64[U, S] counts each cell over all
     raters, `wins` float64[M, M] how often an entry was preferred to another (a tie is half a win of both), `gold` bool[U]
@@ -97,7 +97,7 @@ def common_cells(grid: Grid, gold: NDArray[np.bool_], seed: int) -> Ints:
     """All cells without gold in the order in which everybody is asked them: each unit once before any comes again, on another
     sample then; pairs in rounds in which each entry appears once (the circle method of round-robin tournaments)."""
     rng = np.random.default_rng([seed, 17])
-    name, shown = rng.permutation(grid.entries), rng.permutation(grid.samples)
+    name, samples = rng.permutation(grid.entries), rng.permutation(grid.samples)
     if (grid.second < 0).all():
         units = name
     else:
@@ -110,7 +110,7 @@ def common_cells(grid: Grid, gold: NDArray[np.bool_], seed: int) -> Ints:
         units = grid.unit(name[pairs[:, 0]], name[pairs[:, 1]])
     units = units[~gold[units]]
     place = np.arange(len(units))[None, :] + np.arange(grid.samples)[:, None]
-    return (units[None, :] * grid.samples + shown[place % grid.samples]).ravel()
+    return (units[None, :] * grid.samples + samples[place % grid.samples]).ravel()
 
 
 def exhaustive(grid: Grid, known: Known, count: int, seed: Sequence[int]) -> list[int]:
@@ -123,14 +123,14 @@ def balanced(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> 
     """Cells that keep appearances equal: the least asked unit, of those the one whose entries appeared least, on its least asked sample."""
     free, asked = known.free.copy(), known.asked.copy()
     units = asked.sum(axis=1)
-    found = []
+    cells = []
     for _ in range(count):
         among = _least_asked(grid, units, free)
         if not len(among):
             break
-        found.append(_take(grid, among, free, asked, rng))
-        units[found[-1] // grid.samples] += 1
-    return found
+        cells.append(_take(grid, among, free, asked, rng))
+        units[cells[-1] // grid.samples] += 1
+    return cells
 
 
 def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> list[int]:
@@ -148,7 +148,7 @@ def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) 
     ability = fit(known.wins + PRIOR).ability
     gap = ability[grid.first] - ability[grid.second]
     covariance = _covariance(n, ability)
-    found = []
+    cells = []
     for _ in range(count):
         open_units = free.any(axis=1)
         if not open_units.any():
@@ -161,11 +161,11 @@ def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) 
             p = 1 / (1 + np.exp(-gap / np.sqrt(1 + math.pi * v / 8)))
             tells = np.where(open_units, np.log1p(p * (1 - p) * v), -1.0)
             among = np.flatnonzero(tells >= tells.max() * (1 - 1e-9))
-        found.append(_take(grid, among, free, asked, rng))
-        unit = found[-1] // grid.samples
+        cells.append(_take(grid, among, free, asked, rng))
+        unit = cells[-1] // grid.samples
         units[unit] += 1
-        covariance = _told(covariance, int(grid.first[unit]), int(grid.second[unit]), float(gap[unit]))
-    return found
+        covariance = _after_comparison(covariance, int(grid.first[unit]), int(grid.second[unit]), float(gap[unit]))
+    return cells
 
 
 def questions(
@@ -176,32 +176,33 @@ def questions(
     `way` is "exhaustive", "balanced" or "informative"; opinions have no pairs to be informed about and are balanced.
     """
     rng = np.random.default_rng([seed, rater, known.own])
-    found: list[int] = []
-    if want := _gold_wanted(known, count, gold_share):
+    cells: list[int] = []
+    want = math.ceil(gold_share * (known.own + count) - 1e-9) - known.own_gold if known.gold.any() else 0
+    if gold_share > 0 and want > 0:
         gold = replace(known, free=known.free & known.gold[:, None])
-        found = balanced(grid, gold, want, rng)
-        known = _without(known, grid, found)
-    if overlap.common and len(found) < count:
-        shared = _common_due(grid, known, known.own + count - len(found), overlap.common, seed)[: count - len(found)]
-        found += shared
+        cells = balanced(grid, gold, min(count, want), rng)
+        known = _without(known, grid, cells)
+    if overlap.common and len(cells) < count:
+        shared = _common_due(grid, known, known.own + count - len(cells), overlap.common, seed)[: count - len(cells)]
+        cells += shared
         known = _without(known, grid, shared)
-    mixed = bool(found)
+    mixed = bool(cells)
     if way == "informative" and (grid.second >= 0).all():
-        found += informative(grid, known, count - len(found), rng)
+        cells += informative(grid, known, count - len(cells), rng)
     else:
         # Questions that too few were asked come first, then those that nobody was, then any.
         begun = known.asked > 0
         for tier in (begun & (known.asked < overlap.answers), ~begun, begun) if overlap.answers > 1 else (True,):
             there = replace(known, free=known.free & tier)
-            rest = count - len(found)
+            rest = count - len(cells)
             more = exhaustive(grid, there, rest, [seed, rater]) if way == "exhaustive" else balanced(grid, there, rest, rng)
-            found += more
+            cells += more
             known = _without(known, grid, more)
-    return rng.permutation(found).tolist() if mixed else found
+    return rng.permutation(cells).tolist() if mixed else cells
 
 
 def repeats_due(fresh: int, share: float, seed: int, rater: int, done: int) -> bool:
-    """Whether the repeat after `done` earlier ones is due once `fresh` questions were asked: one for each 1 / share of them,
+    """True if the repeat after `done` earlier ones is due once `fresh` questions were asked: one for each 1 / share of them,
     at a moment of that stretch that the rater cannot foresee."""
     if share <= 0:
         return False
@@ -210,12 +211,12 @@ def repeats_due(fresh: int, share: float, seed: int, rater: int, done: int) -> b
 
 
 def turned(seed: int, rater: int, number: int) -> bool:
-    """Whether the sides of a rater's question are turned: a fair coin."""
+    """True if the sides of a rater's question are turned: a fair coin."""
     return bool(np.random.default_rng([seed, rater, 11, number]).random() < 0.5)
 
 
 def repeats_of(fresh: int, share: float) -> int:
-    """How many repeats go with so many fresh questions."""
+    """The number of repeats that go with so many fresh questions."""
     return math.floor(share * fresh + 0.5)
 
 
@@ -224,12 +225,6 @@ def _common_due(grid: Grid, known: Known, questions: int, share: float, seed: in
     order = common_cells(grid, known.gold, seed)
     order = order[known.live[order // grid.samples]][: math.ceil(share * questions - 1e-9)]
     return order[known.free.ravel()[order]].tolist()
-
-
-def _gold_wanted(known: Known, count: int, share: float) -> int:
-    if share <= 0 or not known.gold.any():
-        return 0
-    return min(count, max(0, math.ceil(share * (known.own + count) - 1e-9) - known.own_gold))
 
 
 def _without(known: Known, grid: Grid, cells: Sequence[int]) -> Known:
@@ -266,7 +261,7 @@ def _take(grid: Grid, among: Ints, free: NDArray[np.bool_], asked: Ints, rng: np
 
 
 def _covariance(n: Floats, ability: Floats) -> Floats:
-    """Of the abilities up to a shift: the inverse of the likelihood's curvature, n (symmetric) comparisons being made."""
+    """Covariance of the abilities up to a shift: the inverse of the likelihood's curvature, n (symmetric) comparisons being made."""
     p = 1 / (1 + np.exp(ability[None, :] - ability[:, None]))
     bend = n * p * (1 - p)
     np.fill_diagonal(bend, 0.0)
@@ -274,7 +269,7 @@ def _covariance(n: Floats, ability: Floats) -> Floats:
     return np.linalg.inv(np.diag(bend.sum(axis=1)) - bend + np.full((m, m), 1 / m))
 
 
-def _told(covariance: Floats, i: int, j: int, gap: float) -> Floats:
+def _after_comparison(covariance: Floats, i: int, j: int, gap: float) -> Floats:
     """The covariance once i and j have met once more (Sherman and Morrison's update)."""
     p = 1 / (1 + math.exp(-gap))
     column = covariance[:, i] - covariance[:, j]

@@ -1,4 +1,4 @@
-"""What raters see and send: joining, the rating page, and the questions and answers behind it as JSON."""
+"""Pages and requests of raters: joining, the rating page, and the questions and answers behind it as JSON."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from leaderboard.api.service import problem
 from leaderboard.lookup import study_to_rate
 from leaderboard.models import Question, Rater, Study
-from leaderboard.studies.live import access, materials, panel
+from leaderboard.studies.live import access, history, materials, panel
 from leaderboard.studies.live import answer as answering
-from leaderboard.studies.live import progress as rating_progress
 from leaderboard.studies.live.access import shown_question
 from leaderboard.studies.live.ask import standing
 from leaderboard.viewer import viewer_cache
@@ -30,7 +29,7 @@ from submissions.errors import Refused
 from submissions.models.user import hash_secret
 from submissions.throttling import limit_joins
 
-MOST_BYTES = 10_000  # of an answer
+MAX_BYTES = 10_000  # of an answer
 TOKEN = re.compile(r"[A-Za-z0-9_-]+")  # of a question; PostgreSQL takes no NUL, not even to look for it
 
 
@@ -111,7 +110,7 @@ def come_back(request: HttpRequest, key: str, own: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def leave(request: HttpRequest, key: str) -> HttpResponse:
-    """How to stop: for now, on this device, or for good with everything that was answered."""
+    """Stop: for now, on this device, or for good with everything that was answered."""
     study = study_to_rate(key)
     rater = access.rater_of(request, study)
     if rater is None:
@@ -188,7 +187,7 @@ def undo(request: HttpRequest, study: Study, rater: Rater) -> HttpResponse:
 
 def _acted(request: HttpRequest, study: Study, rater: Rater, act: Callable[[dict[str, Any]], str]) -> HttpResponse:
     try:
-        sent = json.loads(request.body) if len(request.body) <= MOST_BYTES else None
+        sent = json.loads(request.body) if len(request.body) <= MAX_BYTES else None
     except ValueError:
         sent = None
     if not isinstance(sent, dict) or not isinstance(sent.get("question"), str) or not TOKEN.fullmatch(sent["question"]):
@@ -209,14 +208,14 @@ def state(study: Study, rater: Rater, note: str = "", now: datetime | None = Non
     now = now or timezone.now()
     closed = answering.removed_sentence(rater) or study.closed_sentence(now)
     about = {"title": study.title, "question": study.question, "kind": study.kind, "break_every": study.break_every}
-    found: dict[str, Any] = {"study": about | {"criteria": study.criteria}, "closed": closed or None, "note": note or None}
+    content: dict[str, Any] = {"study": about | {"criteria": study.criteria}, "closed": closed or None, "note": note or None}
     if closed:
         answered = rater.questions.filter(answered_at__isnull=False).count()
-        progress = rating_progress.progress(rater, answered, answered, now)
-        return found | {"progress": progress, "question": None, "following": None, "done": False, "undo": None}
+        progress = history.progress(rater, answered, answered, now)
+        return content | {"progress": progress, "question": None, "following": None, "done": False, "undo": None}
     at = standing(study, rater, now)
-    return found | {
-        "progress": rating_progress.progress(rater, at.answered, at.total, now),
+    return content | {
+        "progress": history.progress(rater, at.answered, at.total, now),
         "question": _shown(study, at.current), "following": _shown(study, at.following), "done": at.current is None,
         "undo": at.last.token if at.last is not None else None,
         "completion": panel.completion(study) if at.current is None and at.answered else None,
@@ -224,7 +223,7 @@ def state(study: Study, rater: Rater, note: str = "", now: datetime | None = Non
 
 
 def _shown(study: Study, question: Question | None) -> dict[str, Any] | None:
-    """What a rater may know of a question: its token, its number and where its pictures are."""
+    """A question as its rater may know it: its token, its number and where its pictures are."""
     if question is None:
         return None
     scene = f"{reverse('rate', args=[study.key])}scenes/{question.token}/scene.json"
@@ -240,7 +239,7 @@ CACHING = "private, max-age=3600"
 
 @require_safe
 def scene(request: HttpRequest, key: str, token: str) -> HttpResponse:
-    """What the question shows, and the names of its other files."""
+    """The scene of the question, and the names of its other files."""
     question = shown_question(request, key, token)
     return _private(JsonResponse(materials.scene(question)))
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.models import Snapshot, read_board
 from submissions.models import Phase, Status, Submission
-from tests.service.leaderboard.test_views_board import address, scores
+from tests.service.leaderboard.views.test_board import address, scores
 from tests.support.factories import PhaseFactory, gables, give_reference, perturbed
 from tests.support.leaderboard.scores import entry, samples, spread, with_files
 from tests.support.processes import wait_until

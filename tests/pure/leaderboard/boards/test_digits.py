@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.boards.digits import fixed, shown
+from leaderboard.boards.digits import fixed, rounded
 from tests.support.examples import examples
 
 UNIT = (0.0, 1.0)
@@ -51,18 +51,18 @@ quick = examples(100)
     ],
 )
 def test_by_hand(value, low, high, bounds, text, spread):
-    found = shown(value, low, high, bounds)
+    found = rounded(value, low, high, bounds)
     assert (found.text, found.spread) == (text, spread)
 
 
 def test_published_figures_keep_their_decimals_and_those_with_an_interval_their_own():
-    assert shown(0.5, decimals=2).text == "0.50" and shown(0.0, decimals=1).text == "0.0"
-    assert shown(0.5, 0.472, 0.528, decimals=2).text == "0.500"
+    assert rounded(0.5, decimals=2).text == "0.50" and rounded(0.0, decimals=1).text == "0.0"
+    assert rounded(0.5, 0.472, 0.528, decimals=2).text == "0.500"
 
 
 def test_both_sides_and_the_ends_have_the_values_decimals():
-    found = shown(0.8425, 0.539186, 0.942007, UNIT)
-    assert (found.up, found.down, found.half, found.whole) == ("+.10", "−.30", "", 1)
+    found = rounded(0.8425, 0.539186, 0.942007, UNIT)
+    assert (found.up, found.down, found.half) == ("+.10", "−.30", "")
     assert (found.end(0.539186), found.end(0.942007)) == ("0.54", "0.94")
 
 
@@ -73,7 +73,7 @@ def test_a_rounded_zero_has_no_sign():
 @quick
 @given(st.floats(-1e6, 1e6), st.floats(1e-4, 1e5))
 def test_rounding_never_moves_a_value_by_a_twentieth_of_its_interval(value, half):
-    found = shown(value, value - half, value + half)
+    found = rounded(value, value - half, value + half)
     moved = abs(float(found.text.replace("−", "-")) - value)
     assert moved <= max(0.06 * half, 0.5 if half >= 9.5 else 0) + 1e-9
 
@@ -81,6 +81,6 @@ def test_rounding_never_moves_a_value_by_a_twentieth_of_its_interval(value, half
 @quick
 @given(st.floats(0, 1), st.floats(1e-7, 1))
 def test_only_what_is_at_a_bound_is_shown_there(value, half):
-    text = shown(value, max(0.0, value - half), min(1.0, value + half), UNIT).text
+    text = rounded(value, max(0.0, value - half), min(1.0, value + half), UNIT).text
     number = float(text.removeprefix("<"))
     assert (number == 1) == (value > 1 - 1e-11) and (number == 0) <= (value < 1e-11)

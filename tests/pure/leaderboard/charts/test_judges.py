@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from leaderboard.charts.judges import MOST_LINES, radar
+from leaderboard.charts.judges import MAX_LINES, radar
 
 CRITERIA = ["Text and object", "Plausibility", "Overall"]
 
@@ -27,7 +27,7 @@ def test_every_entry_is_a_closed_line_over_all_criteria():
 
 def test_two_criteria_are_parallel_axes_and_many_entries_are_cut():
     figure = radar(CRITERIA[:2], {f"m{n}": [1000 + n, 1000 - n] for n in range(12)})
-    assert {line["type"] for line in figure.data} == {"scatter"} and len(figure.data) == MOST_LINES and len(figure.rows) == 12
+    assert {line["type"] for line in figure.data} == {"scatter"} and len(figure.data) == MAX_LINES and len(figure.rows) == 12
     assert "the first 8 of 12 entries" in figure.summary
 
 

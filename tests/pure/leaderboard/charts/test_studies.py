@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.charts.studies import MOST_NAMES, Point, adequacy, agreement_map, scatter
+from leaderboard.charts.studies import MAX_NAMES, Point, adequacy, agreement_map, scatter
 from leaderboard.studies.summary import Curve
 
 
@@ -45,7 +45,7 @@ def test_labels_that_would_lie_over_each_other_are_left_to_the_pointer():
 
 
 def test_the_map_says_who_is_in_it_and_leaves_names_out_below_where_they_have_no_room():
-    for n, shown in ((MOST_NAMES, True), (MOST_NAMES + 1, False)):
+    for n, shown in ((MAX_NAMES, True), (MAX_NAMES + 1, False)):
         square = [[0.5] * n for _ in range(n)]
         found = agreement_map([f"rater {k}" for k in range(n)], square, square, range(n), [], "2 raters and 1 metric")
         assert found.summary == "Agreement of 2 raters and 1 metric on the pairs each two have in common."

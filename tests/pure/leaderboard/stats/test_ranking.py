@@ -12,9 +12,9 @@ from leaderboard.stats.ranking import (
     order,
     overall,
     overall_higher_is_better,
-    placings,
-    placings_among,
     rank,
+    rank_counts,
+    rank_counts_among,
 )
 from tests.support.examples import examples
 
@@ -135,15 +135,15 @@ class TestPlacings:
     @quick
     @given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=20))
     def test_entries_of_the_field_and_entries_against_it_are_counted_alike(self, cost):
-        better, equal = placings(np.array([cost]))
-        outside_better, outside_equal = placings_among(np.array(cost), np.sort(cost))
+        better, equal = rank_counts(np.array([cost]))
+        outside_better, outside_equal = rank_counts_among(np.array(cost), np.sort(cost))
         assert better[0].tolist() == outside_better.tolist()
         assert equal[0].tolist() == outside_equal.tolist()
         assert better[0].tolist() == [sum(other < own for other in cost) for own in cost]
         assert equal[0].tolist() == [cost.count(own) for own in cost]
 
     def test_an_entry_outside_the_field_ties_within_the_tolerance(self):
-        better, equal = placings_among(np.array([1.0 - 5e-13, 1.0 + 5e-13, 1.0 + 3e-12]), np.array([0.5, 1.0]))
+        better, equal = rank_counts_among(np.array([1.0 - 5e-13, 1.0 + 5e-13, 1.0 + 3e-12]), np.array([0.5, 1.0]))
         assert (better.tolist(), equal.tolist()) == ([1, 1, 2], [1, 1, 0])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from leaderboard.viewer.mesh_lod import SPLIT_FACES, SPLIT_STEPS, drawable, simplify, split
+from leaderboard.viewer.mesh_lod import SPLIT_FACES, SPLIT_STEPS, reduced, simplify, split
 from tests.support.factories import boxes
 
 TRIANGLE = np.array([(0, 0, 0), (4, 0, 0), (0, 3, 0)], float)
@@ -29,7 +29,7 @@ def test_one_split_halves_the_longest_side_and_knows_the_sides_of_the_mesh() -> 
 
 def test_a_split_box_is_the_same_closed_box_with_small_faces() -> None:
     box = boxes()["box_1"]
-    drawn = drawable(box.vertices, box.faces)
+    drawn = reduced(box.vertices, box.faces)
     shape = solid(drawn.vertices, drawn.faces)
     assert shape.is_watertight and shape.volume == pytest.approx(8) and shape.area == pytest.approx(2 * (8 + 4 + 2))
     sides = drawn.vertices[drawn.faces] - drawn.vertices[np.roll(drawn.faces, 1, axis=1)]
@@ -44,14 +44,14 @@ def test_a_split_box_is_the_same_closed_box_with_small_faces() -> None:
 def test_splitting_stops_at_its_bound() -> None:
     rng = np.random.default_rng(0)
     needles = rng.normal(size=(SPLIT_FACES // 4, 3, 3))
-    drawn = drawable(needles.reshape(-1, 3), np.arange(3 * len(needles)).reshape(-1, 3))
+    drawn = reduced(needles.reshape(-1, 3), np.arange(3 * len(needles)).reshape(-1, 3))
     assert len(drawn.faces) == SPLIT_FACES
 
 
 def test_a_mesh_of_many_faces_keeps_its_shape_and_vertices_of_its_own() -> None:
     ball = trimesh.creation.icosphere(subdivisions=5)  # 20,480 faces
     vertices = np.asarray(ball.vertices, float)
-    drawn = drawable(vertices, np.asarray(ball.faces, np.int64), most=5000)
+    drawn = reduced(vertices, np.asarray(ball.faces, np.int64), most=5000)
     assert drawn.simplified and 1500 < np.bincount(drawn.source).clip(max=1).sum() <= 5000
     mine = {row.tobytes() for row in vertices}
     kept, faces, source = simplify(vertices, np.asarray(ball.faces, np.int64), 5000)
@@ -69,12 +69,12 @@ def test_meshes_that_are_no_surface_are_simplified_too(kind) -> None:
         kind
     ]
     faces = rng.integers(0, 9000, (6000, 3))
-    drawn = drawable(vertices, faces, most=500)
+    drawn = reduced(vertices, faces, most=500)
     assert drawn.simplified and len(np.unique(drawn.source)) <= 500 and len(drawn.sides) == len(drawn.faces) <= SPLIT_FACES
 
 
 def test_vertices_without_a_face_are_not_drawn_and_no_face_is_no_picture() -> None:
-    drawn = drawable(np.vstack([[(9, 9, 9)], TRIANGLE]), ONE + 1)
+    drawn = reduced(np.vstack([[(9, 9, 9)], TRIANGLE]), ONE + 1)
     assert drawn.vertices.max() == 4
-    nothing = drawable(TRIANGLE, np.empty((0, 3), np.int64))
+    nothing = reduced(TRIANGLE, np.empty((0, 3), np.int64))
     assert len(nothing.vertices) == len(nothing.faces) == 0

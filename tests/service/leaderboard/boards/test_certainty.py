@@ -23,7 +23,7 @@ from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.uncertainty import paired
 from submissions.models import Phase
 from tests.pure.leaderboard.stats.test_uncertainty import SECOND, WORKED
-from tests.service.leaderboard.test_views_board import address, text
+from tests.service.leaderboard.views.test_board import address, text
 from tests.support.databases import stored
 from tests.support.factories import PhaseFactory, TeamFactory, gables, give_reference
 from tests.support.leaderboard.scores import entry, spread

@@ -113,7 +113,7 @@ def test_no_invitation_is_made_that_is_over_already(place, phase, client, rows, 
 
 
 def test_a_study_has_only_so_many_questions(phase, people, rows, monkeypatch):
-    monkeypatch.setattr("leaderboard.studies.live.campaign.MOST_QUESTIONS", 11)
+    monkeypatch.setattr("leaderboard.studies.live.campaign.MAX_QUESTIONS", 11)
     with pytest.raises(making.campaign.Refused, match="4 entries on 2 samples make 12 questions, and a study has at most 11"):
         making.live(phase, people.organizer, rows)
     assert making.live(phase, people.organizer, rows, kind="opinions", opened=False).samples.count() == 2  # 8 questions
@@ -444,9 +444,9 @@ class TestDesign:
         assert "The design is not the one that was registered on" in told(client, f"{place}roofs/", "open")
         assert Study.objects.get().state == "closed"
 
-    def test_a_draft_has_none_to_fetch(self, place, client, rows):
+    def test_a_draft_has_one_that_is_not_registered(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))
-        assert client.get(f"{place}roofs/design.json").status_code == 404
+        assert client.get(f"{place}roofs/design.json").json()["kind"] == "pairs" and not Study.objects.get().design_hash
 
 
 class TestOutlook:

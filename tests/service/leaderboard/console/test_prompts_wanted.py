@@ -12,7 +12,7 @@ from evaluation.models.properties import is_measurable
 from evaluation.networks import weights
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.state import read
-from leaderboard.console.edits import with_phase
+from leaderboard.console.confirm_and_apply import with_phase
 from leaderboard.console.metric_evidence import MetricEvidence
 from submissions.errors import Refused
 from submissions.kinds import RENDER

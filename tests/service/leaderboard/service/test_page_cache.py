@@ -12,7 +12,7 @@ from leaderboard.charts import boards
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS, PageCache
 from submissions.models import Phase, Submission
-from tests.service.leaderboard.test_views_board import address, signed_in, text
+from tests.service.leaderboard.views.test_board import address, signed_in, text
 from tests.support.leaderboard.scores import entry, spread
 
 

@@ -15,7 +15,7 @@ from leaderboard.service.texts import SOURCES, render_due
 from submissions import markdown
 from submissions.models import Announcement, Challenge, RenderedText, Submission
 from submissions.models.rendered_text import _converting, _stored
-from tests.service.leaderboard.test_views_board import signed_in, text
+from tests.service.leaderboard.views.test_board import signed_in, text
 from tests.support.factories import archive, gables, received
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from django.utils import timezone
 from PIL import Image
 
 from leaderboard.models import JudgeAnswer, JudgeRun, Rater, StudyEntry
-from leaderboard.models.judge import MOST_FRUITLESS, MOST_ROUNDS
+from leaderboard.models.judge import MAX_FRUITLESS, MAX_ROUNDS
 from leaderboard.stats import judges
 from leaderboard.studies.judge import planning, setup
 from leaderboard.studies.judge.materials import Materials, image_of
@@ -237,7 +237,7 @@ def test_what_cannot_be_read_is_asked_again_and_given_up_after_ten_rounds(study,
     assert run.state == "done" and run.n_failed == PAIRS and run.n_answered == 2 * PAIRS
     failed = run.answers.filter(state="failed")
     assert {answer.sample for answer in failed} == {"2"}
-    assert {(answer.rounds, answer.requests, answer.n_unparsed, len(answer.said)) for answer in failed} == {(MOST_ROUNDS, 10, 30, 30)}
+    assert {(answer.rounds, answer.requests, answer.n_unparsed, len(answer.said)) for answer in failed} == {(MAX_ROUNDS, 10, 30, 30)}
     assert "No text of 10 rounds" in failed.first().failure
     assert run.n_unparsed == 30 * PAIRS + 2 * (2 * PAIRS // 2) and elos(run)["ruby"] > elos(run)["coal"]
 
@@ -246,7 +246,7 @@ def test_one_who_refuses_gets_no_second_and_third_try_in_a_round(study, server):
     declined = Answer({"choices": [{"message": {"content": None, "refusal": "I will not compare these."}}]})
     server.behave = lambda body: declined
     run = finish(make(study))
-    assert run.state == "done" and run.n_failed == 18 and run.requests == 18 * MOST_ROUNDS and run.result == {"criteria": {}, "answered": 0}
+    assert run.state == "done" and run.n_failed == 18 and run.requests == 18 * MAX_ROUNDS and run.result == {"criteria": {}, "answered": 0}
     answer = run.answers.first()
     assert answer.said[0] == {"text": "I will not compare these.", "verdicts": None, "refused": True, "cut": False}
     assert run.n_uncosted == run.requests
@@ -282,7 +282,7 @@ def test_an_endpoint_that_is_away_for_good_fails_the_run_and_costs_no_question_i
     server.behave = lambda body: fault(500)
     run = make(study)
     run.start(None)
-    for n in range(MOST_FRUITLESS):
+    for n in range(MAX_FRUITLESS):
         JudgeRun.objects.update(lease_until=None)
         assert JudgeRun.objects.get().state == "asking", n
         ask_due()

@@ -1,11 +1,12 @@
-"""The protocol's order, its plan as published, and what every question says."""
+"""The protocol's order, its plan as published, what every question says, and the verdicts that are read of answers."""
 
 import csv
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from leaderboard.studies.judge import parse
 from leaderboard.studies.judge.instructions import (
     CRITERIA,
     ENSEMBLE,
@@ -14,6 +15,8 @@ from leaderboard.studies.judge.instructions import (
     WIREFRAME_ROW,
     Row,
     instruction,
+    side,
+    verdicts,
     wireframe_instruction,
     without,
 )  # fmt: skip
@@ -63,7 +66,7 @@ def test_every_question_names_its_criteria_in_order_and_its_example_can_be_parse
     for number in set(range(6)) - set(row.criteria):
         assert CRITERIA[number].text not in text
     example = text[text.index("Analysis:") : text.index("The text is:")]
-    assert parse.verdicts(example, len(row.criteria)) is not None
+    assert verdicts(example, len(row.criteria)) is not None
     assert text.endswith('The text is: "a red chair"\nPlease compare the two objects in the image as described.')
     assert ("normals" in text.split("\n\n")[0]) == row.normal
 
@@ -91,4 +94,70 @@ def test_without_a_text_alignment_cannot_be_asked_and_the_rest_can():
 
 def test_the_wireframe_judge_must_end_with_a_side():
     text = wireframe_instruction()
-    assert parse.side(text) == (1,) and "Blue" in text and "incomplete" in text and WIREFRAME_ROW.images == 2
+    assert side(text) == (1,) and "Blue" in text and "incomplete" in text and WIREFRAME_ROW.images == 2
+
+
+# --- answers
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "expected"),
+    [
+        ("1. The left …\n2. …\nFinal answer:\n1 2 2 3 2 1", 6, (-1, 1, 1, 0, 1, -1)),
+        ("1, 2, 2", 3, None),
+        ("4 1", 2, None),
+        ("1 2", 3, None),
+        ("1 2 3 1", 3, None),
+        ("1  2 3", 3, None),
+        ("Final answer: 1 2 3", 3, None),
+        ("  2  \n\n", 1, (1,)),
+        ("1 2 3.", 3, (-1, 1, 0)),
+        ("**1 2 3**", 3, (-1, 1, 0)),
+        ("**1 2 3.**", 3, (-1, 1, 0)),
+        ("`3 3`", 2, (0, 0)),
+        ("```\n1 2\n```", 2, None),
+        ('"1 2".', 2, (-1, 1)),
+        ("“2 1”", 2, (1, -1)),
+        ("'2'", 1, (1,)),
+        ("01 2", 2, None),
+        ("+1 2", 2, None),
+        ("1.0 2", 2, None),
+        ("１ 2", 2, None),
+        ("I cannot help with that.", 1, None),
+        ("", 1, None),
+        ("   \n \n", 2, None),
+        ('"', 1, None),
+        ("**", 1, None),
+    ],
+)
+def test_the_last_line_decides(text, count, expected):
+    assert verdicts(text, count) == expected
+
+
+@given(st.lists(st.sampled_from("123"), min_size=1, max_size=6), st.text())
+def test_any_text_may_stand_before_the_last_line(options, before):
+    wanted = tuple({"1": -1, "2": 1, "3": 0}[option] for option in options)
+    assert verdicts(f"{before}\n{' '.join(options)}\n", len(options)) == wanted
+    assert verdicts(f"{before}\n{' '.join(options)}", len(options) + 1) is None
+
+
+@given(st.text(), st.integers(1, 6))
+def test_no_text_breaks_it(text, count):
+    found = verdicts(text, count)
+    assert found is None or (len(found) == count and set(found) <= {-1, 0, 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The LEFT one lacks its ridge, so: RIGHT", (1,)),
+        ("RIGHT is poor.\nLEFT.", (-1,)),
+        ("**LEFT**", (-1,)),
+        ("left, I think", None),
+        ("Both are BRIGHT and CLEFT", None),
+        ("LEFTOVERS", None),
+        ("", None),
+    ],
+)
+def test_the_last_side_in_capitals_decides(text, expected):
+    assert side(text) == expected

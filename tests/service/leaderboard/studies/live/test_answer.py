@@ -479,7 +479,7 @@ def test_a_rater_with_an_account_goes_on_wherever_they_log_in(study, people):
 
 def test_a_break_and_the_rate_follow_the_sitting(study, people):
     from leaderboard.studies.live import answer as answering
-    from leaderboard.studies.live import progress
+    from leaderboard.studies.live import history
 
     rater = making.rater(study)
     start = timezone.now()
@@ -488,8 +488,8 @@ def test_a_break_and_the_rate_follow_the_sitting(study, people):
         answering.answer(study, rater, token, {"overall": "left"}, 10, start + timedelta(seconds=10 * n))
     rater.refresh_from_db()
     now = start + timedelta(seconds=41)
-    assert progress.progress(rater, 5, 12, now) == {"answered": 5, "total": 12, "since_break": 5, "per_hour": 360, "seconds_left": 70}
-    assert progress.progress(rater, 5, 12, now + timedelta(minutes=5))["since_break"] == 0
+    assert history.progress(rater, 5, 12, now) == {"answered": 5, "total": 12, "since_break": 5, "per_hour": 360, "seconds_left": 70}
+    assert history.progress(rater, 5, 12, now + timedelta(minutes=5))["since_break"] == 0
     token = making.at(study, rater).current.token
     answering.answer(study, rater, token, {"overall": "left"}, 10, start + timedelta(hours=1))
     rater.refresh_from_db()

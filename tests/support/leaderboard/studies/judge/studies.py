@@ -14,8 +14,8 @@ from PIL import Image
 from evaluation.models import EvaluationBatch, Reference
 from leaderboard.models import JudgeRun, Study, StudyEntry, StudySample
 from leaderboard.studies.judge import planning
+from leaderboard.studies.judge.answers import result_of
 from leaderboard.studies.judge.planning import Wish
-from leaderboard.studies.judge.scores import result_of
 from submissions.formats.render.views import CleanViews, Render, View, encoded, render
 from submissions.kinds import FAMILIES
 from submissions.models import Phase, Status, Submission

@@ -18,7 +18,7 @@ from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.docs import TITLES
 from submissions.models import Challenge, Phase, Submission
-from tests.service.leaderboard.test_views_board import address, scores, signed_in, text
+from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.factories import ChallengeFactory, PhaseFactory, gables, give_reference
 from tests.support.leaderboard.scores import entry, spread
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from leaderboard.bundle.apply import VERBS
-from leaderboard.console.act_words import SENTENCES, sentence
+from leaderboard.console.views.audit import SENTENCES, sentence
 from submissions.models import Admission, AuditEntry
 from tests import ROOT
 

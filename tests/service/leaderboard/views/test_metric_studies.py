@@ -14,7 +14,7 @@ from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import metric_studies
 from submissions.models import Challenge, Phase
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
-from tests.service.leaderboard.test_views_metrics import text, words
+from tests.service.leaderboard.views.test_metrics import text, words
 
 pytestmark = pytest.mark.django_db
 PAGE = "/metrics/corner_f1/"

@@ -14,7 +14,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.tasks import build_due_boards
 from submissions.models import Phase, Status, Submission
-from tests.service.leaderboard.test_views_board import address, scores, signed_in, text
+from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.factories import gables, perturbed
 from tests.support.leaderboard.scores import entry, spread, with_files
 

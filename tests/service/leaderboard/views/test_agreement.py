@@ -14,7 +14,7 @@ from leaderboard.models import Snapshot
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.choosing_metrics import letter
 from submissions.models import Phase, Submission
-from tests.service.leaderboard.test_views_board import address, signed_in, text
+from tests.service.leaderboard.views.test_board import address, signed_in, text
 from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +83,7 @@ class TestPage:
         assert "<script>alert" not in page and "&lt;script&gt;" in page
 
     def test_it_asks_the_database_no_more_for_more_entries(self, client, board, people):
-        ranking_variants._kept.cache_clear()
+        ranking_variants._cached.cache_clear()
         with CaptureQueriesContext(connection) as few:
             client.get(address(board, NAME))
         for number in range(6):
