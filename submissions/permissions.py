@@ -17,7 +17,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from submissions.models import Admission, Challenge, ChallengeFile, Membership, Phase, Submission, Team
-from submissions.visibility import Person, holds, own, public_to, sees_board, sees_challenge, sees_entry
+from submissions.visibility import Person, holds, own, public_to, sees_board, sees_challenge, sees_entry, sees_reference
 
 
 def lacks_second_factor(user: Any) -> bool:
@@ -44,17 +44,6 @@ class Viewer(Person):
         if action == "phase.upload":
             raise PermissionDenied(_lacks_for_upload(self, thing))
         raise PermissionDenied
-
-
-def _see_reference(v: Viewer, phase: Phase) -> bool:
-    if v.organizes:
-        return True
-    if not sees_challenge(v, phase.challenge) or not phase.has_opened(v.now):
-        return False
-    access = phase.reference_access
-    if access == Phase.ReferenceAccess.PARTICIPANTS:
-        return v.participates
-    return access == Phase.ReferenceAccess.PUBLIC
 
 
 def _see_inputs(v: Viewer, phase: Phase) -> bool:
@@ -97,7 +86,7 @@ def _see_geometry(v: Viewer, submission: Submission) -> bool:
     mine = _own(v, submission) or _on_board(v, submission)
     if submission.phase.is_imported:
         return False  # there is none
-    return v.organizes or (mine and _see_reference(v, submission.phase))
+    return v.organizes or (mine and sees_reference(v, submission.phase))
 
 
 def _see_render(v: Viewer, submission: Submission) -> bool:
@@ -120,7 +109,7 @@ RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "challenge.organize": lambda v, _: v.organizes,
     "phase.see": lambda v, p: sees_challenge(v, p.challenge),
     "phase.see_board": sees_board,
-    "phase.see_reference": _see_reference,
+    "phase.see_reference": sees_reference,
     "phase.see_inputs": _see_inputs,
     "phase.upload": _upload,
     "file.see": _see_file,

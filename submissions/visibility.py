@@ -1,4 +1,4 @@
-"""Who may see a challenge, a board and an entry: each rule once, as a filter of a query and as a question to a row.
+"""Who may see a challenge, a board, a reference and an entry: each rule once, as a filter of a query and as a question to a row.
 
 An entry's rule is a condition on its columns (`visible_to`). `visible_entries` filters by it and `sees_entry` asks it of a row in
 memory (`holds`), so a list and a page can never differ.
@@ -122,6 +122,21 @@ def board_is_out(phase: Phase, now: datetime) -> bool:
 
 def sees_board(person: Person, phase: Phase) -> bool:
     return person.organizes or (sees_challenge(person, phase.challenge) and board_is_out(phase, person.now))
+
+
+# --- references ------------------------------------------------------------------------------
+
+
+def sees_reference(person: Person, phase: Phase) -> bool:
+    """True for organizers, and from its opening on for whom the phase shows its reference: participants, or who sees the challenge."""
+    if person.organizes:
+        return True
+    if not sees_challenge(person, phase.challenge) or not phase.has_opened(person.now):
+        return False
+    access = phase.reference_access
+    if access == Phase.ReferenceAccess.PARTICIPANTS:
+        return person.participates
+    return access == Phase.ReferenceAccess.PUBLIC
 
 
 # --- entries ---------------------------------------------------------------------------------
