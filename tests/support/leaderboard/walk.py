@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from html import unescape
 
 MAX_PAGES = 400
@@ -17,9 +18,19 @@ LINK = re.compile(r'(?:href|hx-get)="(/[^"#]*)')
 NOT_FOLLOWED = ("/static/", "/accounts/logout", "/-/")
 
 
+class Missing:
+    """A finder to which these modules are not installed."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
 def main(user: str, missing: str, *requests: str) -> None:
-    for name in missing.split(","):
-        sys.modules[name] = None  # type: ignore[assignment]  # the import system's own mark of what cannot be imported
+    sys.meta_path.insert(0, Missing(missing.split(",")))
     import django
 
     django.setup()
