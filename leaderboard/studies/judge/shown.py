@@ -101,7 +101,7 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
             JudgeOnPage(
                 run=newest,
                 agreement=judge,
-                line=_line(judge, summary),
+                line=_line(judge, summary, study),
                 together=_together(judge, summary),
                 duels=_duels(judge, summary),
                 took=facts(own),
@@ -114,11 +114,11 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
     return described
 
 
-def _line(judge: Judge | None, summary: Summary | None) -> Line | None:
+def _line(judge: Judge | None, summary: Summary | None, study: Study) -> Line | None:
     """Agreement of a judge with people, on the scale of metrics; None for one that is for display only, or has no answer of theirs."""
     if judge is None or judge.decided is None or judge.display_only or summary is None:
         return None
-    return Line(judge.key, judge.decided, summary.band, key=judge.key)
+    return Line(judge.key, judge.decided, summary.band, key=judge.key, noun=study.noun)
 
 
 def _together(judge: Judge | None, summary: Summary | None) -> list[TogetherRow]:
