@@ -303,7 +303,9 @@ def inpaint(
             count = int(mask.sum())
             if 0 < count <= LARGEST * mask.size:
                 if count not in gains:
-                    found = _tried(image, before, mask, float(threshold), similarity, fill)
+                    filled = apply(fill, image, mask)
+                    after = similarity(filled)
+                    found = _Found(float(threshold), gain(before, after, mask), mask, filled, after)
                     gains[count] = found.gain
                     best = found if best is None or found.gain > best.gain else best
                 chain.append(Trial(turn, float(threshold), gains[count], count))
@@ -317,9 +319,3 @@ def inpaint(
             break
     assert best is not None  # a round without one has returned
     return Outcome(best.image, best.mask, True, best.threshold, best.gain, before, best.map, tuple(chain))
-
-
-def _tried(image: np.ndarray, before: np.ndarray, mask: np.ndarray, threshold: float, similarity: Map, fill: Filler) -> _Found:
-    filled = apply(fill, image, mask)
-    after = similarity(filled)
-    return _Found(threshold, gain(before, after, mask), mask, filled, after)

@@ -76,7 +76,9 @@ def _classes(state: Mapping[str, Tensor]) -> int:
 def _lpips(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     architecture = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet"}[found.network.removeprefix("lpips_")]
     network = _stack(architecture, paths[0])
-    network.heads = _heads(read_state(paths[1]), _channels(network), paths[1].name)
+    with torch.inference_mode():
+        channels = [taken.shape[1] for taken in network.features.walk(torch.zeros(1, 3, 32, 32))]
+    network.heads = _heads(read_state(paths[1]), channels, paths[1].name)
     return network
 
 
@@ -89,11 +91,6 @@ def _heads(state: Mapping[str, Tensor], channels: list[int], what: str) -> nn.Pa
     if not all(torch.isfinite(value).all() for value in values):
         raise WeightsError(f"The file {what} has numbers that are not finite.")
     return nn.ParameterList(nn.Parameter(value, requires_grad=False) for value in values)
-
-
-def _channels(network: Any) -> list[int]:
-    with torch.inference_mode():
-        return [taken.shape[1] for taken in network.features.walk(torch.zeros(1, 3, 32, 32))]
 
 
 def _inception(found: Weights, paths: tuple[Path, ...]) -> nn.Module:

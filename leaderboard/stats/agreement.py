@@ -381,6 +381,7 @@ def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
 
 
 def _fisher(value: float, spread: float, n: int) -> Correlation:
+    """With Fisher's interval: symmetric on the scale of atanh, where its variance is `spread`."""
     if abs(value) >= 1 - EQUAL:
         return Correlation(value, None, None, n, "All entries are in one line: no interval.")
     z, half = math.atanh(value), 1.959964 * math.sqrt(spread)

@@ -428,7 +428,7 @@ class TestDesign:
     def test_it_stands_on_the_studys_page_for_everybody(self, phase, client, opened):
         Study.objects.update(is_public=True)
         page = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/roofs/").content.decode()
-        assert opened.design_hash in page and "before the first answer" in page
+        assert opened.design_hash in page and "when it opened" in page
 
     def test_it_is_registered_once(self, place, client, opened):
         told(client, f"{place}roofs/", "close")
