@@ -75,7 +75,7 @@ def _classes(state: Mapping[str, Tensor]) -> int:
 
 def _lpips(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     architecture = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet"}[found.network.removeprefix("lpips_")]
-    network = _stack(architecture, paths[0])
+    network: Any = _stack(architecture, paths[0])  # a backbone, whose features are walked tap by tap
     with torch.inference_mode():
         channels = [taken.shape[1] for taken in network.features.walk(torch.zeros(1, 3, 32, 32))]
     network.heads = _heads(read_state(paths[1]), channels, paths[1].name)
