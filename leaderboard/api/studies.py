@@ -15,7 +15,7 @@ from pydantic import Field
 from leaderboard.api.boards import board_place
 from leaderboard.lookup import study_of
 from leaderboard.models import Study
-from leaderboard.studies.summary import Summary
+from leaderboard.studies.summary import PlannedLook, Summary
 from leaderboard.views.studies import hidden_from, hidden_labels
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
@@ -50,6 +50,9 @@ class StudyBrief(Schema):
 
 
 class StudyFull(StudyBrief):
+    planned_looks: int = Field(description="At so many looks, fixed before it opened, it is tested whether first place is settled.")
+    planned_answers: int | None = Field(description="Judgements that count at which the last look is taken and the study ends.")
+    looks: list[PlannedLook] = Field(description="The looks taken so far; the study ends at the first that settles first place.")
     analyses: dict[str, Summary] = Field(
         description="By criterion, what `python -m leaderboard.stats --json` prints: how far every metric agrees with people, with "
         "intervals over raters and samples, tiers and guards; what people prefer, with rank intervals; the best possible; "
@@ -97,4 +100,6 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -
     organizes = place.viewer.organizes
     hidden = hidden_labels(row, hidden_from(place.phase, organizes))
     analyses = {name: done[name].without(hidden).numbered(organizes) for name in row.in_order(done)}
-    return _brief(request, row, place.phase, row.withdrawn()) | {"analyses": analyses}
+    looks = {"planned_looks": row.planned_looks, "planned_answers": row.planned_answers}
+    looks["looks"] = [look.told(hidden) for look in row.looks.all()]
+    return _brief(request, row, place.phase, row.withdrawn()) | looks | {"analyses": analyses}

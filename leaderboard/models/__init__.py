@@ -3,6 +3,7 @@
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.models.entry import StudyEntry, StudySample
 from leaderboard.models.judge import JudgeAnswer, JudgeRun
+from leaderboard.models.look import StudyLook
 from leaderboard.models.question import Opinion, Question, StudyVote
 from leaderboard.models.rater import Rater, StudyInvitation, Tally
 from leaderboard.models.snapshot import Snapshot, read_board
@@ -19,6 +20,7 @@ __all__ = [
     "StudyAnalysis",
     "StudyEntry",
     "StudyInvitation",
+    "StudyLook",
     "StudySample",
     "StudyVote",
     "Tally",

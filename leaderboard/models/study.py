@@ -28,6 +28,7 @@ from submissions.models import AuditEntry, Phase, Submission, User
 
 if TYPE_CHECKING:
     from leaderboard.models.analysis import StudyAnalysis
+    from leaderboard.models.look import StudyLook
 
 MAX_VOTES = 500_000
 BUNDLE = 1000
@@ -65,6 +66,7 @@ class Study(models.Model):
         EXHAUSTIVE = "exhaustive", "Everything, in random order"
         BALANCED = "balanced", "Balanced: every entry and pair equally often"
         INFORMATIVE = "informative", "Informative: pairs whose outcome is least certain"
+        FIRST = "first", "First place: the first against all that are not yet told from it"
 
     class Access(TextChoices):
         LISTED = "listed", "Accounts on the list"
@@ -108,6 +110,9 @@ class Study(models.Model):
         help_text="How much worse than such a rater a judge model may be: .1, .15 or .2. Fixed once the study has opened.",
     )  # fmt: skip
     covariates = models.JSONField(default=list, blank=True)  # of `Covariate`; fixed once the study has opened
+    # When it ends by itself: at so many looks at first place, the last of them once so many judgements count. Fixed before it opens.
+    planned_looks = models.PositiveSmallIntegerField(default=0)
+    planned_answers = models.PositiveIntegerField(null=True, blank=True)
     seed = models.PositiveIntegerField(default=0)
     access = models.CharField(max_length=8, choices=Access, default=Access.INVITED)
     most_raters = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
@@ -264,6 +269,17 @@ class Study(models.Model):
             AuditEntry.record(self.phase.challenge, actor, "study.publish", self, before={"public": before}, after={"public": is_public})
             self.phase.touch_board()
             wake.after_commit("boards")
+
+    @property
+    def chooses_pairs(self) -> bool:
+        """True if its pairs were chosen by what the answers so far told: bare counts of wins then say more of the choice than of people."""
+        return self.key is not None and self.kind == self.Kind.PAIRS and self.plan in (self.Plan.INFORMATIVE, self.Plan.FIRST)
+
+    @property
+    def ended_as_planned(self) -> StudyLook | None:
+        """The look at which it ended: first place was settled, or all planned judgements were in."""
+        looks = list(self.looks.all())
+        return looks[-1] if looks and (looks[-1].is_settled or looks[-1].number >= self.planned_looks) else None
 
     @property
     def can_screen(self) -> bool:

@@ -167,6 +167,14 @@ class Enough:
 
 
 @dataclass(frozen=True)
+class FirstPlace:
+    """The first by ability among the entries that met, and the two-sided p of its lead over each of the `others`."""
+
+    entry: str
+    others: tuple[tuple[str, float | None], ...]
+
+
+@dataclass(frozen=True)
 class People:
     """Everything of one set of entries. `why` is said in the place of a headline where there is none."""
 
@@ -182,6 +190,7 @@ class People:
     fragile: Fragile | None
     duels: tuple[Duel, ...] = ()
     enough: Enough | None = None
+    first_place: FirstPlace | None = None
     forecast: Forecast | None = None  # of the first metric's decided agreement
     consistency: tuple[tuple[str, float, int], ...] = ()  # of each rater, with the answers, see `davidson.consistency`
     why: str = ""
@@ -227,7 +236,8 @@ def people(
     return People(
         len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, placed, entries, best,
         tuple(_preference(n, model, unknown) for n, model in enumerate(models, 1)), pairs, hangs, compared,
-        _enough(models[0], entries) if usable else None, _forecast(placed, metrics, differences),
+        _enough(models[0], entries) if usable else None, _first_place(models[0]) if usable else None,
+        _forecast(placed, metrics, differences),
         tuple((answers.raters[k], *one) for k, one in davidson.consistency(models[0]).items()) if usable else (), _why(answers),
     )  # fmt: skip
 
@@ -324,6 +334,13 @@ def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
     variance = float(model.between.total[above, below])
     known = abs(gap) > agreement.EQUAL and variance > 0
     return Enough(settled, planning.more_for(gap, variance, len(model.answers)) if known else None)
+
+
+def _first_place(model: Model) -> FirstPlace:
+    """Of the largest part. Not of one look among several: that holds each p against 5 % over the number of looks."""
+    names = [model.answers.entries[entry] for entry in model.entries.tolist()]
+    first, p = int(np.argmax(model.theta)), davidson.duels(model).p
+    return FirstPlace(names[first], tuple((name, _or_none(p[first, n])) for n, name in enumerate(names) if n != first))
 
 
 def _forecast(rows: Sequence[MetricRow], metrics: Sequence[Scored], found: Sequence[Differences]) -> Forecast | None:
@@ -466,6 +483,9 @@ def as_json(summary: People) -> dict[str, Any]:
         "metric_pairs": [vars(pair) for pair in summary.pairs],
         "duels": [_duel_json(duel) for duel in summary.duels],
         "enough": None if summary.enough is None else vars(summary.enough),
+        "first_place": None
+        if summary.first_place is None
+        else {"entry": summary.first_place.entry, "others": [{"entry": name, "p": p} for name, p in summary.first_place.others]},
         "consistency": {rater: {"consistency": value, "consistency_answers": n} for rater, value, n in summary.consistency},
         "forecast": None if summary.forecast is None else {"metric": summary.metrics[0].key, **vars(summary.forecast)},
     }

@@ -1,20 +1,18 @@
-"""Answers that would still tell something: forecasts from what a study has, a plan before it has any, pairs to ask, when to stop."""
+"""Answers that would still tell something: forecasts from what a study has, a plan before it has any, when to stop."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from leaderboard.stats.crossed import Variance
-from leaderboard.stats.votes import LEAST, Floats, Ints
+from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.stats.votes import LEAST, Ints
 
 DESIGN = 2.0  # how many times more answers clustered ones must be, unless a study of the family says otherwise
 POWER = 7.849  # (z of 97.5 % + z of 80 %)^2
 FEW_CLUSTERS = 12
-CROWN = 0.85  # of new questions are pairs of the first with those not yet told from it
 MAX_LOOKS = 10
 ADVICE = {"raters": 12, "samples": 24, "shared": 0.2}
 
@@ -59,41 +57,24 @@ def answers_needed(share: float, ties: float, design: float = DESIGN) -> int:
     return math.ceil(POWER * (1 - ties) / 4 / (share - 0.5) ** 2 * design)
 
 
-def pairs_to_ask(theta: Floats, p: Floats, n: int, seed: int) -> list[tuple[int, int]]:
-    """Which pairs of entries [M] to ask next, where votes tell most about first place: 85 % are of the first and one that is not yet
-    told from it (`p` [M, M] two-sided, NaN where nothing is known), the others any pair."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    m, first = len(theta), int(np.argmax(theta))
-    open_ = [j for j in range(m) if j != first and not p[first, j] <= 0.05]
-    pairs = []
-    for _ in range(n):
-        if open_ and rng.random() < CROWN:
-            i, j = first, open_[rng.integers(len(open_))]
-        else:
-            i, j = rng.choice(m, 2, replace=False).tolist()
-        pairs.append((min(i, j), max(i, j)))
-    return pairs
-
-
 @dataclass(frozen=True)
 class Look:
     """At one of the looks that were planned: whether first place is settled; `open` are the entries not yet told from the first."""
 
     settled: bool
-    first: int
-    open: tuple[int, ...]
+    open: tuple[str, ...] = ()
     why: str = ""
 
 
-def look(theta: Floats, p: Floats, looks: int, raters: int, samples: int) -> Look:
-    """First place is settled if every other's p is at most 5 % over the number of looks, which was fixed before the study opened."""
+def look(others: Mapping[str, float | None], looks: int, raters: int, samples: int) -> Look:
+    """First place is settled if the two-sided p of the first against each of the `others` (None: nothing is known of it) is at most
+    5 % over the number of looks, which was fixed before the study opened."""
     if not 1 <= looks <= MAX_LOOKS:
         raise ValueError(f"a study has from 1 to {MAX_LOOKS} planned looks")
-    first = int(np.argmax(theta))
     if raters < LEAST or samples < LEAST:
-        return Look(False, first, (), f"Too early: {LEAST} raters and {LEAST} samples are needed.")
-    others = tuple(j for j in range(len(theta)) if j != first and not p[first, j] <= 0.05 / looks)
-    return Look(not others, first, others)
+        return Look(False, tuple(others), f"Too early: {LEAST} raters and {LEAST} samples are needed.")
+    untold = tuple(name for name, p in others.items() if p is None or p > ALPHA / looks)
+    return Look(not untold, untold)
 
 
 def more_for(gap: float, variance: float, answers: int) -> int:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from django.db import transaction
 from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
@@ -16,12 +17,12 @@ from evaluation.models import EvaluationBatch, Score
 from evaluation.result_tables import spec_of
 from evaluation.work.leased import attempt, logged
 from evaluation.work.sandbox import LeaseLost
-from leaderboard.models import Study, StudyAnalysis
+from leaderboard.models import Study, StudyAnalysis, StudyLook
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
 from leaderboard.studies import published_evidence
 from leaderboard.studies.judge.answers import judges_of
-from leaderboard.studies.live import artifacts
+from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import covariates_of, sizes_of
 from leaderboard.studies.summary import GUARD_TITLES, Metric, Summary
@@ -89,7 +90,17 @@ def compute(row: StudyAnalysis) -> None:
             "damaged": sorted(row.study.damaged & set(summary.methods)),
             "metrics": _named(summary.metrics, batch),
         }
-        row.finish(summary.model_copy(update=update).model_dump(mode="json"))
+        if row.study.chooses_pairs:
+            # Who is asked about most is chosen by the answers, so that counts of wins would tell of the choice.
+            bare = {"win_rate": (None, None, None), "win_rate_with_self": (None, None, None)}
+            update |= {"scales": [line.model_copy(update=bare) for line in summary.scales], "adequacy": []}
+        summary = summary.model_copy(update=update)
+        with transaction.atomic():
+            study = row.study.locked()
+            if row.finish(summary.model_dump(mode="json")) and row.criterion == study.main_criterion:
+                look = StudyLook.take(study, summary)
+                if look is not None and study.ended_as_planned is not None:
+                    campaign.close(study, None)
 
 
 def _named(lines: Sequence[Metric], batch: EvaluationBatch | None) -> list[Metric]:

@@ -8,6 +8,7 @@ empty entries and the reference included.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -291,6 +292,37 @@ class Enough(Record):
     more: int | None
 
 
+class Rival(Record):
+    entry: str
+    p: float | None
+
+
+class FirstPlace(Record):
+    """The first by ability, and the two-sided p of its lead over each other entry that it met, directly or through others."""
+
+    entry: str
+    others: list[Rival]
+
+    def without(self, labels: Collection[str]) -> Self | None:
+        """Nothing of the entries called so; None where the first is one of them."""
+        if self.entry in labels:
+            return None
+        return self.model_copy(update={"others": [rival for rival in self.others if rival.entry not in labels]})
+
+
+class PlannedLook(Record):
+    """What a planned look at first place found; settled where every other entry was told from the first."""
+
+    number: int
+    at: datetime
+    judgements: int
+    raters: int
+    samples: int
+    settled: bool
+    first: str
+    not_told_from_first: list[str]
+
+
 class Forecast(Record):
     """Half widths of the first metric's agreement: now, and with so many more answers, raters and samples."""
 
@@ -319,6 +351,7 @@ class Entries(Record):
     metric_pairs: list[MetricPair]
     duels: list[Duel]
     enough: Enough | None
+    first_place: FirstPlace | None
     forecast: Forecast | None
 
     def metric(self, key: str) -> Metric | None:
@@ -335,6 +368,7 @@ class Entries(Record):
                 "metrics": [left(line) for line in self.metrics],
                 "scales": [line for line in self.scales if line.method not in labels],
                 "duels": [duel for duel in self.duels if not duel.among(labels)],
+                "first_place": self.first_place.without(labels) if self.first_place else None,
             }
         )
 

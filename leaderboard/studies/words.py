@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
+from leaderboard.models import Study, StudyLook
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, LEAST, ROUGH
-from leaderboard.studies.summary import Summary
+from leaderboard.studies.summary import HIDDEN_NAME, Summary
 
 MAX_NAMES = 4
 EARLY = "It is too early to say."
@@ -145,6 +146,34 @@ def forecast_words(summary: Summary, title: str, noun: str = NOUN) -> str:
     more = "; ".join(f"{n:,} more {what}: ±{_points(half)}" for (n, half), what in parts)
     helps = {"answers": "judgements", "raters": "people", "samples": plural(noun)}[forecast.helps]
     return f"{title}'s agreement is known to about ±{_points(forecast.now)} of 100 now. {more}. More {helps} help most."
+
+
+def look_words(study: Study, judgements: int | None, hidden: Collection[str] = ()) -> str:
+    """How far the planned looks of a study have come: settled or not, at which look, and where the next one is; empty without any.
+    `judgements` count so far, None where that is not known; entries with `hidden` labels are not named."""
+    if not study.planned_looks:
+        return ""
+    looks, of = list(study.looks.all()), f"of {study.planned_looks} planned looks at first place"
+    look = looks[-1] if looks else None
+    first = names([HIDDEN_NAME if look.entry in hidden else look.entry]) if look else ""
+    if look is not None and look.is_settled:
+        return (
+            f"Settled: {first} is first, by look {look.number} {of}, after {look.judgements:,} judgements of {look.raters} people on "
+            f"{look.samples:,} {plural(study.noun, look.samples)}. Among equal entries such looks, all together, call one the first in "
+            "about 5 of 100 studies."
+        )
+    if look is not None:
+        untold = f"{first} led and was not told from {names([HIDDEN_NAME if name in hidden else name for name in look.untold])}"
+        if look.number >= study.planned_looks:
+            return f"Not settled: when all {look.judgements:,} planned judgements were in, {untold}."
+        said = f"Not settled by look {look.number} {of}, after {look.judgements:,} judgements: {untold}."
+    else:
+        said = f"Not settled: none {of} has been taken."
+    if study.state == study.State.CLOSED:
+        return f"{said} It was closed before the last of them."
+    number = 1 + (look.number if look else 0)
+    so_far = "" if judgements is None else f", and {judgements:,} count so far"
+    return f"{said} The next is due at {StudyLook.due_at(study, number):,} judgements of at least {LEAST} people{so_far}."
 
 
 def fragile_words(summary: Summary, noun: str = NOUN) -> str:

@@ -153,6 +153,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context["criteria_table"] = _by_criterion(summary, summaries, titled(chosen_study, summaries))
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["withdrawn"] = chosen_study.withdrawn()
+    context["looks"] = words.look_words(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
     rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")
     context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden]
     batch = chosen_study.batch
@@ -183,6 +184,8 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         "made_up": chosen_study.made_up,
     }
     about["withdrawn"] = chosen_study.withdrawn()
+    about |= {"planned_looks": chosen_study.planned_looks, "planned_answers": chosen_study.planned_answers}
+    about["looks"] = [look.told(hidden).model_dump(mode="json") for look in chosen_study.looks.all()]
     return JsonResponse(about | {"criteria": criteria})
 
 

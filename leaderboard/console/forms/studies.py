@@ -15,6 +15,8 @@ from django.utils import timezone
 from leaderboard.console.forms.fields import Lines, LongText, MomentField
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study
+from leaderboard.models.study import MAX_VOTES
+from leaderboard.stats.planning import MAX_LOOKS
 from leaderboard.studies.live import campaign, panel
 from leaderboard.studies.live.artifacts import CORRUPTIONS, NOTHING, Artifact, available
 from leaderboard.studies.live.campaign import Design
@@ -113,6 +115,15 @@ class NewStudyForm(forms.Form):
         min_value=1, max_value=50, initial=2, label="Raters a question",
         help_text="Questions that fewer were asked come before new ones; not where the pairs are chosen by what they tell.",
     )  # fmt: skip
+    planned_looks = forms.IntegerField(
+        min_value=0, max_value=MAX_LOOKS, required=False, label="Looks at first place",
+        help_text="How often it is tested, while the study runs, whether first place is settled; it ends when it is. Empty: it ends when "
+        "you close it, and no look says so.",
+    )  # fmt: skip
+    planned_answers = forms.IntegerField(
+        min_value=1, max_value=MAX_VOTES, required=False, label="Ends after so many answers",
+        help_text="Answers that count, repeats and known pairs aside; the last look is taken then, and the study ends settled or not.",
+    )  # fmt: skip
     break_every = forms.IntegerField(min_value=10, max_value=5000, initial=350, label="Break after", help_text="Answers; a suggestion.")
     rater_skill = forms.ChoiceField(
         choices=Study.RaterSkill.choices,
@@ -151,7 +162,18 @@ class NewStudyForm(forms.Form):
 
     # What is asked for one kind of study alone; the page hides it while the other one is chosen.
     ONLY = {"criteria_opinions": OPINIONS} | dict.fromkeys(
-        ("criteria_pairs", "repeat_percent", "gold_percent", "gold_better", "gold_worse", "rater_skill", "covariates"), PAIRS
+        (
+            "criteria_pairs",
+            "repeat_percent",
+            "gold_percent",
+            "gold_better",
+            "gold_worse",
+            "rater_skill",
+            "covariates",
+            "planned_looks",
+            "planned_answers",
+        ),
+        PAIRS,
     )
     GROUPS = (
         ("What is asked", ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria")),
@@ -167,6 +189,8 @@ class NewStudyForm(forms.Form):
                 "gold_percent",
                 "gold_better",
                 "gold_worse",
+                "planned_looks",
+                "planned_answers",
                 "break_every",
             ),
         ),
@@ -260,8 +284,13 @@ class NewStudyForm(forms.Form):
             data["criteria"] = chosen
         if kind == OPINIONS:
             data |= {"gold_percent": 0, "gold_better": None, "gold_worse": None, "rater_skill": "", "covariates": []}
-            if data.get("plan") == Study.Plan.INFORMATIVE:
+            data |= {"planned_looks": 0, "planned_answers": None}
+            if data.get("plan") in (Study.Plan.INFORMATIVE, Study.Plan.FIRST):
                 self.add_error("plan", "Opinion scores have no pairs to choose from; ask everything, or balanced.")
+        badly = self.errors.keys() & {"planned_looks", "planned_answers"}
+        if bool(data.get("planned_looks")) != bool(data.get("planned_answers")) and not badly:
+            missing = "planned_answers" if data.get("planned_looks") else "planned_looks"
+            self.add_error(missing, "Looks lie at equal steps up to the answers at which the study ends; give both, or neither.")
         gold = (data.get("gold_better"), data.get("gold_worse"))
         if any(gold) and (not all(gold) or gold[0] == gold[1] or not set(gold) <= set(data.get("entries") or ())):
             self.add_error("gold_worse", "A pair of known order is two different ones of the entries above; choose both, or neither.")
@@ -280,6 +309,7 @@ class NewStudyForm(forms.Form):
             "plan",
             "questions_per_rater",
             "answers_per_question",
+            "planned_answers",
             "break_every",
             "access",
             "most_raters",
@@ -291,6 +321,7 @@ class NewStudyForm(forms.Form):
             "gold_share": data["gold_percent"] / 100,
             "common_share": data["common_percent"] / 100,
         }
+        values["planned_looks"] = data["planned_looks"] or 0
         values["rater_skill"] = data["rater_skill"] or Study.RaterSkill.CROWD
         values["covariates"] = data["covariates"]
         values["criteria"] = [one.to_dict() for one in data["criteria"]]

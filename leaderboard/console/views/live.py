@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from leaderboard.boards.certainty import plural
 from leaderboard.bundle.accounts import find_account
 from leaderboard.console.forms.challenge import ReasonForm
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
@@ -20,6 +21,7 @@ from leaderboard.console.page import chosen_act, page
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import Rater, Study
+from leaderboard.studies import words
 from leaderboard.studies.live import campaign, design, outlook
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject
@@ -107,7 +109,7 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         "screening": screening(study), "invitation": invitation, "settings": settings, "votes": given.count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows), "closed": study.closed_sentence(),
         "outlook": _outlook(request, study, asked) if study.kind == Study.Kind.PAIRS and study.state == Study.State.DRAFT else None,
-        "fast": FAST,
+        "fast": FAST, "standing": _standing(study),
         "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
     }  # fmt: skip
 
@@ -157,6 +159,28 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, An
     return {
         "lines": [(line, None if pay is None else line.hours * pay) for line in lines], "habits": habits, "form": form, "pay": pay,
         "raters_for_agreement": outlook.raters_for_agreement(sheet, habits), "advice": outlook.advice(sheet),
+    }  # fmt: skip
+
+
+def _standing(study: Study) -> dict[str, Any] | None:
+    """What the newest figures of a study that has opened say of first place, and what more answers, people or items would add; None while
+    there are none."""
+    done = study.analyses.filter(criterion=study.main_criterion, content__isnull=False).first()
+    summary = done.summary if done else None
+    if done is None or summary is None or study.state == Study.State.DRAFT:
+        return None
+    forecast, noun, rows = summary.forecast, study.noun, []
+    if forecast is not None:
+        wider = {"answers": "judgements by these people", "raters": "people", "samples": plural(noun)}
+        rows = [("as it stands", 100 * forecast.now, False)]
+        for name, what in wider.items():
+            more, half = getattr(forecast, name)
+            rows.append((f"with {more:,} more {what}", 100 * half, name == forecast.helps))
+    metric = next((line.title for line in summary.metrics if forecast is not None and line.key == forecast.metric), "")
+    sentences = [f"{one.first} {one.rest}" for one in words.sentences(summary, ())] + [words.fragile_words(summary, noun)]
+    return {
+        "looks": words.look_words(study, summary.answers), "taken": list(study.looks.all()), "made_at": done.finished_at,
+        "sentences": [one for one in sentences if one], "forecast": rows, "metric": metric, "items": plural(noun),
     }  # fmt: skip
 
 

@@ -151,7 +151,8 @@ class _Desk:
         everybody = Past() if alone else history.of_all(study)
         wins = history.wins(grid, everybody if study.plan == Study.Plan.INFORMATIVE else Past())
         asked, live = history.times_asked(grid, everybody), self.subject.live_units
-        known = Known(free, asked, wins, self.subject.gold, live, self.n_fresh, self.n_gold)
+        crown = self.subject.crown if study.plan == Study.Plan.FIRST else None
+        known = Known(free, asked, wins, self.subject.gold, live, self.n_fresh, self.n_gold, crown)
         overlap = ALONE if alone else Overlap(study.common_share, study.answers_per_question)
         yield from plan.questions(grid, known, study.plan, count, study.gold_share, study.seed, self.rater.pk, overlap)
 

@@ -78,7 +78,7 @@ def sheet(study: Study, pairs: int) -> Sheet:
         Overlap(study.common_share, study.answers_per_question),
         study.gold_share,
         study.repeat_share,
-        fixed=study.plan != Study.Plan.INFORMATIVE,
+        fixed=not study.chooses_pairs,
     )
 
 
@@ -201,6 +201,11 @@ def open_study(study: Study, actor: User) -> None:
         if study.entries.live().count() < (2 if study.kind == Study.Kind.PAIRS else 1):
             raise Refused(
                 "Too few of the study's entries can be shown: they were withdrawn, hidden or failed. Make a new study.", "no_entries"
+            )
+        if look := study.ended_as_planned:
+            raise Refused(
+                f"This study ended as it was planned, at look {look.number} of {study.planned_looks}; make a new study to ask more.",
+                "ended",
             )
         before, now = study.state, timezone.now()
         registered = design.design_hash(study)

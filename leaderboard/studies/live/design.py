@@ -11,7 +11,7 @@ from leaderboard.models import Study
 FORMAT = 1
 FIXED = (
     "kind", "question", "criteria", "plan", "questions_per_rater", "repeat_share", "gold_share", "common_share", "answers_per_question",
-    "rater_skill", "covariates", "seed",
+    "rater_skill", "covariates", "seed", "planned_looks", "planned_answers",
 )  # fmt: skip
 
 

@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.models import Question, Rater, Study, StudyEntry
+from leaderboard.models import Question, Rater, Study, StudyAnalysis, StudyEntry
+from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import Ints
-from leaderboard.studies.live.plan import Grid
+from leaderboard.studies.live.plan import Crown, Grid
 
 
 class Subject:
@@ -21,7 +22,7 @@ class Subject:
 
     def __init__(self, study: Study, rater: Rater | None = None) -> None:
         self.study = study
-        columns = ("id", "gold_kind", "gold_order", "is_live")
+        columns = ("id", "label", "gold_kind", "gold_order", "is_live")
         self.entries = list(study.entries.marked().order_by("id").values_list(*columns, named=True))
         self.own = set() if rater is None else set(study.entries.own_of(rater).values_list("pk", flat=True))
         self.live = {entry.id for entry in self.entries if entry.is_live} - self.own
@@ -59,6 +60,20 @@ class Subject:
             better, worse = (self._places(column) for column in zip(*ids, strict=True))
             is_gold[self.grid.unit(better, worse)] = True
         return is_gold
+
+    @cached_property
+    def crown(self) -> Crown | None:
+        """Who is first by the newest figures, and who is not told from them: entries that these do not name among them. None while
+        there are no figures, or the first is not asked about any more."""
+        done = StudyAnalysis.objects.filter(study=self.study, criterion=self.study.main_criterion)
+        found = done.values_list("content__first_place", flat=True).first()
+        places = {entry.label: n for n, entry in enumerate(self.entries) if entry.is_live}
+        if not found or found["entry"] not in places:
+            return None
+        told = {rival["entry"] for rival in found["others"] if rival["p"] is not None and rival["p"] <= ALPHA}
+        damaged = self.study.damaged
+        rivals = [n for label, n in places.items() if label != found["entry"] and label not in told | damaged]
+        return Crown(places[found["entry"]], tuple(rivals))
 
     def asks(self, question: Question) -> bool:
         """True if a question is on entries that have not dropped out, and are not the rater's own."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from leaderboard.stats.preference import fit
 from leaderboard.stats.votes import Floats, Ints
 
-EXPLORED = 0.15  # the share of informative questions that are chosen as balanced ones are
+EXPLORED = 0.15  # the share of questions chosen by what they tell that are chosen without it
 PRIOR = 0.1  # virtual wins in both directions of every pair: nobody is certain of what was never asked
 
 
@@ -74,6 +74,14 @@ class Overlap:
 ALONE = Overlap()
 
 
+@dataclass(frozen=True)
+class Crown:
+    """Who is first by the answers so far, and who is not yet told from them: places of entries in the grid."""
+
+    first: int
+    rivals: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """Counts of what has been asked so far.
@@ -81,7 +89,7 @@ class Known:
     `free` bool[U, S] are the cells this rater may still be asked. `asked` int64[U, S] counts each cell over all
     raters, `wins` float64[M, M] how often an entry was preferred to another (a tie is half a win of both), `gold` bool[U]
     marks units of known order, `live` bool[U] those that this rater may be asked at all; `own` and `own_gold` count this rater's
-    questions and those of them that were gold.
+    questions and those of them that were gold. `crown` is None while nothing was computed of the answers.
     """
 
     free: NDArray[np.bool_]
@@ -91,6 +99,7 @@ class Known:
     live: NDArray[np.bool_]
     own: int = 0
     own_gold: int = 0
+    crown: Crown | None = None
 
 
 def common_cells(grid: Grid, gold: NDArray[np.bool_], seed: int) -> Ints:
@@ -168,12 +177,33 @@ def informative(grid: Grid, known: Known, count: int, rng: np.random.Generator) 
     return cells
 
 
+def first_place(grid: Grid, known: Known, count: int, rng: np.random.Generator) -> list[int]:
+    """Pairs that tell most about first place: the first with one that is not yet told from it, each of these as likely as any other;
+    and in `EXPLORED` of the cases, or where none of those is left, any pair. On its least asked sample. Balanced, while nothing is known
+    of first place (AGREEMENT §K; given the past the choice does not depend on the coming answer)."""
+    if known.crown is None:
+        return balanced(grid, known, count, rng)
+    free, asked = known.free.copy(), known.asked.copy()
+    rivals = np.array(known.crown.rivals, dtype=np.int64)
+    hanging = grid.unit(np.full(len(rivals), known.crown.first), rivals)
+    cells: list[int] = []
+    for _ in range(count):
+        is_open = np.flatnonzero(free.any(axis=1))
+        among = np.intersect1d(hanging, is_open)
+        if not len(among) or rng.random() < EXPLORED:
+            among = is_open
+        if not len(among):
+            break
+        cells.append(_take(grid, rng.choice(among, 1), free, asked, rng))
+    return cells
+
+
 def questions(
     grid: Grid, known: Known, way: str, count: int, gold_share: float, seed: int, rater: int, overlap: Overlap = ALONE
 ) -> list[int]:
     """The next cells of a rater in the study's way of planning, with at least `gold_share` of all they are asked on gold units.
 
-    `way` is "exhaustive", "balanced" or "informative"; opinions have no pairs to be informed about and are balanced.
+    `way` is "exhaustive", "balanced", "informative" or "first"; opinions have no pairs to choose by what they tell and are balanced.
     """
     rng = np.random.default_rng([seed, rater, known.own])
     cells: list[int] = []
@@ -187,8 +217,8 @@ def questions(
         cells += shared
         known = _without(known, grid, shared)
     mixed = bool(cells)
-    if way == "informative" and (grid.second >= 0).all():
-        cells += informative(grid, known, count - len(cells), rng)
+    if way in CHOOSING and (grid.second >= 0).all():
+        cells += CHOOSING[way](grid, known, count - len(cells), rng)
     else:
         # Questions that too few were asked come first, then those that nobody was, then any.
         begun = known.asked > 0
@@ -199,6 +229,9 @@ def questions(
             cells += more
             known = _without(known, grid, more)
     return rng.permutation(cells).tolist() if mixed else cells
+
+
+CHOOSING = {"informative": informative, "first": first_place}  # ways that choose pairs by what the answers so far say
 
 
 def repeats_due(fresh: int, share: float, seed: int, rater: int, done: int) -> bool:

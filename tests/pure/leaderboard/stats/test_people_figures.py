@@ -6,12 +6,17 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from leaderboard.stats import agreement, alternative, planning, pooled
+from leaderboard.stats import agreement, alternative, davidson, planning, pooled
+from leaderboard.stats.answers import answers
 from leaderboard.stats.crossed import Variance
 from leaderboard.stats.differences import Seen, seen
+from leaderboard.stats.people import people
+from leaderboard.stats.votes import canonical
 from leaderboard.studies import summary
 from tests.pure.leaderboard.stats.test_agreement import simulated
+from tests.support.leaderboard.stats.ballots import made_up
 
 # --- what a difference means
 
@@ -117,21 +122,28 @@ def test_the_forecast_names_what_helps_most():
     assert planning.forecast(few, 8931).now == pytest.approx(1.1 * found.now)
 
 
-def test_most_new_questions_are_about_first_place():
-    theta, p = np.array([1.0, 0.8, 0.0, -1.0]), np.full((4, 4), 0.5)
-    p[0, 3] = 0.01
-    asked = planning.pairs_to_ask(theta, p, 2000, seed=1)
-    of_first = sum(pair in ((0, 1), (0, 2)) for pair in asked)
-    assert 0.85 <= of_first / 2000 <= 0.97 and all(a < b for a, b in asked)
-
-
 def test_first_place_is_settled_at_a_planned_look():
-    theta, p = np.array([1.0, 0.2, 0.0]), np.full((3, 3), 0.02)
-    assert planning.look(theta, p, 2, 6, 6).settled and not planning.look(theta, p, 5, 6, 6).settled
-    assert planning.look(theta, p, 5, 6, 6).open == (1, 2)
-    assert planning.look(theta, p, 1, 4, 9).why == "Too early: 5 raters and 5 samples are needed."
+    others = {"b": 0.02, "c": 0.02}
+    assert planning.look(others, 2, 6, 6).settled and not planning.look(others, 5, 6, 6).settled
+    assert planning.look(others, 5, 6, 6).open == ("b", "c")
+    assert planning.look({"b": 0.01, "c": None}, 5, 6, 6).open == ("c",)  # of whom nothing is known
+    early = planning.look(others, 1, 4, 9)
+    assert early.why == "Too early: 5 raters and 5 samples are needed." and not early.settled
     with pytest.raises(ValueError, match="planned looks"):
-        planning.look(theta, p, 11, 6, 6)
+        planning.look(others, 11, 6, 6)
+
+
+def test_the_first_is_told_from_each_other_by_the_test_of_their_difference():
+    counted = answers(canonical(made_up(8, 6, 4, noise=0.8)))
+    found, model = people(counted, fragility=False).first_place, davidson.models(counted)[0]
+    first = int(np.argmax(model.theta))
+    assert found.entry == counted.entries[int(model.entries[first])] and len(found.others) == 3
+    for name, p in found.others:
+        n = [counted.entries[int(one)] for one in model.entries].index(name)
+        gap, part = model.theta[first] - model.theta[n], model.between
+        expected = 2 * scipy.stats.t.sf(gap / math.sqrt(part.total[first, n]), part.df[first, n])
+        assert p == pytest.approx(expected, rel=1e-9)
+    assert people(answers(canonical(made_up(4, 6, 4))), fragility=False).first_place is None  # four people say nothing
 
 
 def test_places_are_settled_where_no_interval_below_overlaps():

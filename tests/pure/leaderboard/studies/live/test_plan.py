@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard.studies.live import plan
-from leaderboard.studies.live.plan import ALONE, Grid, Known, Overlap
+from leaderboard.studies.live.plan import ALONE, Crown, Grid, Known, Overlap
 
 
 def known(grid: Grid, **values) -> Known:
@@ -66,7 +66,7 @@ def test_units_of_an_entry_that_dropped_out_are_not_live():
     assert Grid.singles(2, 1).live(np.array([False, True])).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("way", ["exhaustive", "balanced", "informative"])
+@pytest.mark.parametrize("way", ["exhaustive", "balanced", "informative", "first"])
 def test_every_way_asks_everything_once_and_no_more(way):
     grid = Grid.pairs(4, 3)
     found, asked = campaign(grid, 2, 40, way)
@@ -169,6 +169,31 @@ def test_informative_questions_find_the_order_with_fewer_answers_than_balanced_o
         found = plan.fit(w + plan.PRIOR).ability
         right[way] += sum(found[k] > found[k + 1] for k in range(5))
     assert right["informative"] >= right["balanced"]
+
+
+def test_most_questions_about_first_place_are_of_the_first_and_who_is_not_told_from_it():
+    grid = Grid.pairs(6, 1500)
+    state = known(grid, crown=Crown(2, (0, 4)))
+    cells = np.array(plan.first_place(grid, state, 2000, np.random.default_rng(1)))
+    units = np.bincount(cells // grid.samples, minlength=grid.units)
+    hanging = grid.unit(np.array([2, 2]), np.array([0, 4]))
+    assert units[hanging].sum() / 2000 == pytest.approx(0.85 + 0.15 * 2 / 15, abs=0.02)
+    assert units[hanging].min() == pytest.approx(units[hanging].max(), rel=0.1)
+    rest = np.delete(units, hanging)
+    assert rest.min() > 0 and rest.sum() / len(rest) == pytest.approx(2000 * 0.15 / 15, rel=0.2)
+    assert len(set(cells.tolist())) == 2000
+    samples = np.bincount(cells % grid.samples, minlength=grid.samples)
+    assert np.ptp(samples) <= 2  # on what was shown least
+    # Where nobody is left to tell from the first, and where all of their pairs were asked, any pair.
+    for crown in (Crown(2, ()), Crown(2, (0,))):
+        few = known(Grid.pairs(6, 2), crown=crown)
+        assert sorted(plan.first_place(Grid.pairs(6, 2), few, 40, np.random.default_rng(1))) == list(range(30))
+
+
+def test_while_nothing_is_known_of_first_place_questions_are_balanced():
+    grid = Grid.pairs(6, 4)
+    found = plan.first_place(grid, known(grid), 20, np.random.default_rng(5))
+    assert found == plan.balanced(grid, known(grid), 20, np.random.default_rng(5))
 
 
 def test_a_repeat_comes_once_for_each_stretch_at_a_moment_that_differs():

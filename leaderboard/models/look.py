@@ -1,0 +1,78 @@
+"""Looks at first place that were planned before a study opened."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import models
+from django.utils import timezone
+
+from leaderboard.models.study import Study
+from leaderboard.studies.summary import HIDDEN_NAME, PlannedLook, Summary
+
+
+class StudyLook(models.Model):
+    """What one of a study's planned looks found, of the main criterion: never changed afterwards, whatever answers come or go.
+
+    `judgements` counted then, of so many `raters` on so many `samples`; `entry` was first, and `untold` are those that were not
+    told from it. First place is settled where there are none.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="looks")
+    number = models.PositiveSmallIntegerField()  # from 1 to the study's `planned_looks`
+    made_at = models.DateTimeField(default=timezone.now)
+    judgements = models.PositiveIntegerField()
+    raters = models.PositiveIntegerField()
+    samples = models.PositiveIntegerField()
+    entry = models.CharField(max_length=200)
+    untold = models.JSONField(default=list)
+
+    class Meta:
+        ordering = ["study", "number"]
+        constraints = [models.UniqueConstraint(fields=["study", "number"], name="study_look_once")]
+
+    def __str__(self) -> str:
+        return f"look {self.number} of {self.study}"
+
+    @property
+    def is_settled(self) -> bool:
+        return not self.untold
+
+    def told(self, hidden: Collection[str] = ()) -> PlannedLook:
+        """The look as exports and the API tell it; entries with `hidden` labels are not named."""
+        return PlannedLook(
+            number=self.number, at=self.made_at, judgements=self.judgements, raters=self.raters, samples=self.samples,
+            settled=self.is_settled, first=HIDDEN_NAME if self.entry in hidden else self.entry,
+            not_told_from_first=[HIDDEN_NAME if label in hidden else label for label in self.untold],
+        )  # fmt: skip
+
+    @classmethod
+    def due_at(cls, study: Study, number: int) -> int:
+        """The judgements from which on a look is due: looks lie at equal steps, the last at all planned judgements."""
+        return -(-number * (study.planned_answers or 0) // study.planned_looks)
+
+    @classmethod
+    def take(cls, study: Study, summary: Summary) -> StudyLook | None:
+        """The look that is due by the newest figures, stored; None where none is, or it is too early for any. A look that was passed over
+        while figures were computed is not made up for: that the next one is as strict as all together keeps the 5 %.
+
+        Call it in the transaction that stores the figures, and close the study after a look that ends it.
+        """
+        from leaderboard.stats.planning import look
+
+        if not study.planned_looks or study.state != Study.State.OPEN or summary.first_place is None:
+            return None
+        due = [n for n in range(1, study.planned_looks + 1) if summary.answers >= cls.due_at(study, n)]
+        last = study.looks.aggregate(models.Max("number"))["number__max"] or 0
+        if not due or due[-1] <= last:
+            return None
+        others: dict[str, float | None] = {rival.entry: rival.p for rival in summary.first_place.others}
+        apart = study.damaged | {summary.first_place.entry}
+        others |= dict.fromkeys({entry.label for entry in study.entries.live()} - apart - set(others))
+        found = look(others, study.planned_looks, summary.raters_counted, summary.samples_counted)
+        if found.why:
+            return None
+        return cls.objects.create(
+            study=study, number=due[-1], judgements=summary.answers, raters=summary.raters_counted, samples=summary.samples_counted,
+            entry=summary.first_place.entry, untold=sorted(found.open),
+        )  # fmt: skip
