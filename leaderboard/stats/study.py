@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import adequacy, correlation, judges, preference, reliability
+from leaderboard.stats import adequacy, camps, correlation, judges, preference, reliability
 from leaderboard.stats.judges import Judge
 from leaderboard.stats.people import Scored
 from leaderboard.stats.votes import VERSION, Floats, Votes
@@ -91,6 +91,8 @@ def analyse(
     analysis["judges"] = [_judge(votes, asked, counted, one, preferred[one.key], analysis["anchor"], seed) for one in models]
     step()
     analysis["people"] = _people(asked.verdicts, seed)
+    found = camps.camps(asked, seed)
+    analysis["camps"] = None if found is None else asdict(found) | {"sizes": found.sizes}
     analysis["reliability"] = _reliability(votes, asked, gold)
     analysis["adequacy"] = []
     for resource in adequacy.RESOURCES:

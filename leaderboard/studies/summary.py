@@ -494,6 +494,16 @@ class BetweenPeople(Record):
     alpha: float | None
 
 
+class Camps(Record):
+    """Camps of people; see `leaderboard.stats.camps`. `sizes` are their numbers of people; the camp of a single one is told to nobody."""
+
+    sizes: list[int]
+    silhouette: float
+    within: float
+    between: float
+    p: float
+
+
 class Curve(Record):
     """Likeness of the order when only a part is used; see `leaderboard.stats.adequacy`."""
 
@@ -534,6 +544,7 @@ class Summary(Entries):
     like_others: float | None = None
     agreement: Matrix | None = None
     people: BetweenPeople | None = None
+    camps: Camps | None = None
     reliability: RatersFound
     adequacy: list[Curve] = []
     judges: list[Judge] = []

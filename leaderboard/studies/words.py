@@ -218,6 +218,18 @@ def two_people_words(summary: Summary) -> str:
     return words
 
 
+def camp_words(summary: Summary, noun: str = NOUN) -> str:
+    """Sentence on the camps that people fall into; empty where there is no more than one that a test bears out."""
+    camps = summary.camps
+    if camps is None:
+        return ""
+    return (
+        f"People fall into {len(camps.sizes)} camps, of {names([str(n) for n in camps.sizes])}: two of one camp agree on "
+        f"{percent(camps.within)} of 100 duels and two of different camps on {percent(camps.between)}, on {plural(noun)} that the "
+        f"camps were not found on (p {'< .001' if camps.p < 0.001 else f'= {camps.p:.3f}'.replace('0.', '.')} of a permutation)."
+    )
+
+
 def side_words(summary: Summary) -> list[str]:
     """Sentences on how often the left one of two equal entries is picked, part by part, with its interval; nothing where there is none."""
     from leaderboard.stats.davidson import share_of

@@ -289,7 +289,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
         "covariates": words.covariate_words(summary), "sides": words.side_words(summary),
-        "two_people": words.two_people_words(summary),
+        "two_people": words.two_people_words(summary), "camps": words.camp_words(summary, noun),
         "fragile": words.fragile_words(summary, noun), "forecast": words.forecast_words(summary, first_metric, noun),
         "raters": summary.reliability.raters,
         "map": _map(summary, titles), "curves": curves,

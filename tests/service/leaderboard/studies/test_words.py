@@ -14,7 +14,7 @@ from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies import words
-from leaderboard.studies.summary import Preference, Summary
+from leaderboard.studies.summary import Camps, Preference, Summary
 from tests.pure.leaderboard.stats.test_people import SAMPLES, said
 
 
@@ -175,3 +175,15 @@ def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
     apart, level = sentences(of(1.5)), sentences(of(0.0))
     assert apart[0][0] == "People score a highest." and apart[0][1].endswith("told apart from every other.")
     assert level[0][0] == "First place with people is open:" and "cannot be told apart" in level[0][1]
+
+
+def test_camps_are_told_with_the_likeness_on_other_items():
+    summary = summary_of(said("a", "b"))
+    assert words.camp_words(summary) == "" and summary.camps is None
+    split = Camps(sizes=[8, 6], silhouette=0.6, within=0.749, between=0.285, p=0.0008)
+    told = words.camp_words(summary.model_copy(update={"camps": split}), "house")
+    assert told == (
+        "People fall into 2 camps, of 8 and 6: two of one camp agree on 75 of 100 duels and two of different camps on 28, on houses that "
+        "the camps were not found on (p < .001 of a permutation)."
+    )
+    assert "(p = .042 of" in words.camp_words(summary.model_copy(update={"camps": split.model_copy(update={"p": 0.042})}))

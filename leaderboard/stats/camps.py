@@ -1,0 +1,68 @@
+"""Camps of people: raters who judge alike among themselves and unlike the others, named only where a test on other samples holds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.stats import reliability
+from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.stats.votes import Floats, Ints
+
+LEAST_RATERS, LEAST_SHARED = 12, 30  # questions that each two of them share
+SEPARATE = 0.25  # mean silhouette
+PERMUTATIONS = 4999
+
+
+@dataclass(frozen=True)
+class Camps:
+    """The camp of each rater, from 0, the largest first. `within` and `between` are the mean agreement of two of one camp and of two
+    camps on the samples that the check held back, `p` how often names drawn at random would differ as much there."""
+
+    label: tuple[int, ...]
+    silhouette: float
+    within: float
+    between: float
+    p: float
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(np.bincount(self.label).tolist())
+
+
+def camps(asked: reliability.Questions, seed: int = 0) -> Camps | None:
+    """Camps of the raters of `asked`, which holds counted questions only; None unless all of this holds: at least 12 raters, each two of
+    whom share 30 questions; clusters with a mean silhouette of .25; and the clusters that samples of odd place give agree more within
+    than between on those of even place, p of a permutation of the raters at most 5 %."""
+    verdicts = asked.verdicts[(~np.isnan(asked.verdicts)).any(axis=1)]
+    k = len(verdicts)
+    if k < LEAST_RATERS:
+        return None
+    every = reliability.agreement(verdicts)
+    if every.common[~np.eye(k, dtype=bool)].min() < LEAST_SHARED:
+        return None
+    found = reliability.clusters(every.all)
+    if found.silhouette < SEPARATE or found.label.max() == 0:
+        return None
+    place = np.searchsorted(np.unique(asked.sample), asked.sample)
+    odd = reliability.clusters(reliability.agreement(verdicts[:, place % 2 == 1]).all).label
+    even = reliability.agreement(verdicts[:, place % 2 == 0]).all
+    within, between = _means(even, odd)
+    if math.isnan(within) or math.isnan(between):
+        return None
+    rng = np.random.Generator(np.random.PCG64(seed))
+    drawn = (np.subtract(*_means(even, odd[rng.permutation(k)])) for _ in range(PERMUTATIONS))
+    # Rounding must not tell two namings of the same camps apart.
+    p = float(1 + sum(gap >= within - between - 1e-12 for gap in drawn)) / (1 + PERMUTATIONS)
+    return Camps(tuple(found.label.tolist()), found.silhouette, within, between, p) if p <= ALPHA else None
+
+
+def _means(agreement: Floats, label: Ints) -> tuple[float, float]:
+    """Mean agreement of two raters of one camp, and of two camps; NaN where there are no such two with a common question."""
+    first, second = np.triu_indices(len(label), 1)
+    values, same = agreement[first, second], label[first] == label[second]
+    known = ~np.isnan(values)
+    means = [float(values[known & part].mean()) if (known & part).any() else math.nan for part in (same, ~same)]
+    return means[0], means[1]
