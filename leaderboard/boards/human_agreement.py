@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leaderboard.boards.certainty import NOUN, plural
-from leaderboard.boards.payload import Against, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, StudyOf
+from leaderboard.boards.payload import PEOPLE, Against, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, StudyOf
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.votes import FEW, LEAST
@@ -22,7 +22,6 @@ from submissions.models import Phase
 if TYPE_CHECKING:
     from leaderboard.models.analysis import StudyAnalysis
 
-COLUMN = "people"  # the slug of the people's own column
 MAX_SAMPLES = 12  # that a mark names
 TRAINED = {  # of a metric and the judgements that it is held against, see `leaderboard.studies.training_overlap`; {} are votes, or scores
     "these": "trained on these {}",
@@ -502,8 +501,8 @@ class People:
             return None  # below the smallest numbers there is no figure
         n = len(board.entries)
         return MetricColumn(
-            slug=COLUMN,
-            key=COLUMN,
+            slug=PEOPLE,
+            key=PEOPLE,
             title="Opinion score" if self.opinions else "People",
             fingerprint="",
             params={},

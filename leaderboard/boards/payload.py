@@ -18,6 +18,7 @@ from leaderboard.boards.certainty import NOUN
 from leaderboard.studies.summary import HIDDEN_NAME, Agreement, Ceiling, Ends, Figure, Record, Seen
 
 FORMAT = 1
+PEOPLE = "people"  # the slug of what people prefer, as a column
 RULE = 2  # of intervals, brackets and rank intervals; of rankings by percentile bootstrap it is 1
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]

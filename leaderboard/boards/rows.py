@@ -14,11 +14,12 @@ from functools import cached_property
 from evaluation.metrics.aggregation import LEAST
 from leaderboard.boards import certainty, exports
 from leaderboard.boards.digits import rounded
-from leaderboard.boards.payload import Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, Ranks
+from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, Ranks
 from leaderboard.stats.ranking import RULES
-from leaderboard.studies.summary import Record
+from leaderboard.studies.summary import Record, Seen
 
 PER_PAGE = 100
+LEAST_SHOWN, MOST_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
 OVERALL = "rank"
 WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 TEXT_SORTS = ("name", "team", "date")
@@ -34,7 +35,7 @@ ENTRY_WORDS = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The viewer's choice: one sort, its direction, filters and a page."""
+    """The viewer's choice: one sort, its direction, filters, a page, and the slugs of the metrics in sight (None: the usual ones)."""
 
     sort: str = OVERALL
     worst_first: bool = False
@@ -42,12 +43,14 @@ class Choice:
     baselines: bool = True
     mine: bool = False
     page: int = 1
+    columns: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Cell:
     """One value as it is read, with its interval as one ± or as two sides (see `digits.Rounded`): `pad` is how many digits it stands
-    to the right, so that the column is aligned at the decimal point; `left`, `width` and `dot` are percentages of its scale."""
+    to the right, so that the column is aligned at the decimal point; `left`, `width` and `dot` are percentages of its scale. `gap` says
+    how many people see the difference to the row below."""
 
     text: str
     half: str = ""
@@ -62,6 +65,9 @@ class Cell:
     n: int = 0
     against: tuple[Mark, ...] = ()  # entries that people prefer to this one, and this metric does not
     name: str = ""  # of the cell in its page, where there is something against it
+    slug: str = ""
+    share: int | None = None  # there: how many of 100 duels people would give it
+    gap: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,10 @@ class Line:
     untested: str  # why it is in no bracket where others are, in words
     explanation: str
     value: str
+    people: Cell | None
+    place: str  # with people: `3rd`
     cells: list[Cell]
+    folded: tuple[tuple[float, str], ...]  # ranks by the metrics that are folded away: (where on the line, which metrics), in percent
     mine: bool
     waits: bool  # for a re-evaluation
 
@@ -88,7 +97,31 @@ class BoardRows:
         self.marks = board.people.marks if board.people is not None else {}
         self.by_slug = {metric.slug: metric for metric in board.metrics}
         known = choice.sort in self.by_slug or choice.sort in (OVERALL, *TEXT_SORTS)
-        self.choice = choice if known else Choice(OVERALL, choice.worst_first, choice.text, choice.baselines, choice.mine, choice.page)
+        self.choice = choice if known else replace(choice, sort=OVERALL)
+        self.people = self.by_slug.get(PEOPLE)
+        self.metrics = [metric for metric in board.metrics if metric.slug != PEOPLE]
+
+    @cached_property
+    def shown(self) -> list[MetricColumn]:
+        """The metrics in sight: as chosen; else those that rank and the one sorted by first, filled up in the board's order."""
+        if self.choice.columns is not None:
+            chosen = [metric for metric in self.metrics if metric.slug in self.choice.columns]
+            return chosen or self.metrics
+        ranking = [metric for metric in self.metrics if metric.slug in self.board.overall.metrics]
+        others = [metric for metric in self.metrics if metric not in ranking]
+        seen = [*ranking, *others][: max(LEAST_SHOWN, min(len(ranking), MOST_SHOWN))]
+        sorted_by = [metric for metric in others if metric is self.standing and metric not in seen]
+        return [*seen[: MOST_SHOWN - len(sorted_by)], *sorted_by]
+
+    @property
+    def narrow(self) -> str:
+        """The slug of the one metric in sight on a phone: the one sorted by, else the first."""
+        return next((metric.slug for metric in self.shown if metric is self.standing), self.shown[0].slug if self.shown else "")
+
+    @cached_property
+    def folded(self) -> list[MetricColumn]:
+        """The other metrics, of which only ranks are in sight."""
+        return [metric for metric in self.metrics if metric not in self.shown]
 
     @cached_property
     def indices(self) -> list[int]:
@@ -139,15 +172,24 @@ class BoardRows:
         """The rows of the page."""
         start = (self.page - 1) * self.per_page
         seen = self.indices[start : start + self.per_page]
-        lines = [self._line(index, self._brackets[start + place]) for place, index in enumerate(seen)]
+        below = [*self.indices[start + 1 : start + len(seen) + 1], None][: len(seen)]
+        lines = [
+            self._line(index, self._brackets[start + place], next_)
+            for place, (index, next_) in enumerate(zip(seen, below, strict=True))
+        ]  # fmt: skip
         widths = [[len(cell.text.partition(".")[0]) if cell.dot is not None else 0 for cell in line.cells] for line in lines]
         widest = [max(column) for column in zip(*widths, strict=True)]
         for line, own in zip(lines, widths, strict=True):
             line.cells[:] = [replace(cell, pad=most - n) for cell, most, n in zip(line.cells, widest, own, strict=True)]
         return lines
 
-    def _line(self, index: int, bracket: str) -> Line:
+    def _line(self, index: int, bracket: str, below: int | None) -> Line:
         entry, standing, overall = self.board.entries[index], self.standing, self.board.overall
+        at = self.people.rank[index] if self.people else None
+        ranks: dict[int, list[str]] = {}
+        for metric in self.folded:
+            if (rank := metric.rank[index]) is not None:
+                ranks.setdefault(rank, []).append(metric.title)
         low, high = standing.rank_low[index], standing.rank_high[index]
         return Line(
             entry=entry,
@@ -157,10 +199,27 @@ class BoardRows:
             untested=certainty.untested(self.board, standing, index),
             explanation=overall.explanation[index] if standing is overall else "",
             value="" if overall.rule not in VALUE_TITLES else "–" if overall.value[index] is None else f"{overall.value[index]:.2f}",
-            cells=[self._cell(metric, index) for metric in self.board.metrics],
+            people=cell(self.people, index) if self.people else None,
+            place=ordinal(at) if at is not None else "",
+            cells=[self._cell(metric, index, below) for metric in self.shown],
+            folded=tuple(
+                (round(100 * (rank - 1) / max(1, self._last_rank - 1), 1), f"{ordinal(rank)} by {', '.join(titles)}")
+                for rank, titles in sorted(ranks.items())
+            ),
             mine=self.team is not None and entry.team_id == self.team,
             waits=entry.state == WAITING,
         )
+
+    @cached_property
+    def _last_rank(self) -> int:
+        """The last rank of any folded metric."""
+        return max((rank for metric in self.folded for rank in metric.rank if rank is not None), default=1)
+
+    @cached_property
+    def _seen(self) -> dict[str, Seen]:
+        """By slug, what people see of a metric's differences."""
+        found = self.board.people.metrics if self.board.people is not None else []
+        return {line.slug: line.seen for line in found if line.seen is not None and not line.guard}
 
     @cached_property
     def _last_of_cut(self) -> int:
@@ -169,10 +228,12 @@ class BoardRows:
         is_cut = "first" in self.standing.untested
         return sum(rank is not None for rank in self.standing.rank) if is_cut else 0
 
-    def _cell(self, metric: MetricColumn, index: int) -> Cell:
+    def _cell(self, metric: MetricColumn, index: int, below: int | None) -> Cell:
         """The cell, marked where the metric puts this entry before one that people prefer to it."""
-        found = cell(metric, index, self.board.resampled)
+        found = replace(cell(metric, index, self.board.resampled), slug=metric.slug)
         entry = self.board.entries[index]
+        if below is not None and metric.slug in self._seen and metric.n[index] == metric.n[below]:
+            found = replace(found, gap=gap_words(metric, self._seen[metric.slug], index, below, self.board.resampled))
         if metric.slug in (entry.waiting or ()):
             return replace(found, text="waiting", title=WAITING)
         against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
@@ -226,6 +287,23 @@ def _agreement(found: HumanAgreement, line: ColumnAgreement) -> exports.People:
     return exports.People(figures, line.tier, line.trained)
 
 
+def gap_words(metric: MetricColumn, seen: Seen, first: int, second: int, noun: str) -> str:
+    """How many people see the difference of two entries' values on one `noun`, as far as their answers tell; empty where there is none."""
+    values = metric.value[first], metric.value[second]
+    if values[0] is None or values[1] is None or values[0] == values[1]:
+        return ""
+    difference = abs(values[0] - values[1])
+    share, low, high = (round(100 * one) for one in seen.share(difference))
+    more = "more than " if difference > seen.largest else ""
+    return f"This gap is seen by {more}{share} % of people [{low}, {high}], for one {noun}."
+
+
+def ordinal(n: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
 class Lead(Record):
     """Who is first overall, with the value in the primary metric, for lists of challenges."""
 
@@ -268,7 +346,8 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
         words[0] = f"people would pick it in {100 * value:.1f} % of duels"
         if low is not None and high is not None:
             words[1] = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
-        return Cell(f"{round(100 * value)} %", title="; ".join(words), best=best, left=left, width=width, dot=position(metric.scale, value))
+        shown = round(100 * value)
+        return Cell(f"{shown} %", title="; ".join(words), best=best, left=left, width=width, dot=position(metric.scale, value), share=shown)
     return Cell(
         text=digits.text, half=digits.half, up=digits.up, down=digits.down, title="; ".join(words), best=best,
         left=left, width=width, dot=position(metric.scale, value), n=n,

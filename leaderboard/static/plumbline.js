@@ -180,6 +180,55 @@
     if (once(control, "ready")) control.addEventListener("change", () => control.form?.requestSubmit());
   }
 
+  // ---- the board by keys: one cell of the table takes part in the page's order of tabs, arrows move from there; and what people see of
+  // the gap to the row below opens on hover, focus and tap ----
+  function cellTable(table) {
+    if (!once(table, "ready")) return;
+    const note = make("div", { className: "gap", role: "status", popover: "manual" });
+    table.after(note);
+    let opened = null;
+    const close = () => { if (opened) { opened.classList.remove("gapped"); opened = null; note.hidePopover?.(); } };
+    const open = (cell) => {
+      if (cell === opened) return;
+      close();
+      if (!cell?.dataset.gap || !note.showPopover) return;
+      const below = cell.parentElement.nextElementSibling;
+      const name = (row) => row?.querySelector("td.name b")?.textContent.trim() ?? "";
+      const value = (row) => row?.cells[cell.cellIndex]?.querySelector("b")?.textContent.trim() ?? "";
+      const values = `${name(cell.parentElement)} ${value(cell.parentElement)}, ${name(below)} ${value(below)}`;
+      note.replaceChildren(make("b", {}, cell.dataset.gap), below ? values : "");
+      opened = cell;
+      cell.classList.add("gapped");
+      note.showPopover();
+      const at = cell.getBoundingClientRect();
+      note.style.left = `${Math.max(8, Math.min(at.left, innerWidth - note.offsetWidth - 8))}px`;
+      note.style.top = `${at.bottom + 6 + note.offsetHeight > innerHeight ? at.top - note.offsetHeight - 6 : at.bottom + 6}px`;
+    };
+    const cells = () => table.tBodies[0].rows;
+    const first = cells()[0]?.cells[0];
+    if (first) first.tabIndex = 0;
+    table.addEventListener("keydown", (event) => {
+      const cell = event.target.closest("td");
+      const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key];
+      if (event.key === "Escape") close();
+      if (!cell || !step || event.target !== cell) return;
+      const row = cells()[cell.parentElement.sectionRowIndex + step[0]];
+      let next = row?.cells[cell.cellIndex + step[1]];
+      while (next && !next.offsetParent) next = row.cells[next.cellIndex + (step[1] || 1)];
+      if (!next) return;
+      event.preventDefault();
+      cell.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+    table.addEventListener("focusin", (event) => open(event.target.closest("td")));
+    table.addEventListener("focusout", close);
+    table.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") open(event.target.closest("td")); });
+    table.addEventListener("pointerleave", close);
+    table.addEventListener("click", (event) => { if (!event.target.closest("a, button")) open(event.target.closest("td")); });
+    addEventListener("scroll", close, { passive: true });
+  }
+
   // ---- pages of another noun, loaded where they are used ----
   const here = document.currentScript.src;
   function uploadForm(form) {
@@ -201,6 +250,7 @@
     ["time[datetime]", localTime],
     ["[data-theme-toggle]", themeToggle],
     ["table[data-sort]", sortableTable],
+    ["table[data-cells]", cellTable],
     [".copy", copyBlock],
     ["button[data-copy]", copyTarget],
     ["[data-dialog]", dialogOpener],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -11,20 +13,27 @@ from django.conf import settings
 from django.db.models import Case, F, IntegerField, OuterRef, Q, Subquery, Sum, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
-from leaderboard.boards import certainty, exports, human_agreement, metric_evidence
-from leaderboard.boards.payload import MetricColumn
+from leaderboard.boards import certainty, exports, human_agreement
+from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
+from leaderboard.boards.slope import slope, split_of
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, snapshot_of
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, Study
+from leaderboard.models.snapshot import read_board, read_redacted
 from submissions.lookup import PhasePlace, phase_place
-from submissions.models import Status, Submission
+from submissions.models import Phase, Status, Submission
 
+MAX_COLUMNS = 100
+SLUG = re.compile(r"[a-z0-9_]{1,80}")
 MAX_QUEUED = 1000  # entries in progress that are looked at for the facts line
 EXPORTS = {
     "csv": (exports.to_csv, "text/csv"),
@@ -61,7 +70,6 @@ class BoardColumn:
 
     metric: MetricColumn
     head: Head
-    count: metric_evidence.Count | None
     evidence_url: str
     people: human_agreement.ColumnWords | None
     statement: str
@@ -84,7 +92,8 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
     context["frozen"] = audience == Snapshot.Audience.PUBLIC and place.phase.frozen_since(place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
-    return render(request, "leaderboard/board.html", context)
+    context |= {"rate_url": _rate_url(place), "closes_in": _closes_in(place)}
+    return remembering(request, place, render(request, "leaderboard/board.html", context))
 
 
 def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
@@ -109,7 +118,7 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     if not place.sees_board:
         raise Http404
     ranking = snapshot_of(place.phase, place.viewer, digest)
-    rows = BoardRows(human_agreement.with_people(ranking.board), choice_of(request), place.viewer.team_id)
+    rows = BoardRows(human_agreement.with_people(ranking.board), choice_of(request, place.phase), place.viewer.team_id)
     write, content_type = EXPORTS[kind]
     response = HttpResponse(write(rows.table(caption(place, ranking))), content_type=f"{content_type}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
@@ -117,13 +126,46 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     return response
 
 
-def choice_of(request: HttpRequest) -> Choice:
-    """Sort, filters and page from the address."""
+def choice_of(request: HttpRequest, phase: Phase) -> Choice:
+    """Sort, filters and page from the address; the columns from there, or as they were chosen last in this browser."""
     asked = request.GET
+    columns = asked.getlist("column") or request.COOKIES.get(columns_cookie(phase), "").split(".")
+    chosen = tuple(slug for slug in columns[:MAX_COLUMNS] if SLUG.fullmatch(slug))
     return Choice(
         sort=asked.get("sort", "rank"), worst_first=asked.get("order") == "reversed", text=search_text(request),
         baselines=asked.get("baselines") != "no", mine=asked.get("mine") == "yes", page=page_number(request),
+        columns=None if "usual" in columns or not chosen else chosen,
     )  # fmt: skip
+
+
+def columns_cookie(phase: Phase) -> str:
+    """Name of the cookie that keeps which columns of the phase's board somebody chose."""
+    return f"columns-{phase.pk}"
+
+
+def remembering(request: HttpRequest, place: PhasePlace, response: HttpResponse) -> HttpResponse:
+    """The page, with the columns that the address chose kept in the browser; "usual" forgets them."""
+    chosen = [slug for slug in request.GET.getlist("column")[:MAX_COLUMNS] if SLUG.fullmatch(slug)]
+    path = reverse("board", args=[place.challenge.slug, place.phase.slug])
+    if "usual" in chosen:
+        response.delete_cookie(columns_cookie(place.phase), path=path)
+    elif chosen:
+        response.set_cookie(columns_cookie(place.phase), ".".join(chosen), max_age=365 * 86_400, path=path, samesite="Lax")
+    return response
+
+
+def _rate_url(place: PhasePlace) -> str:
+    """Where everybody may judge entries of the phase now; empty where there is nothing to judge."""
+    studies = Study.objects.filter(phase=place.phase, access=Study.Access.OPEN, state=Study.State.OPEN, key__isnull=False)
+    study = next((one for one in studies.order_by("-created_at") if not one.closed_sentence(place.now)), None)
+    return reverse("rate", args=[study.key]) if study else ""
+
+
+def _closes_in(place: PhasePlace) -> int | None:
+    """Days until the phase closes, where that is within a year."""
+    closes = place.phase.closes_at
+    days = (closes - place.now).days if closes is not None and closes > place.now else None
+    return days if days is not None and days <= 365 else None
 
 
 def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | None) -> dict:
@@ -133,12 +175,16 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     board = snapshot.board
     people = human_agreement.of_board(board)
     with_people = human_agreement.with_people(board)
-    rows = BoardRows(with_people, choice_of(request), place.viewer.team_id)
-    counts = metric_evidence.counts(metric.fingerprint for metric in board.metrics if metric.key)
+    rows = BoardRows(with_people, choice_of(request, place.phase), place.viewer.team_id)
+    claim = people.claim(board) if people else None
+    seen = (snapshot.pk, snapshot.digest, snapshot.hidden_ids, snapshot.hides_people)
+    lines, popovers = rendered(*seen, rows.choice, place.viewer.team_id, place.challenge.slug, place.phase.slug, get_language())
+    split = split_of(board, rows.people)
     return {
-        "people": people, "people_charts": people.charts() if people else [], "claim": people.claim(board) if people else None,
+        "people": people, "people_charts": people.charts() if people else [], "claim": claim, "split": split,
+        "slope": slope(board, rows.people, split) if claim is not None and claim.metrics else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
-        "people_column": with_people.metrics[0] if with_people is not board else None,
+        "people_column": rows.people,
         "snapshot": snapshot, "ranking": board, "rows": rows, "rule": rule_words(board),
         "foot": certainty.foot(board, rows.standing), "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
@@ -147,19 +193,46 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
             BoardColumn(
                 metric,
                 Head.of(request, rows, metric.slug, metric.higher_is_better),
-                counts.get(metric.fingerprint),
                 evidence_url(place, metric) if metric.key else "",
                 people.head(metric.slug) if people else None,
                 _statement(metric),
             )
-            for metric in board.metrics
+            for metric in rows.shown
         ],
-        "people_head": Head.of(request, rows, human_agreement.COLUMN, True),
+        "lines": lines, "popovers": popovers,
+        "every_column": urlencode([*((name, request.GET[name]) for name in ("sort", "view") if name in request.GET),
+                                   *(("column", metric.slug) for metric in rows.metrics)]),
+        "n_columns": len(rows.shown) + sum(map(bool, (rows.people, board.overall.rule in VALUE_TITLES, rows.folded))),
+        "people_head": Head.of(request, rows, PEOPLE, True),
         "rank_head": Head.of(request, rows, "rank"), "name_head": Head.of(request, rows, "name"),
         "date_head": Head.of(request, rows, "date", True),
         "pages": page_numbers(rows.page, rows.n_pages), "exports": list(EXPORTS),
         "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
     }  # fmt: skip
+
+
+@lru_cache(maxsize=128)
+def rendered(
+    pk: int,
+    digest: str,
+    hidden_ids: frozenset[int],
+    hides_people: bool,
+    choice: Choice,
+    team: int | None,
+    challenge: str,
+    phase: str,
+    language: str,
+) -> tuple[SafeString, SafeString]:
+    """The rows of a page of the board and what stands against single values, as HTML: most of the work of the page, and the same for all
+    who may see the same of this snapshot and chose the same."""
+    whole = read_redacted(pk, digest, hidden_ids, hides_people) if hidden_ids or hides_people else read_board(pk, digest)
+    rows, people = BoardRows(human_agreement.with_people(whole), choice, team), whole.people
+    context = {
+        "rows": rows, "value_title": VALUE_TITLES.get(whole.overall.rule, ""), "challenge": challenge, "phase": phase,
+        "people_url": reverse("study", args=[challenge, phase, people.study.slug]) if people else "",
+    }  # fmt: skip
+    lines, popovers = (render_to_string(f"leaderboard/parts/{name}.html", context) for name in ("lines", "against"))
+    return lines, popovers
 
 
 def values_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:

@@ -74,15 +74,17 @@ def names(tab) -> list[str]:
     return tab.locator("tbody td.name b").all_inner_texts()
 
 
-def test_the_board_on_a_phone_keeps_rank_and_entry_while_the_metrics_scroll(open_page, two):
+def test_the_board_on_a_phone_has_one_metric_in_sight_and_a_menu_of_the_others(open_page, two):
     tab = open_page(address(two[0].phase), viewport=PHONE, color_scheme="dark")
-    assert fits(tab)
-    wrap, cells = tab.locator(".wrap"), [tab.locator(f"tbody tr:first-child td.{name}") for name in ("rank", "name")]
-    before = [cell.bounding_box()["x"] for cell in cells]
-    value = tab.locator("tbody tr:first-child td.num").first.bounding_box()["x"]
-    wrap.evaluate("element => { element.scrollLeft = 150 }")
-    assert [cell.bounding_box()["x"] for cell in cells] == before
-    assert tab.locator("tbody tr:first-child td.num").first.bounding_box()["x"] == pytest.approx(value - 150, abs=1)
+    assert fits(tab) and tab.locator(".wrap").evaluate("element => element.scrollWidth <= element.clientWidth")
+    cells = tab.locator("tbody tr:first-child td.num:visible")
+    assert cells.count() == 1
+    menu = tab.locator("form.narrow-only select")
+    assert menu.input_value() == "corner_f1"
+    with tab.expect_navigation():
+        menu.select_option("edge_f1")
+    assert tab.locator("form.narrow-only select").input_value() == "edge_f1" and "sort=edge_f1" in tab.url
+    assert "Edge F1" in tab.locator("thead th.num:visible").inner_text()
 
 
 def test_the_board_sorts_and_filters_without_javascript(open_page, two):

@@ -164,7 +164,8 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     claim = found.claim(content)
     assert (claim.metrics[0], claim.people[0]) == ("near", "far off") and claim.ends[1] > 0.5
     page = client.get(address).content.decode()
-    assert "people say otherwise" in page and f"agrees {found.line(slug).percent}%" in page and "no people yet" not in page
+    line = found.line(slug)
+    assert 'class="against"' in page and f"<b>{line.percent}</b> {line.state.words}" in page and "no people yet" not in page
     assert "The metrics put <b>near</b> first. People prefer" in page
     assert f"compare/?a={entries[worse].pk}&amp;b={entries[1 - worse].pk}&amp;item={items[0]}#view" in page
     by_people = client.get(f"{address}?sort=people").content.decode()
