@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from leaderboard.boards import exports
 from leaderboard.boards.payload import Board
-from leaderboard.boards.rows import BoardRows, Choice, bar, cell, position, rule_words, span
+from leaderboard.boards.rows import BoardRows, Choice, bar, cell, gap_words, ordinal, position, rule_words, span
+from leaderboard.studies.summary import Seen
 from tests.support.leaderboard.boards import board_of, column_of
 
 
@@ -133,6 +134,51 @@ class TestCells:
     def test_what_lies_outside_the_scale_stands_at_its_end(self):
         assert (position([0.0, 1.0], -5), position([0.0, 1.0], 7), position([1.0, 1.0], 1)) == (0.0, 100.0, 50.0)
         assert bar([0.0, 1.0], -1, 2) == (0.0, 100.0)
+
+
+class TestColumns:
+    """Which metrics are in sight: those that rank first, and no more than fit."""
+
+    BOARD = board_of([0.1, 0.2, 0.3], overall={"rule": "mean_rank", "metrics": ["e", "b"]}).model_copy(
+        update={"metrics": [column_of(slug, [0.1 * k, 0.2, 0.3]) for k, slug in enumerate("abcdefg")]}
+    )
+
+    def slugs(self, **choice) -> tuple[str, str, str]:
+        rows = BoardRows(self.BOARD, Choice(**choice))
+        shown, folded = ("".join(metric.slug for metric in some) for some in (rows.shown, rows.folded))
+        return shown, folded, rows.narrow
+
+    def test_those_that_rank_come_first_and_the_one_sorted_by_is_always_there(self):
+        assert self.slugs() == ("bea", "cdfg", "b")
+        assert self.slugs(sort="g") == ("beag", "cdf", "g")
+        every = self.BOARD.model_copy(update={"overall": self.BOARD.overall.model_copy(update={"metrics": list("abcdef")})})
+        rows = BoardRows(every, Choice(sort="g"))
+        assert [metric.slug for metric in rows.shown] == ["a", "b", "c", "g"]
+
+    def test_a_choice_holds_in_the_boards_order_and_one_of_nothing_known_is_all(self):
+        assert self.slugs(columns=("f", "a", "no_such")) == ("af", "bcdeg", "a")
+        assert self.slugs(columns=("no_such",))[0] == "abcdefg"
+
+    def test_folded_metrics_show_their_ranks_on_one_line(self):
+        line = BoardRows(self.BOARD, Choice()).lines[0]
+        assert [left for left, _ in line.folded] == sorted({left for left, _ in line.folded}) and line.folded[-1][0] <= 100
+        assert sum(words.count(",") + 1 for _, words in line.folded) == 4
+        assert all(words.split(" by ")[0] in ("1st", "2nd", "3rd") for _, words in line.folded)
+
+
+def test_the_gap_to_the_row_below_is_told_in_people():
+    metric, seen = (
+        column_of("a", [0.5, 0.42, 0.42, None, 9.0]),
+        Seen(gamma=1, unit=0.1, slope=0.5, low=0.3, high=0.7, delta75=None, largest=1),
+    )
+    assert gap_words(metric, seen, 0, 1, "house") == "This gap is seen by 60 % of people [56, 64], for one house."
+    assert gap_words(metric, seen, 1, 2, "house") == gap_words(metric, seen, 0, 3, "house") == ""
+    assert "more than 99 % of people [95, 100]" in gap_words(metric, seen, 0, 4, "house")
+
+
+def test_places_in_words():
+    words = [ordinal(n) for n in (1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 101, 111, 112)]
+    assert words == ["1st", "2nd", "3rd", "4th", "10th", "11th", "12th", "13th", "21st", "22nd", "101st", "111th", "112th"]
 
 
 def test_the_rule_in_words():

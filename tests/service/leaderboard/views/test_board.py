@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards
+from leaderboard.views.board import rendered
 from submissions.models import Challenge, Phase, Status, Submission
 from tests.support.evaluation.retired import add_column
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
@@ -130,6 +132,33 @@ class TestBoard:
     def test_a_team_sees_the_uploads_it_has_left(self, ranked, people):
         Phase.objects.filter(pk=ranked.pk).update(limit_per_day=5)
         assert "4 of 5 uploads left today" in text(signed_in(people.owner).get(address(ranked)))
+
+
+class TestColumns:
+    def test_columns_that_somebody_chose_are_kept_in_their_browser_until_they_ask_for_the_usual_ones(self, client, ranked):
+        def heads(query: str = "") -> list[str]:
+            table = text(client.get(address(ranked) + query)).partition("<thead>")[2].partition("</thead>")[0]
+            return re.findall(r'class="by" href="[^"]*sort=([a-z0-9_]+)', table)[2:]
+
+        usual = heads()
+        slugs = [metric["slug"] for metric in EvaluationBatch.current(ranked).metrics]
+        assert heads(f"?column={slugs[-1]}") == slugs[-1:] == heads()
+        other = Client()
+        assert text(other.get(address(ranked))) and len(usual) > 1
+        assert heads("?column=../../etc&column=usual") == usual == heads()
+        assert heads("?" + "&".join(f"column={slug}" for slug in slugs)) == slugs
+
+    def test_rows_are_made_once_for_all_who_may_see_the_same(self, client, ranked, people):
+        rendered.cache_clear()
+        for viewer in (client, Client(), signed_in(people.stranger)):
+            text(viewer.get(address(ranked)))
+        assert (rendered.cache_info().misses, rendered.cache_info().hits) == (1, 2)
+        text(signed_in(people.owner).get(address(ranked)))  # whose own rows are marked
+        text(client.get(address(ranked) + "?sort=name"))
+        assert rendered.cache_info().misses == 3
+        first = ranked.submissions.get(method_name=re.findall(r'<td class="name"><b><a[^>]*>([^<]+)', text(client.get(address(ranked))))[0])
+        first.hide(people.organizer, "no")
+        assert first.method_name not in text(client.get(address(ranked)))
 
 
 class TestWhoSeesIt:

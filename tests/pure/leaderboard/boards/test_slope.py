@@ -1,0 +1,57 @@
+"""Two orders side by side: who is drawn, where, and which split is the widest."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from leaderboard.boards.payload import Mark
+from leaderboard.boards.slope import LEAST, MOST, STEP, TOP, slope, split_of
+from tests.support.leaderboard.boards import board_of, column_of
+
+
+def people(values: list[float | None]):
+    return column_of("people", values)
+
+
+def test_each_entry_goes_from_its_rank_to_its_place():
+    board = board_of([0.9, 0.5, 0.1, 0.3])
+    found = slope(board, people([0.4, 0.9, 0.2, None]), None)
+    # By the metric 0, 1, (3), 2; by people 1, 0, 2; entry 3 was judged by nobody and is not drawn.
+    ends = {line.name: (line.left, line.right, line.kind, line.place) for line in found.lines}
+    assert ends == {
+        "method 0": (TOP, TOP + STEP, "metrics", "2nd"), "method 1": (TOP + STEP, TOP, "people", "1st"),
+        "method 2": (TOP + 2 * STEP, TOP + 2 * STEP, "", "3rd"),
+    }  # fmt: skip
+    assert [line.kind for line in found.lines] == ["", "metrics", "people"]  # named ones over the others
+
+
+def test_where_both_agree_the_first_is_drawn_once():
+    found = slope(board_of([0.9, 0.5, 0.1]), people([0.9, 0.5, 0.1]), None)
+    assert [line.kind for line in found.lines].count("metrics") == 1 and all(line.left == line.right for line in found.lines)
+
+
+@pytest.mark.parametrize("values", [None, [0.9, 0.5, None]])
+def test_fewer_than_three_are_not_drawn(values):
+    assert slope(board_of([0.9, 0.5, 0.1]), people(values) if values else None, None) is None and LEAST == 3
+
+
+def test_of_many_the_first_and_those_with_a_name_are_drawn():
+    n = 40
+    board = board_of([1 - k / n for k in range(n)])
+    found = slope(board, people([k / n for k in range(n)]), None)
+    assert len(found.lines) == MOST and found.height < 170
+    assert {line.name for line in found.lines if line.kind} == {"method 0", "method 39"}
+
+
+def test_the_widest_split_is_among_marked_entries():
+    board = board_of([0.9, 0.8, 0.1, 0.05])
+    mark = Mark(preferred="x", id=None, value=(0.7, 0.6, 0.8), samples=[], n=0)
+    column = people([0.1, 0.2, 0.8, 0.9])
+    ids = [entry.id for entry in board.entries]
+    marked = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark]}})})
+    assert split_of(marked, column).words == "Widest split: method 1, 2nd by A, 3rd with people."
+    both = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark], str(ids[0]): [mark]}})})
+    assert split_of(both, column).name == "method 0"
+    assert split_of(board, column) is None and split_of(both, None) is None
