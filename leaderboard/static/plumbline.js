@@ -229,6 +229,17 @@
     addEventListener("scroll", close, { passive: true });
   }
 
+  // ---- search: "/" goes to the field of the head ----
+  function slash(field) {
+    if (!once(field, "ready")) return;
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey || !field.offsetParent) return;
+      event.preventDefault();
+      field.focus();
+    });
+  }
+
   // ---- pages of another noun, loaded where they are used ----
   const here = document.currentScript.src;
   function uploadForm(form) {
@@ -257,6 +268,7 @@
     ["dialog [data-close]", dialogCloser],
     ["form[data-confirm]", confirmForm],
     ["select[data-submit], input[data-submit]", submitOnChange],
+    ["input[data-slash]", slash],
     ["[data-nojs]", (element) => { element.hidden = true; }],
     ["form[data-create-url]", uploadForm],
     ["[data-pair]", picturePair],

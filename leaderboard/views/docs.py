@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import strip_tags
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
 
 from submissions import markdown
 
@@ -35,10 +38,21 @@ def doc(request: HttpRequest, name: str) -> HttpResponse:
     """One document."""
     if name not in TITLES:
         raise Http404
-    context = {"name": name, "title": TITLES[name][0], "html": _html(name), "titles": [(key, *words) for key, words in TITLES.items()]}
+    context = {"name": name, "title": TITLES[name][0], "html": html_of(name), "titles": [(key, *words) for key, words in TITLES.items()]}
     return render(request, "leaderboard/doc.html", context)
 
 
 @lru_cache(maxsize=len(TITLES))
-def _html(name: str) -> SafeString:
-    return mark_safe(markdown.render((FOLDER / f"{name}.md").read_text()))  # noqa: S308 - our own text
+def html_of(name: str) -> SafeString:
+    """A document with an anchor at each heading, made of its words."""
+    taken: dict[str, int] = {}
+
+    def with_anchor(heading: re.Match[str]) -> str:
+        level, words = heading.groups()
+        anchor = slugify(strip_tags(words)) or "section"
+        taken[anchor] = taken.get(anchor, 0) + 1
+        number = f"-{taken[anchor]}" if taken[anchor] > 1 else ""
+        return f'<h{level} id="{anchor}{number}">{words}</h{level}>'
+
+    html = markdown.render((FOLDER / f"{name}.md").read_text())
+    return mark_safe(re.sub(r"<h([2-4])>(.*?)</h\1>", with_anchor, html))  # noqa: S308 - our own text

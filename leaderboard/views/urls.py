@@ -23,6 +23,7 @@ from leaderboard.views import (
     item,
     metrics,
     scene,
+    search,
     starter_kit,
     studies,
     trial,
@@ -90,6 +91,7 @@ urlpatterns = [
     page("entries/<int:pk>/geometry/<str:item>.mesh", item.entry_meshes, "entry_meshes"),
     page("metrics/", metrics.metric_list, "metric_list"),
     page("metrics/<str:key>/", metrics.metric, "metric"),
+    page("search/", long(search.search), "search"),
     page("docs/", docs.docs, "docs"),
     page("docs/<slug:name>/", docs.doc, "doc"),
 ]

@@ -25,6 +25,7 @@ GET    /metrics/                                    yyyyyyyy
 GET    /metrics/hss/                                yyyyyyyy
 GET    /metrics/nothing/                            xxxxxxxx
 GET    /docs/                                       yyyyyyyy
+GET    /search/?q=hss                               yyyyyyyy
 GET    /docs/ranking/                               yyyyyyyy
 GET    /docs/nothing/                               xxxxxxxx
 GET    /-/health                                    yyyyyyyy
