@@ -108,6 +108,21 @@ class JudgeRunAdmin(LookOnly):
     exclude = ("result",)
 
 
+@admin.register(models.JudgeBudget)
+class JudgeBudgetAdmin(LookOnly):
+    list_display = ("challenge", "account", "limit", "month", "spent", "reserved", "set_by", "set_at")
+    search_fields = ("challenge__slug", "account__username")
+    list_select_related = ("challenge", "account", "set_by")
+
+
+@admin.register(models.JudgeKey)
+class JudgeKeyAdmin(LookOnly):
+    list_display = ("challenge", "account", "url", "last_four", "put_in_by", "put_in_at")
+    search_fields = ("challenge__slug", "account__username")
+    list_select_related = ("challenge", "account", "put_in_by")
+    exclude = ("sealed",)
+
+
 @admin.register(models.JudgeAnswer)
 class JudgeAnswerAdmin(LookOnly):
     list_display = ("run_id", "number", "sample", "left", "right", "state", "rounds", "requests", "tokens_in", "tokens_out", "cost")

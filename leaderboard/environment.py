@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ RATE = re.compile(r"[1-9]\d*/([1-9]\d*)?[smhd]")
 ACCOUNT_RATES = re.compile(r"[1-9]\d*/([1-9]\d*)?[smhd](/(ip|user|key))?(, ?[1-9]\d*/([1-9]\d*)?[smhd](/(ip|user|key))?)*")
 HOST = re.compile(r"\*|\.?[A-Za-z0-9_][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\]")
 PREFIX = re.compile(r"[A-Za-z0-9_-]{1,40}")
+AMOUNT = re.compile(r"[0-9]{1,8}(\.[0-9]{1,4})?")
 BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
@@ -78,9 +80,28 @@ class Environment:
         wanted = f"a number {_range(least, most, math.inf)}"
         return self._read("float", name, default, wanted, f"{default:g}", lambda value: math.isfinite(value) and least <= value <= most)
 
-    def price(self, name: str) -> float | None:
-        """A number of at least 0; None where it is empty."""
-        return self.decimal(name, 0.0) if self._env.str(name, "") else None
+    def price(self, name: str) -> Decimal | None:
+        """An amount of at least 0, with four decimals at most; None where it is empty."""
+        text = self._env.str(name, "").strip()
+        if text and not AMOUNT.fullmatch(text):
+            self.refuse(name, text, "an amount from 0 on, below 100 million and with at most four decimals", "2.5")
+            return None
+        return Decimal(text) if text else None
+
+    def prices(self, name: str) -> dict[str, tuple[Decimal, Decimal]]:
+        """Two prices for each name: NAME=IN/OUT, separated by commas; a name may hold colons and slashes."""
+        found: dict[str, tuple[Decimal, Decimal]] = {}
+        text: str = self._env.str(name, "")
+        for one in text.split(","):
+            if not one.strip():
+                continue
+            called, _, amounts = one.rpartition("=")
+            first, _, second = amounts.partition("/")
+            if not called.strip() or not AMOUNT.fullmatch(first) or not AMOUNT.fullmatch(second):
+                self.refuse(name, one, "the name of a model with its two prices", "vision-large=2.5/10,vision-small=0.15/0.6")
+                return {}
+            found[called.strip()] = (Decimal(first), Decimal(second))
+        return found
 
     def choice(self, name: str, default: str, choices: Sequence[str]) -> str:
         """One of the choices, as it is written there; upper and lower case are the same."""
@@ -108,6 +129,18 @@ class Environment:
     def origins(self, name: str, default: list[str]) -> list[str]:
         wanted = "a list of addresses that begin with https://, separated by commas"
         return self._read("list", name, default, wanted, "https://boards.example.org", lambda values: all(map(_is_web, values)))
+
+    def web_addresses(self, name: str) -> list[str]:
+        """Addresses that begin with http:// or https://, separated by commas; none by default."""
+        wanted = "a list of web addresses, separated by commas"
+        good = lambda values: all(_is_web(one.strip()) for one in values if one)  # noqa: E731
+        given: list[str] = self._read("list", name, [], wanted, "https://api.openai.com/v1", good)
+        return [one.strip().rstrip("/") for one in given if one]
+
+    def texts(self, name: str) -> list[str]:
+        """Any texts, separated by commas; none by default."""
+        given: list[str] = self._env.list(name, [])
+        return [one for one in given if one]
 
     def sender(self, name: str, default: str) -> str:
         return self._read("str", name, default, "a sender of e-mails", default, lambda text: "@" in parseaddr(text)[1])

@@ -38,6 +38,8 @@ HOME = env.folder("HOME", BASE_DIR / "var")  # database, files and queue of the 
 SITE_URL = env.web_address("SITE_URL", "http://127.0.0.1:8000", "https://boards.example.org")  # used in e-mails and exports
 DEBUG = env.flag("DEBUG", False)
 SECRET_KEY = env.text("SECRET_KEY", "") or (_secret_key(HOME) if not env.wrong else "")
+# Secret keys of before: links, sessions and sealed keys that were made with them still hold. Remove one only after `manage.py seal_anew`.
+SECRET_KEY_FALLBACKS = env.texts("SECRET_KEY_FALLBACKS")
 SECRET_KEY_GIVEN = bool(env.text("SECRET_KEY", ""))
 ALLOWED_HOSTS = env.hosts("HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.origins("TRUSTED_ORIGINS", [])
@@ -132,9 +134,14 @@ JUDGE_TIMEOUT = env.decimal("JUDGE_TIMEOUT", 120.0, least=0.1, most=86400)  # se
 JUDGE_RATE = env.decimal("JUDGE_RATE", 60.0)  # most requests a minute of one worker; 0: as the endpoint allows
 JUDGE_PARALLEL = env.integer("JUDGE_PARALLEL", 4, least=1, most=1000)  # requests under way at once
 JUDGE_MAX_TOKENS = env.integer("JUDGE_MAX_TOKENS", 4096, least=1)  # of one text
-JUDGE_PRICE_IN = env.price("JUDGE_PRICE_IN")  # per million tokens of questions; empty: costs are not counted
-JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")  # per million tokens of answers
+JUDGE_IMAGE_TOKENS = env.integer("JUDGE_IMAGE_TOKENS", 50_000, least=1)  # the most that the endpoint counts for one image
+JUDGE_PRICE_IN = env.price("JUDGE_PRICE_IN")  # per million tokens of questions to JUDGE_MODEL; empty: costs are not counted
+JUDGE_PRICE_OUT = env.price("JUDGE_PRICE_OUT")  # per million tokens of its answers
+JUDGE_PRICES = env.prices("JUDGE_PRICES")  # of further models: NAME=IN/OUT,…
 JUDGE_CURRENCY = env.text("JUDGE_CURRENCY", "USD")
+JUDGE_CHALLENGE_BUDGET = env.price("JUDGE_CHALLENGE_BUDGET")  # of a challenge in a calendar month (UTC); empty: no limit
+JUDGE_ACCOUNT_BUDGET = env.price("JUDGE_ACCOUNT_BUDGET")  # of the runs that one account starts in a calendar month (UTC); empty: no limit
+JUDGE_KEY_URLS = env.web_addresses("JUDGE_KEY_URLS")  # where organizers' own keys may be sent besides JUDGE_URL
 
 # --- Django -------------------------------------------------------------------------------
 INSTALLED_APPS = [

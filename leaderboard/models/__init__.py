@@ -3,6 +3,8 @@
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.models.entry import StudyEntry, StudySample
 from leaderboard.models.judge import JudgeAnswer, JudgeRun
+from leaderboard.models.judge_budget import JudgeBudget
+from leaderboard.models.judge_key import JudgeKey
 from leaderboard.models.look import StudyLook
 from leaderboard.models.question import Opinion, Question, StudyVote
 from leaderboard.models.rater import Rater, StudyInvitation, Tally
@@ -11,6 +13,8 @@ from leaderboard.models.study import Study
 
 __all__ = [
     "JudgeAnswer",
+    "JudgeBudget",
+    "JudgeKey",
     "JudgeRun",
     "Opinion",
     "Question",

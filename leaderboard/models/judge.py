@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, Self
 
 from django.conf import settings
@@ -13,6 +14,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from leaderboard.models.entry import StudyEntry
+from leaderboard.models.judge_budget import JudgeBudget, Reservation, Unpaid, money, month_of
+from leaderboard.models.judge_key import JudgeKey
+from leaderboard.models.money import MoneyField
 from leaderboard.models.rater import Rater
 from leaderboard.models.study import Study
 from leaderboard.studies.judge import instructions
@@ -28,6 +32,13 @@ MAX_FAULTS = 10  # of a question that the endpoint fails at while it answers oth
 MAX_FRUITLESS = 6  # turns without any answer before the run says that it failed
 FIRST_PAUSE = 10.0  # seconds, of a run at which a turn failed
 BUNDLE = 1000
+MAX_NAME = 80  # characters of a model in its judge's name
+PACE_OF = 50  # last questions that the time left is estimated by, and the fewest of them
+MIN_PACE_OF = 5
+UNPRICED = (
+    "What this run costs is limited, and the prices of its model are not known: an operator sets PLUMBLINE_JUDGE_PRICE_IN and "
+    "PLUMBLINE_JUDGE_PRICE_OUT, or for further models PLUMBLINE_JUDGE_PRICES."
+)
 
 
 class JudgeRunQuerySet(LeasedQuerySet):
@@ -41,13 +52,26 @@ class JudgeRunQuerySet(LeasedQuerySet):
         stale = [pk for pk, n, scored in rows.values_list("pk", "n_answered", "result__answered") if n != scored]
         return list(self.filter(pk__in=stale))
 
+    def stop_unpaid(self, sentence: str) -> int:
+        """End those that ask, because nothing pays for them any more; what is on its way is still kept."""
+        asking = self.filter(state=JudgeRun.State.ASKING)
+        asking.filter(lease_token__isnull=True).update(lease_until=None)  # so that a worker need not wait to work out the scores
+        stopped = asking.update(state=JudgeRun.State.FAILED, failure=sentence[:400], finished_at=timezone.now())
+        wake.after_commit("judges")
+        return stopped
+
 
 class JudgeRun(Leased):
     """A plan of questions for one judge, and how far it is. The row is the request; a worker takes it turn by turn.
 
-    The judge is a rater of the study with the kind `judge`. `rows` are the plan's kinds of question as they are asked, so
-    that a later change of the plans changes nothing here. `budget` counts requests. With a `newcomer` only questions on that
-    entry are asked, and it is placed among the scores of `base`, which stay. `result` is that of `leaderboard.stats.judges`.
+    The judge is a rater of the study with the kind `judge`, of this run alone: another run of the same model is another judge.
+    `rows` are the plan's kinds of question as they are asked, so that a later change of the plans changes nothing here. With a
+    `newcomer` only questions on that entry are asked, and it is placed among the scores of `base`, which stay. `result` is that of
+    `leaderboard.stats.judges`.
+
+    `budget` limits requests and `most_cost` money. Both are kept by counting a request at the most that it can cost before it is
+    sent (`sent`, `reserved`); once its answer is kept, what the endpoint says that it took stands in `cost` instead. A request whose
+    answer never came stays counted.
     """
 
     class State(TextChoices):
@@ -63,8 +87,13 @@ class JudgeRun(Leased):
         OBJECTS = "objects", "Objects side by side"
         WIREFRAMES = "wireframes", "Wireframes over their reference"
 
+    class Payer(TextChoices):
+        SERVICE = "service", "The service's key"
+        CHALLENGE = "challenge", "The challenge's own key"
+        ACCOUNT = "account", "The own key of who starts the run"
+
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="judge_runs")
-    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="judge_runs")
+    rater = models.OneToOneField(Rater, on_delete=models.CASCADE, related_name="judge_run")
     model = models.CharField(max_length=120)
     endpoint = models.CharField(max_length=300, blank=True)  # its address, without anything secret
     form = models.CharField(max_length=10, choices=Form)
@@ -73,7 +102,9 @@ class JudgeRun(Leased):
     seed = models.PositiveIntegerField(default=0)
     choices = models.PositiveSmallIntegerField(default=3)  # texts wanted of each request
     budget = models.PositiveIntegerField()
-    most_cost = models.FloatField(null=True, blank=True)
+    most_cost = MoneyField(null=True, blank=True)
+    pays = models.CharField(max_length=9, choices=Payer, default=Payer.SERVICE)
+    key = models.ForeignKey(JudgeKey, on_delete=models.SET_NULL, null=True, related_name="runs")  # the organizer's that pays, once started
     version = models.PositiveSmallIntegerField()  # of the instructions and images
     newcomer = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     base = models.ForeignKey("self", on_delete=models.RESTRICT, null=True, blank=True, related_name="newcomers")
@@ -84,17 +115,27 @@ class JudgeRun(Leased):
     n_answered = models.PositiveIntegerField(default=0)
     n_failed = models.PositiveIntegerField(default=0)
     n_unparsed = models.PositiveIntegerField(default=0)  # texts
-    requests = models.PositiveIntegerField(default=0)
+    sent = models.PositiveIntegerField(default=0)  # requests, with those on their way and those whose answer never came
+    requests = models.PositiveIntegerField(default=0)  # that were answered
+    n_refused = models.PositiveIntegerField(default=0)  # requests in whose answer the model declined
+    n_unread = models.PositiveIntegerField(default=0)  # requests in whose answer no text could be read, and none declined
+    n_errors = models.PositiveIntegerField(default=0)  # requests that failed and were, or are to be, made again
+    n_lost = models.PositiveIntegerField(default=0)  # of these, those whose answer may have been made and never came
+    last_error = models.CharField(max_length=400, blank=True)
+    last_error_at = models.DateTimeField(null=True)
     images = models.PositiveIntegerField(default=0)
     tokens_in = models.PositiveBigIntegerField(default=0)
     tokens_out = models.PositiveBigIntegerField(default=0)
-    cost = models.FloatField(default=0.0)
-    n_uncosted = models.PositiveIntegerField(default=0)  # requests of which no cost is known
+    cost = MoneyField(default=Decimal(0))  # of answers, by what the endpoint said of them
+    reserved = MoneyField(default=Decimal(0))  # the most that requests without a known cost can have cost
+    n_uncosted = models.PositiveIntegerField(default=0)  # answered requests of which no cost is known
     result = models.JSONField(null=True)
     fruitless = models.PositiveSmallIntegerField(default=0)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")  # the last time
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
+    asking_since = models.DateTimeField(null=True)  # the last start
     finished_at = models.DateTimeField(null=True)
 
     doing = "asking this judge"
@@ -116,13 +157,10 @@ class JudgeRun(Leased):
         """
         if not schedule.comparisons:
             raise ValueError("No two entries of the study have a sample in common that can be shown, so there is nothing to ask.")
-        base = values.get("base")
         entries = {entry.label: entry for entry in study.entries.all()}
         with transaction.atomic():
-            name = f"{model} · {plan}"
-            rater = base.rater if base else Rater.objects.get_or_create(study=study, name=name, defaults={"kind": Rater.Kind.JUDGE})[0]
-            if rater.kind != Rater.Kind.JUDGE:
-                raise ValueError(f"A person of this study is called {name!r}; rename that rater first.")
+            name = cls._name(study.locked(), model, plan, values.get("newcomer"))
+            rater = Rater.objects.create(study=study, name=name, kind=Rater.Kind.JUDGE)
             run = cls.objects.create(
                 study=study, rater=rater, model=model, plan=plan, rows=[asdict(row) for row in rows], form=form, made_by=actor,
                 n_planned=len(schedule.comparisons), n_skipped=schedule.skipped, version=instructions.VERSION, **values,
@@ -140,6 +178,15 @@ class JudgeRun(Leased):
             AuditEntry.record(study.phase.challenge, actor, "judge.plan", run, study=study.slug, questions=run.n_planned, budget=run.budget)
         return run
 
+    @staticmethod
+    def _name(study: Study, model: str, plan: str, newcomer: StudyEntry | None) -> str:
+        """A name that no rater of the study has: the model, the plan, the day (UTC), the version of the prompts, and a number where
+        that is not enough. The study is locked."""
+        what = f" · places {newcomer.label[:20]}" if newcomer else ""
+        name = f"{model[:MAX_NAME]} · {plan[:40]}{what} · {timezone.now():%Y-%m-%d} · prompts v{instructions.VERSION}"[:110]
+        taken = set(study.raters.filter(name__startswith=name).values_list("name", flat=True))
+        return next(one for n in range(1, len(taken) + 2) if (one := name if n == 1 else f"{name} · no. {n}") not in taken)
+
     @classmethod
     def ended(cls, study: Study) -> JudgeRunQuerySet:
         """Runs that have come to an end or a halt with answers, the first first."""
@@ -150,29 +197,43 @@ class JudgeRun(Leased):
     def stamp(cls, study: Study) -> str:
         """Says which answers of judges an analysis has seen; empty without any."""
         counts = list(cls.ended(study).values_list("n_answered", flat=True))
-        return f"/j{len(counts)}.{sum(counts)}" if counts else ""
+        return f"/r{len(counts)}.{sum(counts)}" if counts else ""
 
     # --- what an organizer does
 
     def start(self, actor: User | None, budget: int | None = None) -> None:
-        """Begin, or go on where it stopped. ValueError, in a sentence, where it cannot."""
+        """Begin, or go on where it stopped; the key that pays is that of now. ValueError, in a sentence, where it cannot."""
         if self.state in (self.State.DONE, self.State.CANCELLED):
             raise ValueError(f"This run is {self.get_state_display().lower()}; plan a new one.")
         budget = self.budget if budget is None else budget
-        if budget <= self.requests:
-            raise ValueError(f"{self.requests:,} requests were made already; give a budget above that.")
-        if self.most_cost is not None and self.cost >= self.most_cost:
-            raise ValueError(f"The answers have cost {self.cost:.2f}, and this run may cost {self.most_cost:.2f} at most; plan a new one.")
+        if budget <= self.sent:
+            raise ValueError(f"{self.sent:,} requests were made already; give a budget above that.")
+        if self.most_cost is not None and self.counted >= self.most_cost:
+            raise ValueError(f"{money(self.counted)} is counted, and this run may cost {money(self.most_cost)} at most; plan a new one.")
         values = {"state": self.State.ASKING, "budget": budget, "failure": "", "failure_detail": "", "fruitless": 0, "finished_at": None}
+        now = timezone.now()
         with transaction.atomic():
+            values |= {"key": self.paying_key(actor), "started_by": actor, "started_at": self.started_at or now, "asking_since": now}
             rows = type(self).objects.filter(pk=self.pk).exclude(state__in=[self.State.DONE, self.State.CANCELLED])
-            if not rows.update(**values, started_at=self.started_at or timezone.now()):
+            if not rows.update(**values):
                 raise ValueError("This run has ended a moment ago; look at its page again.")
             # A run that waits for its endpoint need not wait any longer; one that is worked on keeps its worker.
             type(self).objects.filter(pk=self.pk, lease_token__isnull=True).update(lease_until=None)
-            AuditEntry.record(self.study.phase.challenge, actor, "judge.start", self, study=self.study.slug, budget=budget)
+            AuditEntry.record(self.study.phase.challenge, actor, "judge.start", self, study=self.study.slug, budget=budget, pays=self.pays)
             wake.after_commit("judges")
         self.refresh_from_db()
+
+    def paying_key(self, actor: User | None) -> JudgeKey | None:
+        """The organizer's key that pays if `actor` starts the run; None where the service's own does. ValueError where there is none."""
+        if self.pays == self.Payer.SERVICE:
+            return None
+        of_challenge = self.pays == self.Payer.CHALLENGE
+        owner = self.study.phase.challenge if of_challenge else actor
+        key = JudgeKey.of(owner) if owner is not None else None
+        if key is None:
+            whose = "The challenge's own key" if of_challenge else "Your own key"
+            raise ValueError(f"{whose} is to pay for this run, and none is put in; put one in, or plan a run that the service's key pays.")
+        return key
 
     def pause(self, actor: User | None) -> None:
         """Ask nothing more for now; what is on its way is still kept."""
@@ -194,33 +255,88 @@ class JudgeRun(Leased):
         self.refresh_from_db()
 
     def remove(self, actor: User | None) -> None:
-        """Delete the run with its answers, and its rater where that has no other run. ValueError where another is placed by it."""
+        """Delete the run with its answers and its rater; what it cost stays counted in budgets. ValueError where another is placed by
+        it."""
         if self.newcomers.exists():
             raise ValueError("Other runs are placed among this one's scores; remove those first.")
         with transaction.atomic():
             AuditEntry.record(self.study.phase.challenge, actor, "judge.remove", self, study=self.study.slug, answers=self.n_answered)
-            rater = self.rater
-            self.delete()
-            if not rater.judge_runs.exists():
-                rater.delete()
+            self.rater.delete()
 
     # --- what a worker does, under the lease
 
-    def keep(self, answer: JudgeAnswer, values: dict[str, Any], counts: dict[str, float]) -> bool:
+    def reserve(self, amount: Decimal | None) -> Reservation | None:
+        """Count a request at the most that it can cost, before it is sent; `amount` is None where prices are not known.
+
+        Whoever sends anything calls it first. None: the lease was lost, or the run was stopped, and nothing may be sent. Unpaid, in a
+        sentence, where the request does not fit into the run's own limits or into a budget of the month.
+        """
+        month = month_of(timezone.now())
+        with transaction.atomic():
+            run = self.under_lease().select_for_update().filter(state=self.State.ASKING).first()
+            if run is None or (run.pays != self.Payer.SERVICE and run.key_id is None):
+                return None
+            if run.sent >= run.budget:
+                raise Unpaid(f"The {run.budget:,} requests that this run may make are made; give it a larger budget to go on.")
+            budgets: list[JudgeBudget] = []
+            if run.pays == self.Payer.SERVICE:
+                owners = [self.study.phase.challenge, *([run.started_by] if run.started_by is not None else [])]
+                budgets = JudgeBudget.locked(owners, month)
+            if amount is None and (run.most_cost is not None or any(one.cap is not None for one in budgets)):
+                raise Unpaid(UNPRICED)
+            least = amount or Decimal(0)
+            if run.most_cost is not None and run.counted + least > run.most_cost:
+                raise Unpaid(
+                    f"The next request may cost up to {money(least)}, and {money(run.most_cost - run.counted)} is left of the "
+                    f"{money(run.most_cost)} that this run may cost; plan a new one."
+                )
+            for one in budgets:
+                one.reserve(least)
+            self.under_lease().update(sent=run.sent + 1, reserved=run.reserved + least)
+        self.sent, self.reserved, self.cost = run.sent + 1, run.reserved + least, run.cost
+        return Reservation(least, month, tuple(one.pk for one in budgets))
+
+    def give_back(self, reservation: Reservation) -> None:
+        """Count a request no longer: the endpoint did not take it, so it has cost nothing."""
+        with transaction.atomic():
+            run = self.under_lease().select_for_update().first()
+            if run is None:
+                return
+            JudgeBudget.settle(reservation, Decimal(0))
+            self.under_lease().update(sent=run.sent - 1, reserved=run.reserved - reservation.amount)
+        self.sent, self.reserved = run.sent - 1, run.reserved - reservation.amount
+
+    def keep(
+        self, answer: JudgeAnswer, values: dict[str, Any], counts: dict[str, int], paid: Reservation | None = None,
+        cost: Decimal | None = None,
+    ) -> bool:  # fmt: skip
         """Write what came of a question together with the run's counts; False where the lease was lost, and then nothing is written.
 
-        A run that was paused meanwhile keeps it all the same: it has been paid for.
+        `cost` takes the place of what was `paid` beforehand; where it is None, nobody knows it, and the reserve stays counted. A run that
+        was paused meanwhile keeps the answer all the same: it has been paid for.
         """
         with transaction.atomic():
-            if not self.under_lease().select_for_update().exists():
+            run = self.under_lease().select_for_update().first()
+            if run is None:
                 return False
+            settled: dict[str, Any] = {}
+            if paid is not None and cost is not None:
+                settled = {"cost": run.cost + cost, "reserved": run.reserved - paid.amount}
+                JudgeBudget.settle(paid, cost)
             JudgeAnswer.objects.filter(pk=answer.pk).update(**values)
-            self.under_lease().update(**{name: F(name) + n for name, n in counts.items()}, fruitless=0)
+            self.under_lease().update(**{name: F(name) + n for name, n in counts.items()}, **settled, fruitless=0)
         for name, value in values.items():
             setattr(answer, name, value)
         for name, n in counts.items():
             setattr(self, name, getattr(self, name) + n)
+        for name, value in settled.items():
+            setattr(self, name, value)
         return True
+
+    def note_errors(self, errors: int, lost: int, sentence: str) -> None:
+        """Count requests that failed, and show why the last one did."""
+        values = {"last_error": sentence[:400], "last_error_at": timezone.now()} if sentence else {}
+        self.under_lease().update(n_errors=F("n_errors") + errors, n_lost=F("n_lost") + lost, **values)
 
     def is_wanted(self) -> bool:
         """Renew the lease; True if asking goes on: nobody has stopped the run."""
@@ -259,6 +375,27 @@ class JudgeRun(Leased):
         return self.n_planned - self.n_answered - self.n_failed
 
     @property
+    def counted(self) -> Decimal:
+        """What counts against limits: known costs, and requests of which none is known at the most that they can have cost."""
+        return self.cost + self.reserved
+
+    @property
+    def n_read(self) -> int:
+        """Answered requests with a text that could be read."""
+        return self.requests - self.n_refused - self.n_unread
+
+    def seconds_left(self) -> float | None:
+        """How long the rest will take, by the last questions answered since the run was started last; None before a few were."""
+        if self.state != self.State.ASKING or self.asking_since is None:
+            return None
+        answered = self.answers.filter(answered_at__gte=self.asking_since).exclude(state=JudgeAnswer.State.WAITING)
+        times = list(answered.order_by("-answered_at").values_list("answered_at", flat=True)[: PACE_OF + 1])
+        if len(times) <= MIN_PACE_OF:
+            return None
+        # From the first of them to now, so that the estimate grows while nothing comes.
+        return self.left * (timezone.now() - times[-1]).total_seconds() / (len(times) - 1)
+
+    @property
     def is_for_display_only(self) -> bool:
         """A wireframe judge was found hardly better than chance: it is shown beside people and ranks nothing."""
         return self.form == self.Form.WIREFRAMES
@@ -292,7 +429,7 @@ class JudgeAnswer(models.Model):
     images = models.PositiveIntegerField(default=0)
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
-    cost = models.FloatField(null=True)
+    cost = MoneyField(null=True)
     seconds = models.FloatField(default=0.0)
     failure = models.CharField(max_length=400, blank=True)
     answered_at = models.DateTimeField(null=True)

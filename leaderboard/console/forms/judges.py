@@ -8,12 +8,21 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
+from leaderboard.bundle.accounts import find_account
 from leaderboard.kinds import KINDS
-from leaderboard.models import JudgeRun, Study
-from leaderboard.studies.judge import planning
+from leaderboard.models import JudgeBudget, JudgeKey, JudgeRun, Study
+from leaderboard.models.judge_budget import money
+from leaderboard.studies.judge import planning, setup
 from leaderboard.studies.judge.prompts import EXAMPLES, LEVELS, MAX_PROMPTS, MAX_WORDS, SUBJECTS, PromptError, Wanted
+from submissions.models import User
 
 MAX_BUDGET = 1_000_000
+MIN_KEY, MAX_KEY = 16, 400  # characters; of a shorter key the last four would tell too much
+
+
+def _amount(**more: Any) -> forms.DecimalField:
+    """A field for an amount of money, exact to four decimals."""
+    return forms.DecimalField(min_value=0, max_digits=12, decimal_places=4, required=False, **more)
 
 
 class RunChoice(forms.ModelChoiceField):
@@ -31,7 +40,8 @@ class JudgeForm(forms.Form):
     budget = forms.IntegerField(
         min_value=1, max_value=MAX_BUDGET, initial=2000, help_text="Most requests, those included that are asked again."
     )
-    most_cost = forms.FloatField(min_value=0, required=False, label="Most cost", help_text="Empty: no limit but the budget.")
+    most_cost = _amount(label="Most cost", help_text="Never passed, see the docs. Empty: no limit.")
+    pays = forms.ChoiceField(label="Paid with", widget=forms.RadioSelect)
     choices = forms.IntegerField(min_value=1, max_value=10, initial=3, label="Texts a request")
     repeats = forms.IntegerField(
         min_value=1, max_value=10, initial=1, label="Requests a comparison", help_text="Not of the ensemble, whose counts are fixed."
@@ -47,9 +57,14 @@ class JudgeForm(forms.Form):
     )
     base = RunChoice(None, required=False, label="Placed among", empty_label="no run", help_text="The run whose scores stay as they are.")
 
-    def __init__(self, study: Study, data: Any = None) -> None:
+    def __init__(self, study: Study, user: User, data: Any = None) -> None:
         plans = planning.plans(study.phase.challenge.family)
-        super().__init__(data, initial={"model": settings.JUDGE_MODEL, "plan": next(iter(plans))})
+        super().__init__(data, initial={"model": settings.JUDGE_MODEL, "plan": next(iter(plans)), "pays": JudgeRun.Payer.SERVICE})
+        owners = {JudgeRun.Payer.CHALLENGE: study.phase.challenge, JudgeRun.Payer.ACCOUNT: user}
+        there = [payer for payer, owner in owners.items() if JudgeKey.of(owner) is not None]
+        self.fields["pays"].choices = [(one.value, one.label) for one in (JudgeRun.Payer.SERVICE, *there)]
+        if not there:  # nothing to choose
+            del self.fields["pays"]
         self.fields["plan"].choices = plans.items()
         labels = [entry.label for entry in study.entries.order_by("label")]
         self.fields["anchor"].choices = [("", "the first by name"), *((label, label) for label in labels)]
@@ -66,6 +81,63 @@ class JudgeForm(forms.Form):
         if bool(data.get("newcomer")) != bool(data.get("base")):
             raise ValidationError("A new entry is placed among the scores of a run: choose both, or neither.")
         return data
+
+
+class KeyForm(forms.Form):
+    """A key of an organizer's own. Its characters are never sent back to a browser."""
+
+    url = forms.ChoiceField(label="Sent to", help_text="An operator says where keys may be sent.")
+    key = forms.CharField(
+        label="Key",
+        min_length=MIN_KEY,
+        max_length=MAX_KEY,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "spellcheck": "false"}),
+        help_text="It is kept encrypted and shown to nobody again, only its last four characters.",
+        error_messages={
+            "min_length": f"A key has at least {MIN_KEY} characters; paste all of it.",
+            "max_length": f"A key has at most {MAX_KEY} characters; paste nothing but the key.",
+        },
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        self.fields["url"].choices = [(url, url) for url in setup.addresses()]
+
+    def clean_key(self) -> str:
+        key = self.cleaned_data["key"].strip()
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise ValidationError("A key holds only letters, digits and signs, without spaces; paste nothing but the key.")
+        if len(key) < MIN_KEY:
+            raise ValidationError(self.fields["key"].error_messages["min_length"])
+        return key
+
+
+class LimitForm(forms.Form):
+    """What judge models may cost one challenge or account in a calendar month; operators set it."""
+
+    limit = _amount(label="Budget for a month")
+
+    def __init__(self, budget: JudgeBudget | None = None, data: Any = None) -> None:
+        super().__init__(data, initial={"limit": budget.limit.normalize() if budget and budget.limit is not None else None})
+        default = settings.JUDGE_CHALLENGE_BUDGET if budget and budget.challenge_id else settings.JUDGE_ACCOUNT_BUDGET
+        words = "no limit" if default is None else money(default)
+        self.fields["limit"].help_text = f"In {settings.JUDGE_CURRENCY}, a calendar month (UTC). Empty: as the settings say, {words}."
+
+
+class AccountLimitForm(LimitForm):
+    """The budget of somebody who is named."""
+
+    name = forms.CharField(max_length=254, label="User name or confirmed e-mail", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    field_order = ("name", "limit")
+    account: User
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"].strip()
+        found = find_account(name)
+        if found is None:
+            raise ValidationError("There is no such account; write a user name or an e-mail address that its owner has confirmed.")
+        self.account = found
+        return name
 
 
 class PromptsForm(forms.Form):

@@ -17,15 +17,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 from leaderboard.console.forms.judges import JudgeForm, PromptsForm
 from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer_of_phase, study_of
-from leaderboard.models import JudgeAnswer, JudgeRun, Study
+from leaderboard.models import JudgeAnswer, JudgeBudget, JudgeRun, Study
+from leaderboard.models.judge_budget import money
 from leaderboard.studies.judge import answers, planning, prompts, setup
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.prompts import AskError, PromptError, ask_for
-from leaderboard.studies.judge.shown import costs
 from leaderboard.views.studies import csv_response
 from submissions.lookup import row_number
-from submissions.models import Challenge, Phase
+from submissions.models import Challenge, Phase, User
 from submissions.throttling import limit_model
 
 EXAMPLES = 2  # of each kind of question, of a run that is planned
@@ -38,10 +38,10 @@ WEB_TIMEOUT = 60.0  # of a request to the model while a browser waits
 def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """A study's runs, and the plan of another."""
     chosen_study = study_of(phase, True, slug=study)
-    form = JudgeForm(chosen_study, request.POST if request.method == "POST" else None)
+    form = JudgeForm(chosen_study, request.user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
-        names = ("plan", "budget", "seed", "choices", "repeats", "most_cost", "base", "newcomer", "anchor")
+        names = ("plan", "budget", "seed", "choices", "repeats", "most_cost", "base", "newcomer", "anchor", "pays")
         try:
             run = planning.make(chosen_study, request.user, data["model"], Wish(**{name: data[name] for name in names if name in data}))
         except ValueError as error:
@@ -54,6 +54,7 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "runs": chosen_study.judge_runs.select_related("rater", "newcomer"),
         "form": form,
         "endpoint": setup.endpoint(),
+        "budgets": [JudgeBudget.of(phase.challenge), JudgeBudget.of(request.user)],
     }
     context |= {"currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "why_not": _why_not(chosen_study)}
     return page(request, "judges", phase.challenge, "studies", phase, **context)
@@ -67,7 +68,7 @@ def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpRespon
     run = _run(chosen_study, pk)
     if request.method == "POST":
         return chosen_act(request, {"start": _start, "pause": _pause, "cancel": _cancel, "remove": _remove})(request, run)
-    context = _progress(run) | {"study": chosen_study, "rows": list(enumerate(run.questions))}
+    context = _progress(run, request.user) | {"study": chosen_study, "rows": list(enumerate(run.questions))}
     rows = run.answers.select_related("left", "right")
     if run.state == JudgeRun.State.PLANNED:
         examples = [answer for kind in range(len(run.rows)) for answer in rows.filter(row=kind)[:EXAMPLES]]
@@ -89,7 +90,7 @@ def judge_progress(request: HttpRequest, phase: Phase, study: str, pk: int) -> H
     """The part of a run's page that changes while it asks."""
     chosen_study = study_of(phase, True, slug=study)
     run = _run(chosen_study, pk)
-    context = {"challenge": phase.challenge, "phase": phase, "study": chosen_study} | _progress(run)
+    context = {"challenge": phase.challenge, "phase": phase, "study": chosen_study} | _progress(run, request.user)
     response = render(request, "console/parts/judge_run.html", context)
     if run.state != JudgeRun.State.ASKING:
         response["HX-Refresh"] = "true"
@@ -160,7 +161,7 @@ def _from_model(request: HttpRequest, form: forms.Form) -> list[str]:
 
 
 def _run(study: Study, pk: int) -> JudgeRun:
-    found = get_object_or_404(study.judge_runs.select_related("rater", "base", "newcomer", "made_by"), pk=pk)
+    found = get_object_or_404(study.judge_runs.select_related("rater", "base", "newcomer", "made_by", "started_by", "key"), pk=pk)
     found.study = study
     return found
 
@@ -176,14 +177,21 @@ def _why_not(study: Study) -> str:
     return ""
 
 
-def _progress(run: JudgeRun) -> dict[str, Any]:
-    endpoint = setup.endpoint(run.model)
-    settled = run.n_answered + run.n_failed
+def _progress(run: JudgeRun, user: User) -> dict[str, Any]:
+    may_start = run.state in ("planned", "paused", "spent", "failed")
+    try:
+        endpoint = setup.endpoint_paid_by(run.paying_key(user) if may_start else run.key, run.model)
+    except ValueError:
+        endpoint = None
+    limited = run.most_cost is not None or run.reserved
     return {
-        "run": run, "settled": settled, "expected": planning.expected(run, endpoint) if run.left else None, "endpoint": endpoint,
-        "currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "cost": costs(run.cost, run.n_uncosted),
-        "is_asking": run.state == JudgeRun.State.ASKING,
-        "may_start": run.state in ("planned", "paused", "spent", "failed"), "may_pause": run.state == JudgeRun.State.ASKING,
+        "run": run, "settled": run.n_answered + run.n_failed, "expected": planning.expected(run, endpoint) if run.left else None,
+        "endpoint": endpoint, "currency": settings.JUDGE_CURRENCY,
+        "cost": money(run.counted) if limited or run.cost or (run.requests and not run.n_uncosted) else "not counted",
+        "most_cost": None if run.most_cost is None else money(run.most_cost), "reserved": money(run.reserved) if run.reserved else "",
+        "budgets": planning.budgets_of(run, user if may_start else run.started_by), "seconds_left": run.seconds_left(),
+        "why_not": planning.why_not_payable(run, user) if may_start and run.left else "",
+        "is_asking": run.state == JudgeRun.State.ASKING, "may_start": may_start, "may_pause": run.state == JudgeRun.State.ASKING,
         "may_cancel": run.state in ("asking", "paused", "spent", "failed"),
     }  # fmt: skip
 
@@ -209,16 +217,13 @@ def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[dict[str, Any
 
 
 def _start(request: HttpRequest, run: JudgeRun) -> HttpResponse:
-    if setup.endpoint(run.model) is None:
-        messages.error(request, setup.MISSING)
-        return redirect(request.path)
     given = request.POST.get("budget", "").strip()
     budget = row_number(given) or None
     if given and budget is None:
         messages.error(request, f"“{given[:20]}” is not a budget; write the most requests as a whole number, such as 2000.")
         return redirect(request.path)
     try:
-        run.start(request.user, budget)
+        planning.begin(run, request.user, budget)
     except ValueError as error:
         messages.error(request, str(error))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from leaderboard.models import JudgeRun, Study
+from leaderboard.models.judge_budget import money
 from leaderboard.studies.judge import planning, setup
 from leaderboard.studies.judge.answers import scores_of
 from leaderboard.studies.judge.materials import Materials
@@ -20,6 +22,17 @@ BUDGET = 2000
 SHOWN = 3  # of each kind of question, in a dry run
 
 
+def _amount(text: str) -> Decimal:
+    """An amount of money; ValueError for what is none."""
+    try:
+        amount = Decimal(text)
+        if amount.is_finite() and amount >= 0 and amount == amount.quantize(Decimal("0.0001")):
+            return amount
+    except InvalidOperation:
+        pass
+    raise ValueError(text)
+
+
 class Command(BaseCommand):
     help = "Have a judge model compare the entries of a study, until all is answered or the budget is used up."
 
@@ -28,7 +41,7 @@ class Command(BaseCommand):
         parser.add_argument("--model", default="", help="default: PLUMBLINE_JUDGE_MODEL")
         parser.add_argument("--plan", default="", help="default: ensemble, or wireframe where entries are wireframes")
         parser.add_argument("--budget", type=int, help="most requests (default: 2,000, or what a resumed run has)")
-        parser.add_argument("--most-cost", type=float, help="stop when the answers have cost so much")
+        parser.add_argument("--most-cost", type=_amount, help="stop before the answers can have cost more than that")
         parser.add_argument("--choices", type=int, default=3, help="texts asked for in each request (default: 3)")
         parser.add_argument("--repeats", type=int, default=1, help="requests a comparison, of plans without fixed counts")
         parser.add_argument("--seed", type=int, default=0)
@@ -90,7 +103,7 @@ class Command(BaseCommand):
 
     def _ask(self, study: Study, options: dict) -> None:
         model = options["model"] or settings.JUDGE_MODEL
-        if setup.endpoint(model) is None:
+        if setup.endpoint(model) is None and not options["resume"]:
             raise CommandError(setup.MISSING)
         if options["resume"]:
             run = study.judge_runs.filter(pk=options["resume"]).first()
@@ -98,11 +111,11 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no run {options['resume']} of this study.")
         else:
             run = planning.make(study, None, model, self._wish(study, options))
-        run.start(None, options["budget"])
+        planning.begin(run, None, options["budget"])
         with tqdm(total=run.n_planned, initial=run.n_planned - run.left, unit="question", disable=None) as bar:
             self._go(run, bar)
         run.refresh_from_db()
-        cost = f", {run.cost:.2f} {settings.JUDGE_CURRENCY}" if not run.n_uncosted else ""
+        cost = f", {money(run.counted)}" if not run.n_uncosted else ""
         self.stdout.write(
             f"Run {run.pk}: {run.get_state_display().lower()}. {run.n_answered:,} of {run.n_planned:,} questions are answered, "
             f"{run.n_failed:,} failed; {run.requests:,} requests{cost}. {run.failure}".rstrip()

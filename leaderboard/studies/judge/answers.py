@@ -14,6 +14,7 @@ from typing import Any, Self
 from django.db.models import QuerySet
 
 from leaderboard.models import JudgeAnswer, JudgeRun, Study
+from leaderboard.models.money import plain
 from leaderboard.stats import judges
 from leaderboard.stats import votes as voting
 from leaderboard.stats.judges import Judge, Judged
@@ -102,26 +103,24 @@ def _placed(run: JudgeRun, key: str, own: list[Judged]) -> dict[str, Any]:
 
 
 def judges_of(study: Study, criterion: str) -> list[Judge]:
-    """The study's judges as raters on one criterion of people's: votes on no criterion are held against the judges' overall answer."""
-    by_rater: dict[int, list[JudgeRun]] = {}
-    for run in JudgeRun.ended(study).select_related("rater", "newcomer", "base"):
-        by_rater.setdefault(run.rater_id, []).append(run)
+    """The study's judges, each run by itself, as raters on one criterion of people's: votes on no criterion are held against the
+    judges' overall answer."""
     described = []
-    for runs in by_rater.values():
-        judgements = judged(runs).get(criterion or "overall")
+    for run in JudgeRun.ended(study).select_related("rater", "newcomer", "base"):
+        judgements = judged([run]).get(criterion or "overall")
         if judgements:
-            alike = all(run.newcomer_id is None for run in runs)
-            described.append(Judge(runs[0].rater.name, tuple(judgements), runs[0].is_for_display_only, alike, facts(runs)))
+            told = facts(run)
+            told["cost"] = None if told["cost"] is None else plain(told["cost"])
+            described.append(Judge(run.rater.name, tuple(judgements), run.is_for_display_only, run.newcomer_id is None, told))
     return described
 
 
-def facts(runs: list[JudgeRun]) -> dict[str, Any]:
-    """Requests, images, tokens and cost of the runs."""
-    counted = ("n_answered", "n_failed", "n_unparsed", "requests", "images", "tokens_in", "tokens_out", "cost")
-    totals: dict[str, Any] = {name: sum(getattr(run, name) for run in runs) for name in counted}
-    if any(run.n_uncosted for run in runs):
-        totals["cost"] = None
-    return totals | {"model": runs[0].model, "plan": runs[0].plan}
+def facts(run: JudgeRun) -> dict[str, Any]:
+    """Requests, images, tokens and cost of a run, with requests whose answer never came at the most that they can have cost; the cost is
+    None where that of an answer is not known."""
+    counted = ("n_answered", "n_failed", "n_unparsed", "requests", "images", "tokens_in", "tokens_out")
+    totals: dict[str, Any] = {name: getattr(run, name) for name in counted}
+    return totals | {"cost": None if run.n_uncosted else run.counted, "model": run.model, "plan": run.plan}
 
 
 # --- the table
@@ -152,7 +151,7 @@ def table(runs: Iterable[JudgeRun]) -> Iterator[list[str]]:
 def _lines(run: JudgeRun, answer: JudgeAnswer, row: Row, materials: Materials | None, texts: Counter[tuple]) -> Iterator[list[str]]:
     judge, left, right = run.rater.name, answer.left.label, answer.right.label
     prompt, instruction = _asked(run, row, answer.sample, materials)
-    took = [answer.requests, answer.tokens_in, answer.tokens_out, answer.cost]
+    took = [answer.requests, answer.tokens_in, answer.tokens_out, None if answer.cost is None else plain(answer.cost)]
     read = [(number, one["verdicts"]) for number, one in enumerate(answer.said, 1) if one["verdicts"] is not None]
     seconds = round(answer.seconds / (len(read) * len(row.keys)), 3)
     for number, verdicts in read:
@@ -165,7 +164,7 @@ def _lines(run: JudgeRun, answer: JudgeAnswer, row: Row, materials: Materials | 
             )  # fmt: skip
             more = [judge, run.model, run.pk, answer.number, number, _shown(run, row), *took, prompt, instruction]
             yield [*voting.cells(vote, voting.COLUMNS), *("" if value is None else str(value) for value in more)]
-            took, instruction = [None] * len(took), ""
+            took, instruction = [""] * len(took), ""
 
 
 def _asked(run: JudgeRun, row: Row, sample: str, materials: Materials | None) -> tuple[str, str]:

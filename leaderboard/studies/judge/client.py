@@ -2,7 +2,10 @@
 
 One client is shared by the threads that ask. It keeps a pace, waits as long as the endpoint says (Retry-After) or a growing
 while after faults, and gives up after some seconds, because whoever runs it has other work. The key is sent and nowhere else
-shown: it stands in no message, no log and no repr.
+shown: it stands in no message, no log, no text and no repr.
+
+What a request can cost at most is known before it is sent, see `Endpoint.bound`. Where an answer was lost that may have been made, and
+so may have to be paid, a client for whoever counts money does not ask again by itself.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import ROUND_CEILING, Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,7 +29,11 @@ PATIENCE = 45.0  # seconds of waiting and trying again before a question is give
 LONGEST_PAUSE = 3600.0  # of what an endpoint may ask for
 FIRST_PAUSE, LAST_PAUSE = 1.0, 20.0  # after a fault; doubled each time
 MAX_BYTES = 8_000_000  # of an answer
+MAX_MESSAGE = 4000  # bytes that are read of a fault that is no JSON
 FILTERED = (b"content_filter", b"content_policy")  # how an endpoint says that it declines this one question
+FRAME_TOKENS = 64  # of a message besides its text: roles, separators
+SMALLEST = Decimal("1e-10")  # of the currency; the tenth decimal is that of a token whose million's price has four
+GATEWAY = (502, 504, 520, 524)  # something in between did not get the answer of a model that may have made it
 BUSY, GONE_WRONG = (429, 503), (408, 409, 425, 500, 502, 504, 520, 522, 524, 529)
 
 
@@ -38,17 +46,17 @@ class Refused(JudgeError):
 
 
 class Away(JudgeError):
-    """The endpoint is busy or broken; ask again after `seconds`."""
+    """The endpoint is busy or broken; ask again after `seconds`. `lost` says that an answer may have been made, and did not come."""
 
-    def __init__(self, sentence: str, seconds: float) -> None:
+    def __init__(self, sentence: str, seconds: float, lost: bool = False) -> None:
         super().__init__(sentence)
-        self.seconds = seconds
+        self.seconds, self.lost = seconds, lost
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """Where a judge is asked, and how. `rate` is the most requests a minute (0: no limit of ours); prices are per million tokens,
-    None where they are not known."""
+    None where they are not known; `image_tokens` are the most that one image is counted as."""
 
     url: str
     model: str
@@ -56,8 +64,9 @@ class Endpoint:
     timeout: float = 120.0
     rate: float = 60.0
     max_tokens: int = 4096
-    price_in: float | None = None
-    price_out: float | None = None
+    price_in: Decimal | None = None
+    price_out: Decimal | None = None
+    image_tokens: int = 50_000
 
     @property
     def shown(self) -> str:
@@ -65,11 +74,24 @@ class Endpoint:
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
-    def cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
-        """Cost of so many tokens; None where a price or a number is not known."""
+    def cost(self, tokens_in: int | None, tokens_out: int | None) -> Decimal | None:
+        """Cost of so many tokens, exactly, or rounded up to the tenth decimal; None where a price or a number is not known."""
         if self.price_in is None or self.price_out is None or tokens_in is None or tokens_out is None:
             return None
-        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
+        return ((tokens_in * self.price_in + tokens_out * self.price_out) / 1_000_000).quantize(SMALLEST, ROUND_CEILING)
+
+    def bound(self, messages: Sequence[Mapping[str, Any]], choices: int = 1) -> Decimal | None:
+        """The most that a request for so many texts can cost; None where a price is not known.
+
+        No tokenizer makes more tokens of a text than it has bytes; an image counts `image_tokens`, and each text of the answer
+        `max_tokens`, which is what the endpoint is told.
+        """
+        tokens = 0
+        for message in messages:
+            content = message["content"]
+            parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            tokens += FRAME_TOKENS + sum(self.image_tokens if one["type"] == "image_url" else len(one["text"].encode()) for one in parts)
+        return self.cost(tokens, choices * self.max_tokens)
 
 
 @dataclass(frozen=True)
@@ -101,12 +123,19 @@ def question(instruction: str, png: bytes | None = None) -> list[dict[str, Any]]
 
 
 class Client:
-    """Asks one endpoint. Thread-safe; use as a context manager."""
+    """Asks one endpoint. Thread-safe; use as a context manager.
+
+    With `counts` a lost answer is not asked for again before whoever counts money has counted another request. `errors` are the
+    requests that failed, `last_error` says why the last one did.
+    """
 
     def __init__(
-        self, endpoint: Endpoint, patience: float = PATIENCE, first_pause: float = FIRST_PAUSE, transport: httpx.BaseTransport | None = None
-    ) -> None:
+        self, endpoint: Endpoint, patience: float = PATIENCE, first_pause: float = FIRST_PAUSE, counts: bool = False,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:  # fmt: skip
         self.endpoint = endpoint
+        self.errors, self.last_error = 0, ""
+        self._counts, self._lock = counts, threading.Lock()
         self._patience, self._first_pause = patience, first_pause
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         timeout = httpx.Timeout(endpoint.timeout, connect=min(10.0, endpoint.timeout))
@@ -137,12 +166,14 @@ class Client:
             except _Adapted:
                 continue
             except Away as error:
+                if error.lost and self._counts:
+                    raise
                 wait = error.seconds or random.uniform(pause / 2, pause)  # noqa: S311 - spreads retries
                 pause = min(2 * pause, LAST_PAUSE)
                 if error.seconds:
                     self._pace.hold(error.seconds, str(error))  # the others need not find out by themselves
                 if time.monotonic() - start + wait > self._patience or self._stopped.wait(wait):
-                    raise Away(str(error), wait) from None
+                    raise Away(str(error), wait, error.lost) from None
 
     def _once(self, messages: Sequence[Mapping[str, Any]], choices: int) -> Reply:
         if not self._pace.wait(self._stopped, self._patience):
@@ -150,13 +181,23 @@ class Client:
         body: dict[str, Any] = {"model": self.endpoint.model, "messages": list(messages), self._limit: self.endpoint.max_tokens}
         if choices > 1:
             body["n"] = choices
+        try:
+            return self._answer(body)
+        except (Away, Refused) as error:
+            with self._lock:
+                self.errors += 1
+                self.last_error = str(error)
+            raise
+
+    def _answer(self, body: dict[str, Any]) -> Reply:
         start = time.monotonic()
         status, headers, data = self._post(body)
         seconds = time.monotonic() - start
         if status == 200:
-            return _reply(data, seconds)
+            reply = _reply(data, seconds)
+            return replace(reply, texts=tuple(replace(one, text=self._scrubbed(one.text)) for one in reply.texts))
         if status == 400 and any(word in data for word in FILTERED):
-            return Reply((Text(self._scrubbed(_message(data)), refused=True),), None, None, seconds)
+            return Reply((Text(self._said(data), refused=True),), None, None, seconds)
         self._fault(status, headers, data, body)
         raise AssertionError("every other status is a fault")
 
@@ -169,24 +210,26 @@ class Client:
                 for part in response.iter_bytes():
                     size += len(part)
                     if size > MAX_BYTES:
-                        raise Away(f"The endpoint sent more than {MAX_BYTES:,} bytes.", 0.0)
+                        raise Away(f"The endpoint sent more than {MAX_BYTES:,} bytes.", 0.0, lost=True)
                     if time.monotonic() > until:
-                        raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0)
+                        raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0, lost=True)
                     parts.append(part)
                 return response.status_code, response.headers, b"".join(parts)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:  # before anything was sent
+            raise Away(f"The endpoint {self.endpoint.shown} cannot be reached ({type(error).__name__}).", 0.0) from None
         except httpx.TimeoutException:
-            raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0) from None
+            raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0, lost=True) from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError):
             raise Refused(f"{self.endpoint.shown} is not an address that can be asked; correct PLUMBLINE_JUDGE_URL.") from None
         except httpx.HTTPError as error:
-            raise Away(f"The endpoint {self.endpoint.shown} cannot be reached ({type(error).__name__}).", 0.0) from None
+            raise Away(f"The connection to {self.endpoint.shown} broke off ({type(error).__name__}).", 0.0, lost=True) from None
 
     def _fault(self, status: int, headers: httpx.Headers, data: bytes, body: Mapping[str, Any]) -> None:
         """Raise what an answer that is none means."""
-        said = self._scrubbed(_message(data))
+        said = self._said(data)
         if status in BUSY or status in GONE_WRONG or status >= 500:
             wait = _retry_after(headers.get("Retry-After", "")) if status in (*BUSY, 529) else 0.0
-            raise Away(f"The endpoint answered {status}{f': {said}' if said else ''}.", wait)
+            raise Away(f"The endpoint answered {status}{f': {said}' if said else ''}.", wait, lost=status in GATEWAY)
         if status in (400, 422) and self._adapt(said, body):
             raise _Adapted
         why = {401: "does not take the key", 403: "does not allow this", 404: "does not know this address or model"}.get(status, "refused")
@@ -201,6 +244,10 @@ class Client:
             self._only_one = True
             return True
         return False
+
+    def _said(self, data: bytes) -> str:
+        """The endpoint's message, cut only once no part of the key is in it."""
+        return self._scrubbed(_message(data))[:200].rstrip(".")
 
     def _scrubbed(self, text: str) -> str:
         return text.replace(self.endpoint.key, "…") if self.endpoint.key else text
@@ -247,9 +294,9 @@ def _reply(data: bytes, seconds: float) -> Reply:
         usage = content.get("usage") or {}
         counted = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise Away("The endpoint's answer is not one of the chat-completions protocol.", 0.0) from None
+        raise Away("The endpoint's answer is not one of the chat-completions protocol.", 0.0, lost=True) from None
     if not texts:
-        raise Away("The endpoint's answer holds no choice.", 0.0)
+        raise Away("The endpoint's answer holds no choice.", 0.0, lost=True)
     tokens_in, tokens_out = (n if type(n) is int and n >= 0 else None for n in counted)
     return Reply(texts, tokens_in, tokens_out, seconds)
 
@@ -274,8 +321,8 @@ def _message(data: bytes) -> str:
         error = content.get("error", content) if isinstance(content, dict) else content
         text = error.get("message", "") if isinstance(error, dict) else error
     except (ValueError, RecursionError):
-        text = data[:400].decode("utf-8", "replace")
-    return " ".join(str(text).replace("\x00", "").split())[:200].rstrip(".")
+        text = data[:MAX_MESSAGE].decode("utf-8", "replace")
+    return " ".join(str(text).replace("\x00", "").split())
 
 
 def _retry_after(value: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> float:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Sum
 
 from leaderboard.kinds import KINDS
-from leaderboard.models import JudgeRun, Study, StudyEntry
+from leaderboard.models import JudgeBudget, JudgeRun, Study, StudyEntry
+from leaderboard.models.judge import UNPRICED
+from leaderboard.models.judge_budget import money
 from leaderboard.studies.judge import instructions, setup
 from leaderboard.studies.judge.answers import scores_of
-from leaderboard.studies.judge.client import Endpoint
+from leaderboard.studies.judge.client import Endpoint, question
 from leaderboard.studies.judge.instructions import WIREFRAME_PLAN, Row
 from leaderboard.studies.judge.materials import Materials
 from leaderboard.studies.judge.schedule import Schedule, planned, swept
@@ -25,17 +28,19 @@ WORDS_OUT = 110  # tokens of an analysis of one criterion, of each text
 
 @dataclass(frozen=True)
 class Wish:
-    """The run that is wanted. `budget` counts requests; plans without fixed counts go on until it is used up."""
+    """The run that is wanted. `budget` counts requests; plans without fixed counts go on until it is used up. `most_cost` is never
+    passed; `pays` is a `JudgeRun.Payer`."""
 
     plan: str
     budget: int
     seed: int = 0
     choices: int = 3
     repeats: int = 1
-    most_cost: float | None = None
+    most_cost: Decimal | None = None
     base: JudgeRun | None = None
     newcomer: StudyEntry | None = None
     anchor: str = ""
+    pays: str = JudgeRun.Payer.SERVICE
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Expected:
     images: int
     tokens_in: int
     tokens_out: int
-    cost: float | None
+    cost: Decimal | None
 
 
 def plan(study: Study, wish: Wish, materials: Materials | None = None) -> tuple[list[Row], Schedule]:
@@ -69,21 +74,77 @@ def make(study: Study, actor: User | None, model: str, wish: Wish) -> JudgeRun:
     """A planned run. ValueError, in a sentence, where it cannot be."""
     if wish.newcomer is not None and (wish.base is None or not wish.base.result):
         raise ValueError("A new entry is placed among the scores of a run that has ended; choose one.")
-    endpoint = setup.endpoint(model)
-    if wish.most_cost is not None and (endpoint is None or endpoint.cost(0, 0) is None):
+    if wish.most_cost is not None and None in setup.prices(model):
         raise ValueError(
-            "A most cost can be kept to only where prices are known: set PLUMBLINE_JUDGE_PRICE_IN and PLUMBLINE_JUDGE_PRICE_OUT, or leave "
-            "it out."
+            "A most cost can be kept to only where prices are known: an operator sets PLUMBLINE_JUDGE_PRICE_IN and "
+            "PLUMBLINE_JUDGE_PRICE_OUT, for further models PLUMBLINE_JUDGE_PRICES. Or leave it out."
         )
     materials = Materials(study)
     rows, schedule = plan(study, wish, materials)
     anchor = wish.base.anchor if wish.base else wish.anchor or min(materials.entries, default="")
     if anchor and anchor not in materials.entries and wish.base is None:
         raise ValueError(f"There is no entry {anchor!r} to anchor the scores at; there are: {', '.join(sorted(materials.entries))}.")
-    values: dict[str, Any] = {name: getattr(wish, name) for name in ("seed", "choices", "budget", "most_cost", "newcomer", "base")}
+    names = ("seed", "choices", "budget", "most_cost", "newcomer", "base", "pays")
+    values: dict[str, Any] = {name: getattr(wish, name) for name in names}
     return JudgeRun.make(
         study, actor, model=model, plan=wish.plan, rows=rows, schedule=schedule, form=materials.form, anchor=anchor, **values
     )
+
+
+def begin(run: JudgeRun, actor: User | None, budget: int | None = None) -> None:
+    """Start the run, or have it go on. ValueError, in a sentence, where nobody can be asked or what is left cannot be paid."""
+    if why := why_not_payable(run, actor):
+        raise ValueError(why)
+    run.start(actor, budget)
+
+
+def why_not_payable(run: JudgeRun, actor: User | None) -> str:
+    """Why the run cannot begin if `actor` starts it now: there is no key or address, or it cannot be paid. Empty where it can.
+
+    What is left must fit into the budgets of the month as far as it can be estimated, or as far as the run's own limit lets it go; and
+    a single request must fit into everything, at the most that it can cost.
+    """
+    try:
+        endpoint = setup.endpoint_paid_by(run.paying_key(actor), run.model)
+        budgets = budgets_of(run, actor)
+        limited = run.most_cost is not None or any(one.cap is not None for one in budgets)
+        if not limited or not run.left:
+            return ""
+        if None in (endpoint.price_in, endpoint.price_out):
+            return UNPRICED
+        dearest, needed = _dearest(run, endpoint), expected(run, endpoint).cost
+    except ValueError as error:
+        return str(error)
+    assert needed is not None
+    if run.most_cost is not None:
+        own = run.most_cost - run.counted
+        if dearest > own:
+            left = money(max(own, Decimal(0)))
+            return f"A request of this run may cost up to {money(dearest)}, and the run may cost {left} more; plan another."
+        needed = min(needed, own)
+    for one in budgets:
+        if one.remaining is not None and max(needed, dearest) > one.remaining:
+            words = f"What is left to be asked is estimated at {money(needed)}"
+            return one.refusal(words if needed >= dearest else f"A request of this run may cost up to {money(dearest)}")
+    return ""
+
+
+def budgets_of(run: JudgeRun, actor: User | None) -> list[JudgeBudget]:
+    """The budgets of this month that the run counts against if `actor` starts it: none where an organizer's own key pays."""
+    if run.pays != JudgeRun.Payer.SERVICE:
+        return []
+    return [JudgeBudget.of(owner) for owner in (run.study.phase.challenge, actor) if owner is not None]
+
+
+def _dearest(run: JudgeRun, endpoint: Endpoint) -> Decimal:
+    """The most that a request of the run can cost, by one example of each kind of question that is left."""
+    materials, rows, dearest = Materials(run.study), run.questions, Decimal(0)
+    waiting = run.answers.filter(state="waiting")
+    for row in set(waiting.order_by().values_list("row", flat=True)):
+        sample = waiting.filter(row=row).values_list("sample", flat=True)[0]
+        asked = question(materials.instruction(rows[row], sample), b"")
+        dearest = max(dearest, endpoint.bound(asked, run.choices) or Decimal(0))
+    return dearest
 
 
 def plans(family: str) -> dict[str, str]:

@@ -2,7 +2,10 @@
 
 What was answered is written before anything else is asked in its place, so a worker that is killed costs the answers that were
 on their way at that moment and no more. Nothing is written but under the lease. The threads only wait for the endpoint; images,
-rows and the lease are the main thread's.
+rows, money and the lease are the main thread's.
+
+Before a request is sent it is counted at the most that it can cost, which is committed to the database; afterwards what it has cost
+stands in its place. So no limit is passed, whoever else asks at the same time and whenever a worker is killed.
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -22,6 +27,7 @@ from evaluation.work.properties import someone_waits
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import JudgeAnswer, JudgeRun
 from leaderboard.models.judge import FIRST_PAUSE, MAX_FAULTS, MAX_FRUITLESS, MAX_ROUNDS
+from leaderboard.models.judge_budget import Reservation, Unpaid, money
 from leaderboard.studies.judge import instructions, setup
 from leaderboard.studies.judge.answers import result_of
 from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Reply, question
@@ -48,30 +54,27 @@ def keep_scores(run: JudgeRun) -> None:
     JudgeRun.objects.filter(pk=run.pk, n_answered=run.n_answered, state=run.state).update(result=result_of(run))
 
 
-def work_on(
-    run: JudgeRun, seconds: float = TURN_SECONDS, client: Client | None = None, progress: Callable[[], object] | None = None
-) -> int:
+def work_on(run: JudgeRun, seconds: float = TURN_SECONDS, progress: Callable[[], object] | None = None) -> int:
     """One turn of a claimed run; how many questions were settled. `progress` is called after each answer."""
-    endpoint = setup.endpoint(run.model)
-    if client is None and endpoint is None:
-        run.let_go(State.FAILED, failure=setup.MISSING)
+    try:
+        endpoint = setup.endpoint_paid_by(run.key, run.model)
+    except ValueError as error:
+        run.let_go(State.FAILED, failure=str(error)[:400])
         return 0
     before = run.left
-    with attempt(run):
-        if client is None:
-            assert endpoint is not None
-            client = Client(endpoint, PATIENCE)
-        with client as asker:
-            _Turn(run, asker, seconds, progress).go()
+    with attempt(run), Client(endpoint, PATIENCE, counts=True) as client:
+        _Turn(run, client, seconds, progress).go()
     return before - run.left
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A question that is on its way."""
+    """A question, so many texts of which are wanted, and once it is on its way what was reserved for it."""
 
     answer: JudgeAnswer
     messages: list[dict]
+    texts: int = 1
+    paid: Reservation | None = None
 
 
 class _Turn:
@@ -87,6 +90,8 @@ class _Turn:
         self.failed_at: list[JudgeAnswer] = []
         self.again: deque[_Asked] = deque()
         self.replies = 0
+        self.unpaid: Unpaid | None = None  # why the next request cannot be paid, once none is under way
+        self.noted = 0  # of the client's errors
         self.beaten = time.monotonic()
 
     def go(self) -> None:
@@ -97,19 +102,20 @@ class _Turn:
             source = self._waiting()
             try:
                 while True:
-                    while stopped is None and len(under_way) < settings.JUDGE_PARALLEL and self._may_ask(len(under_way)):
+                    self.unpaid = None  # what came back meanwhile may have cost less than was reserved for it
+                    while stopped is None and len(under_way) < settings.JUDGE_PARALLEL and self._may_ask():
                         asked = self.again.popleft() if self.again else next(source, None)
                         self._beat()  # to draw a question may take seconds
-                        if asked is None:
+                        if asked is None or (paid := self._paid(asked)) is None:
                             break
-                        texts = self.run.choices - asked.answer.in_round % self.run.choices
-                        under_way[pool.submit(self.client.ask, asked.messages, texts)] = asked
+                        under_way[pool.submit(self.client.ask, paid.messages, paid.texts)] = paid
                     if not under_way:
                         break
                     done, _ = wait(under_way, timeout=settings.HEARTBEAT_SECONDS, return_when=FIRST_COMPLETED)
                     self._beat()
                     for future in done:
                         stopped = self._came(future, under_way.pop(future)) or stopped
+                    self._note_errors()
             except BaseException:
                 self.client.stop()
                 raise
@@ -143,18 +149,30 @@ class _Turn:
                 if messages is not None:
                     yield _Asked(answer, messages)
 
-    def _may_ask(self, under_way: int) -> bool:
-        """True if the turn, the budget and the endpoint allow one more."""
-        if time.monotonic() > self.until or self.fault is not None or self._is_spent(under_way):
+    def _may_ask(self) -> bool:
+        """True if the turn and the endpoint allow one more, and the last one could be paid."""
+        if time.monotonic() > self.until or self.fault is not None or self.unpaid is not None:
             return False
         if self.replies and someone_waits():
             self.until = 0.0
             return False
         return True
 
-    def _is_spent(self, under_way: int = 0) -> bool:
-        over = self.run.most_cost is not None and self.run.cost >= self.run.most_cost
-        return over or self.run.requests + under_way >= self.run.budget
+    def _paid(self, asked: _Asked) -> _Asked | None:
+        """The question with the money set aside for it; None where that cannot be, and then it waits."""
+        texts = self.run.choices - asked.answer.in_round % self.run.choices
+        reservation = None
+        try:
+            reservation = self.run.reserve(self.client.endpoint.bound(asked.messages, texts))
+        except Unpaid as error:
+            self.unpaid = error
+        else:
+            if reservation is None:  # stopped, or somebody else has it by now
+                self.until = 0.0
+        if reservation is None:
+            self.again.appendleft(asked)
+            return None
+        return replace(asked, texts=texts, paid=reservation)
 
     def _messages(self, answer: JudgeAnswer) -> list[dict] | None:
         """The question; None where it cannot be asked any more, which is noted."""
@@ -171,44 +189,57 @@ class _Turn:
 
     def _came(self, future: Future[Reply], asked: _Asked) -> Refused | None:
         """Keep an answer; a fault of the endpoint is remembered, and that it refuses everything is handed back."""
+        assert asked.paid is not None
         try:
             reply = future.result()
         except Away as error:
             self.fault = error
             self.failed_at.append(asked.answer)
+            if error.lost:  # it stays counted
+                self.run.note_errors(0, 1, "")
+            else:
+                self.run.give_back(asked.paid)
             return None
         except Refused as error:
+            self.run.give_back(asked.paid)
             return error
         self.replies += 1
-        self._take(asked.answer, reply)
+        cost = self._take(asked.answer, reply, asked.paid)
         if asked.answer.state == JudgeAnswer.State.WAITING:  # fewer texts came than were asked for, or none that could be read
-            self.again.append(asked)
+            self.again.append(replace(asked, paid=None))
+        if cost is not None and cost > asked.paid.amount:
+            return Refused(
+                f"The endpoint counted {reply.tokens_in:,} tokens of a question and {reply.tokens_out:,} of its answer. That costs "
+                f"{money(cost)}, where at most {money(asked.paid.amount)} was to be expected; an operator raises "
+                "PLUMBLINE_JUDGE_IMAGE_TOKENS or corrects the prices, then go on."
+            )
         return None
 
-    def _take(self, answer: JudgeAnswer, reply: Reply) -> None:
-        row, endpoint = self.rows[answer.row], self.client.endpoint
+    def _take(self, answer: JudgeAnswer, reply: Reply, paid: Reservation) -> Decimal | None:
+        """Keep a reply; its cost, None where that is not known."""
+        row = self.rows[answer.row]
         read = instructions.side if self.run.is_for_display_only else lambda text: instructions.verdicts(text, len(row.criteria))
         texts = [
             {"text": one.text, "verdicts": None if one.refused else read(one.text), "refused": one.refused, "cut": one.cut}
             for one in reply.texts
         ]
         unparsed = sum(one["verdicts"] is None for one in texts)
-        cost = endpoint.cost(reply.tokens_in, reply.tokens_out)
-        counts: dict[str, float] = {"requests": 1, "images": row.images, "n_unparsed": unparsed, "cost": cost or 0.0}
-        counts |= {"tokens_in": reply.tokens_in or 0, "tokens_out": reply.tokens_out or 0, "n_uncosted": int(cost is None)}
+        refused = any(one["refused"] for one in texts)
+        cost = self.client.endpoint.cost(reply.tokens_in, reply.tokens_out)
+        counts = {"requests": 1, "images": row.images, "n_unparsed": unparsed, "n_uncosted": int(cost is None)}
+        if unparsed == len(texts):
+            counts["n_refused" if refused else "n_unread"] = 1
+        counts |= {"tokens_in": reply.tokens_in or 0, "tokens_out": reply.tokens_out or 0}
         values = {
             "said": answer.said + texts, "requests": answer.requests + 1, "images": answer.images + row.images,
             "n_unparsed": answer.n_unparsed + unparsed, "seconds": answer.seconds + reply.seconds, "answered_at": timezone.now(),
             "tokens_in": _sum(answer.tokens_in, reply.tokens_in), "tokens_out": _sum(answer.tokens_out, reply.tokens_out),
             "cost": _sum(answer.cost, cost),
         }  # fmt: skip
-        self._settle(answer, values, counts, in_round=answer.in_round + len(texts), refused=any(one["refused"] for one in texts))
-
-    def _settle(self, answer: JudgeAnswer, values: dict, counts: dict[str, float], in_round: int, refused: bool) -> None:
-        """Settle whether the question is answered, wants another request, begins anew, or is given up."""
-        values["in_round"] = in_round
+        # --- settled, wants another request, begins anew, or is given up
+        values["in_round"] = answer.in_round + len(texts)
         # One who declines to answer would do so again; the round is over.
-        if in_round >= self.run.choices * answer.repeats or refused:
+        if values["in_round"] >= self.run.choices * answer.repeats or refused:
             values["in_round"] = 0
             if any(one["verdicts"] is not None for one in values["said"]):
                 values["state"] = JudgeAnswer.State.ANSWERED
@@ -218,25 +249,36 @@ class _Turn:
                 if values["rounds"] >= MAX_ROUNDS:
                     values |= {"state": JudgeAnswer.State.FAILED, "failure": f"No text of {MAX_ROUNDS} rounds ended as it was asked to."}
                     counts["n_failed"] = 1
-        self._keep(answer, values, counts)
+        self._keep(answer, values, counts, paid, cost)
+        return cost
 
-    def _keep(self, answer: JudgeAnswer, values: dict, counts: dict[str, float]) -> None:
-        if not self.run.keep(answer, values, counts):
+    def _keep(
+        self, answer: JudgeAnswer, values: dict, counts: dict[str, int], paid: Reservation | None = None, cost: Decimal | None = None
+    ) -> None:
+        if not self.run.keep(answer, values, counts, paid, cost):
             raise LeaseLost
         if values.get("state") and self.progress:
             self.progress()
+
+    def _note_errors(self) -> None:
+        """Show what went wrong at the endpoint, while those who ask try again."""
+        errors = self.client.errors
+        if errors > self.noted:
+            self.run.note_errors(errors - self.noted, 0, self.client.last_error)
+            self.noted = errors
 
     # --- the end of the turn
 
     def _end(self, stopped: Refused | None) -> None:
         run = self.run
+        self._note_errors()
         self._note_faults()
         if run.left == 0:
             end(run, State.DONE)
         elif stopped is not None:
             end(run, State.FAILED, failure=str(stopped)[:400])
-        elif self._is_spent():
-            end(run, State.SPENT)
+        elif self.unpaid is not None:
+            end(run, State.SPENT, failure=str(self.unpaid)[:400])
         elif self.fault is not None and not self.replies:
             run.put_back(str(self.fault), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
             if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
@@ -254,7 +296,7 @@ class _Turn:
             return
         for answer in self.failed_at:
             values: dict = {"faults": answer.faults + 1}
-            counts: dict[str, float] = {}
+            counts: dict[str, int] = {}
             if values["faults"] >= MAX_FAULTS:
                 values |= {"state": JudgeAnswer.State.FAILED, "failure": str(self.fault)[:400]}
                 counts["n_failed"] = 1
@@ -266,5 +308,6 @@ def end(run: JudgeRun, state: str | None, **values: object) -> None:
     run.let_go(state, result=result_of(run), **values)
 
 
-def _sum(before: float | None, more: float | None) -> float | None:
+def _sum(before: Any, more: Any) -> Any:
+    """The sum of two numbers of one kind, of which nothing is known where both are None."""
     return more if before is None else before if more is None else before + more

@@ -6,24 +6,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-
 from leaderboard.boards.human_agreement import Line, lines_of
 from leaderboard.charts import judges
 from leaderboard.models import JudgeRun, Study, StudyEntry
+from leaderboard.models.judge_budget import money
 from leaderboard.studies.judge.answers import CriterionScores, MethodScore, facts, scores_of
 from leaderboard.studies.judge.instructions import CRITERIA, KEYS, OVERALL
 from leaderboard.studies.summary import DuelTogether, Ends, Judge, Summary, Together
 
 TITLES = {one.key: one.title for one in CRITERIA}
 OVERALL_KEY = KEYS[OVERALL]
-
-
-def costs(cost: float | None, n_uncosted: int = 0) -> str:
-    """A sum of money in words; what of it is not known is said."""
-    if cost is None or (n_uncosted and not cost):
-        return "not counted"
-    return f"{cost:.2f} {settings.JUDGE_CURRENCY}{' and more' if n_uncosted else ''}"
 
 
 @dataclass(frozen=True)
@@ -52,8 +44,8 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class JudgeOnPage:
-    """A judge of a study: its scores as a radar chart and a table, what they took, and how far it agrees with people: `line` on the scale
-    of metrics. One that is for display only has neither chart nor line."""
+    """A judge of a study, which is one run: its scores as a radar chart and a table, what they took, and how far it agrees with
+    people, `line` on the scale of metrics. One that is for display only has neither chart nor line."""
 
     run: JudgeRun
     agreement: Judge | None
@@ -80,7 +72,7 @@ class JudgeOnPage:
 
     @property
     def cost(self) -> str:
-        return costs(self.took["cost"])
+        return "not counted" if self.took["cost"] is None else money(self.took["cost"])
 
 
 def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()) -> list[JudgeOnPage]:
@@ -88,26 +80,22 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
     `hidden` nothing is said."""
     described = []
     beside = {line.key: line for line in summary.judges} if summary is not None else {}
-    runs: dict[int, list[JudgeRun]] = {}
     for run in JudgeRun.ended(study).select_related("rater", "newcomer"):
         run.study = study
-        runs.setdefault(run.rater_id, []).append(run)
-    for own in runs.values():
-        newest = own[-1]
-        criteria = {key: one.without(hidden) for key, one in scores_of(newest).items()}
-        titles, judge = [TITLES[key] for key in criteria], beside.get(newest.rater.name)
+        criteria = {key: one.without(hidden) for key, one in scores_of(run).items()}
+        titles, judge = [TITLES[key] for key in criteria], beside.get(run.rater.name)
         by_key = [{row.method: row for row in one.rows} for one in criteria.values()]
         described.append(
             JudgeOnPage(
-                run=newest,
+                run=run,
                 agreement=judge,
                 line=_line(judge, summary, study),
                 together=_together(judge, summary),
                 duels=_duels(judge, summary),
-                took=facts(own),
+                took=facts(run),
                 criteria=titles,
                 table=[ScoreRow(name, [rows.get(name) for rows in by_key]) for name in _scores(criteria)],
-                radar=None if newest.is_for_display_only else judges.radar(titles, _scores(criteria)).to_dict(),
+                radar=None if run.is_for_display_only else judges.radar(titles, _scores(criteria)).to_dict(),
                 anchor=next((one.anchor for one in criteria.values()), ""),
             )
         )

@@ -41,7 +41,9 @@ WRONG = {
     "flag": ["perhaps", "2", ""],
     "integer": ["abc", "1.5", "-1", "", "99999999999999999999"],
     "decimal": ["abc", "nan", "inf", "-0.1", ""],
-    "price": ["abc", "-1", "nan"],
+    "price": ["abc", "-1", "nan", "1.00005"],
+    "prices": ["vision", "vision=1", "=1/2", "vision=1/-2"],
+    "web_addresses": ["boards.example.org", "ftp://boards.example.org"],
     "choice": ["everything", ""],
     "rate": ["many", "60", "10/0s", "0/h", "60/1.5h", ""],
     "account_rates": ["many", "30/m/planet", "30/m/ip;5/m/key", "0/m/ip"],
@@ -87,7 +89,7 @@ def bare(monkeypatch, tmp_path) -> Path:
 
 
 def test_every_setting_has_a_kind_that_refuses_something_or_is_any_text():
-    assert set(KIND.values()) - set(WRONG) <= {"text"}
+    assert set(KIND.values()) - set(WRONG) <= {"text", "texts"}
     assert {name.removeprefix("PLUMBLINE_") for name, kind in KIND.items() if kind == "text"} == ANY_TEXT
 
 

@@ -6,6 +6,8 @@ CONSOLE = """
 GET    /console/                                    lyyyyyyy
 GET    /console/prompts/                            lyyyyyyy
 POST   /console/prompts/                            lnnnnyyy
+GET    /console/judges/                             lnnnnyyy
+POST   /console/judges/                             lnnnnyyy
 GET    /console/new/                                lnnnnnny
 POST   /console/new/                                lnnnnnny
 GET    /console/challenges/{c}/                     lnnnnyny
@@ -77,6 +79,9 @@ POST   /console/challenges/{c}/news/                lnnnnyny
 GET    /console/challenges/{c}/news/{news}/         lnnnnyny
 POST   /console/challenges/{c}/news/{news}/         lnnnnyny
 GET    /console/challenges/{private}/news/{news}/   lxxxxxxx
+GET    /console/challenges/{c}/judges/              lnnnnyny
+POST   /console/challenges/{c}/judges/              lnnnnyny
+GET    /console/challenges/{private}/judges/        lxxxxyxy
 GET    /console/challenges/{c}/organizers/          lnnnnyny
 POST   /console/challenges/{c}/organizers/          lnnnnyny
 GET    /console/challenges/{c}/participants/        lnnnnyny
@@ -98,6 +103,8 @@ GET    /console/challenges/{private}/audit/         lxxxxyxy
 BODIES: dict[str, dict] = {
     "/console/prompts/": {"act": "ask"},
     "/console/challenges/{c}/phases/{p}/studies/inner/judges/{judge}/": {"act": "cancel"},
+    "/console/judges/": {"act": "remove"},
+    "/console/challenges/{c}/judges/": {"act": "remove"},
     "/console/challenges/{c}/": {"act": "move", "slug": "{p}", "to": "later"},
     "/console/challenges/{c}/phases/{p}/metrics/": {"act": "primary", "slug": "hss"},
     "/console/challenges/{c}/phases/{p}/scoring/": {"act": "reevaluate"},

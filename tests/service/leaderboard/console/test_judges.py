@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import logging
 import re
+from decimal import Decimal
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 from PIL import Image
 
 from leaderboard.models import JudgeRun, Rater, StudyVote
 from leaderboard.studies.analysis import analyse_due
-from leaderboard.studies.judge import instructions, planning
+from leaderboard.studies.judge import answers, instructions, planning
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import ask_due
-from tests.support.leaderboard.studies.judge.endpoint import KEY, fault, says, serving
+from tests.support.leaderboard.studies.judge.endpoint import KEY, Answer, fault, says, serving
 from tests.support.leaderboard.studies.judge.studies import QUALITY, brighter, study_of_objects
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +32,7 @@ def server(settings, monkeypatch):
     monkeypatch.setattr("leaderboard.studies.judge.images.SIDE", S)
     with serving(brighter) as found:
         settings.JUDGE_URL, settings.JUDGE_KEY, settings.JUDGE_MODEL = found.url, KEY, "seer-1"
-        settings.JUDGE_RATE, settings.JUDGE_PRICE_IN, settings.JUDGE_PRICE_OUT = 0, 2.0, 10.0
+        settings.JUDGE_RATE, settings.JUDGE_PRICE_IN, settings.JUDGE_PRICE_OUT = 0, Decimal(2), Decimal(10)
         yield found
 
 
@@ -57,7 +60,7 @@ def text_of(response) -> str:
 
 def test_a_run_from_the_plan_to_the_scores(desk, server, study):
     page = text_of(desk.get(desk.address))
-    assert server.url in page and "2.0 USD per million tokens" in page and KEY not in page and "No judge has been asked" in page
+    assert server.url in page and "2 USD per million tokens" in page and KEY not in page and "No judge has been asked" in page
     run_address = desk.post(desk.address, PLAN)["Location"]
     page = text_of(desk.get(run_address))
     assert "Planned" in page and "0 of 18 questions" in page and "about 18 requests with 72 views" in page and "Start asking" in page
@@ -77,6 +80,44 @@ def test_a_run_from_the_plan_to_the_scores(desk, server, study):
     assert "Done" in page and "none: ask about all" in page and ", 18 answers, 2" in page and "-----" not in page
     newcomer = {"newcomer": str(study.entries.first().pk)}
     assert "choose both, or neither" in text_of(desk.post(desk.address, PLAN | newcomer))
+
+
+def test_two_runs_of_one_model_are_two_rows_and_neither_holds_the_others_answers(desk, server, study):
+    for seed in ("0", "1"):
+        run_address = desk.post(desk.address, PLAN | {"seed": seed, "budget": "6"})["Location"]
+        desk.post(run_address, {"act": "start"})
+        while ask_due():
+            pass
+    page = text_of(desk.get(f"/challenges/{study.phase.challenge.slug}/{study.phase.slug}/people/{study.slug}/"))
+    day = f"{timezone.now():%Y-%m-%d}"
+    assert re.findall(r"<h3>(seer-1[^<]*)</h3>", page) == [
+        f"seer-1 · one-view · {day} · prompts v1", f"seer-1 · one-view · {day} · prompts v1 · no. 2",
+    ]  # fmt: skip
+    assert page.count("6 comparisons, 6 requests, cost 0.0210 USD") == 2
+    first, second = answers.judges_of(study, "overall")
+    assert len(first.judged) == len(second.judged) == 6 and first.key != second.key
+
+
+def test_what_became_of_requests_is_seen_while_it_asks(desk, server, study, settings):
+    settings.JUDGE_PARALLEL = 1
+    declined = Answer({"choices": [{"message": {"refusal": "No."}}], "usage": {"prompt_tokens": 10, "completion_tokens": 1}})
+    server.answers = [fault(500, "overloaded"), declined, says("?", "?", "?"), Answer(b"half an answ")]
+    run_address = desk.post(desk.address, PLAN | {"most_cost": "2.5"})["Location"]
+    desk.post(run_address, {"act": "start"})
+    for _ in range(2):  # turns that the endpoint's fault and the lost answer end
+        JudgeRun.objects.update(lease_until=None)
+        ask_due()
+    page = re.sub(r"<[^>]+>", " ", text_of(desk.get(f"{run_address}progress/")))
+    page = " ".join(page.split())
+    assert "Asking" in page and "of at most 2.50 USD" in page and "Last error, " in page
+    assert re.search(r"Gave up 0 requests 1 requests 1 requests 2 1 with an answer lost 0 questions", page)
+    assert "The endpoint's answer is not one of the chat-completions protocol." in html.unescape(page)
+    assert "once a few questions are answered" in page
+    JudgeRun.objects.update(lease_until=None)
+    ask_due()
+    JudgeRun.objects.update(state="asking", n_answered=9)
+    page = " ".join(re.sub(r"<[^>]+>", " ", text_of(desk.get(run_address))).split())
+    assert "left, by the last questions answered" in page and JudgeRun.objects.get().seconds_left() > 0
 
 
 def test_the_form_asks_only_for_what_there_is_to_choose(desk, server, study):

@@ -9,6 +9,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.stats.__main__ import main
 from leaderboard.stats.votes import COLUMNS, parse
@@ -57,8 +58,8 @@ def test_every_line_says_who_what_it_took_and_how_it_was_asked(study):
     assert tuple(lines[0]) == (*COLUMNS, *MORE)
     assert len(lines) == run.n_planned * 3 * 6 - 4 * 6
     one = [line for line in lines if line["comparison"] == "1"]
-    assert {line["rater"] for line in one} == {f"seer-1 · one-view, text {n}" for n in (1, 2, 3)}
-    assert {line["judge"] for line in lines} == {"seer-1 · one-view"} and {line["run"] for line in lines} == {str(run.pk)}
+    assert {line["rater"] for line in one} == {f"{run.rater.name}, text {n}" for n in (1, 2, 3)}
+    assert {line["judge"] for line in lines} == {run.rater.name} and {line["run"] for line in lines} == {str(run.pk)}
     assert [line["criterion"] for line in one[:6]] == list(KEYS) and {line["choice"] for line in one[12:]} == {"tie"}
     answer = run.answers.select_related("left", "right").get(number=1)
     assert (one[0]["left"], one[0]["right"], one[0]["sample"]) == (answer.left.label, answer.right.label, answer.sample)
@@ -68,18 +69,21 @@ def test_every_line_says_who_what_it_took_and_how_it_was_asked(study):
     prompts = {"0": "a red chair", "1": "an owl on a branch", "2": "a boat"}
     assert all(line["prompt"] == prompts[line["sample"]] for line in lines)
     for name in ("requests", "tokens_in", "tokens_out", "cost"):  # they add up to what the run took
-        assert sum(float(line[name] or 0) for line in lines) == pytest.approx(getattr(run, name))
+        assert sum(float(line[name] or 0) for line in lines) == pytest.approx(float(getattr(run, name)))
     assert sum(float(line["seconds"]) for line in lines) == pytest.approx(3.6 * 18, abs=0.1)
 
 
-def test_each_text_on_a_question_has_its_own_place_over_all_runs_of_a_judge(study):
+def test_each_text_on_a_question_has_its_own_place_in_each_run(study):
     both = [answered(study, plan="both-ways", seed=1), answered(study, plan="both-ways", seed=2), answered(study, "other")]
     lines = lines_of(written(runs_of(study)))
     assert {line["run"] for line in lines} == {str(run.pk) for run in both}
     seen = [(line["rater"], line["sample"], line["criterion"], *sorted((line["left"], line["right"]))) for line in lines]
     assert len(seen) == len(set(seen))
     assert len(parse(io.StringIO(written(runs_of(study)), newline=""), "answers.csv")) == len(seen)
-    assert any(line["swapped"] == "1" for line in lines) and {line["judge"] for line in lines} == {"seer-1 · both-ways", "other · one-view"}
+    assert any(line["swapped"] == "1" for line in lines) and {line["judge"] for line in lines} == {run.rater.name for run in both}
+    day = f"{timezone.now():%Y-%m-%d} · prompts v1"
+    names = [f"seer-1 · both-ways · {day}", f"seer-1 · both-ways · {day} · no. 2", f"other · one-view · {day}"]
+    assert [run.rater.name for run in both] == names, "each run is a judge of its own"
 
 
 def test_what_is_gone_leaves_the_answers(study):

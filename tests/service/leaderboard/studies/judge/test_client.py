@@ -2,7 +2,9 @@
 
 import base64
 import logging
+import socket
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from email.utils import format_datetime
 
 import pytest
@@ -25,9 +27,9 @@ def client(server):
         yield found
 
 
-def client_of(server, patience: float = 100.0, **values) -> Client:
+def client_of(server, patience: float = 100.0, counts: bool = False, **values) -> Client:
     values = {"url": server.url, "model": "seer-1", "key": KEY, "rate": 0, "timeout": 60} | values
-    return Client(Endpoint(**values), patience=patience, first_pause=0.02)
+    return Client(Endpoint(**values), patience=patience, first_pause=0.02, counts=counts)
 
 
 def test_a_question_goes_out_as_the_protocol_has_it_and_all_texts_come_back(server, client):
@@ -88,6 +90,47 @@ def test_what_comes_too_late_is_asked_again(server):
     with client_of(server, timeout=0.7) as client:
         assert client.ask(question("?")).texts[0].text == "Final answer:\n1 2"
     assert len(server.requests) > 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "lost"),
+    [
+        (Answer(b"<html>no JSON</html>"), True), (Answer({"choices": []}), True), (fault(502), True), (fault(504), True),
+        (says("late", wait=1.5), True), (fault(500), False), (fault(429), False), (fault(503), False),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_who_counts_money_hears_of_a_lost_answer_before_another_is_asked_for(server, bad, lost):
+    """A refusal costs nothing, so it is asked again at once; an answer that was made and did not come may have to be paid."""
+    server.answers = [bad]
+    with client_of(server, counts=True, timeout=0.7) as client:
+        if lost:
+            with pytest.raises(Away) as caught:
+                client.ask(question("?"))
+            assert caught.value.lost
+        else:
+            client.ask(question("?"))
+        assert len(server.requests) == (1 if lost else 2) and client.errors == 1 and client.last_error.startswith("The endpoint")
+
+
+def test_a_connection_that_breaks_off_loses_the_answer_and_one_that_never_stood_does_not(server):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        there = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        with client_of(server, counts=True, url=there, timeout=0.3) as client, pytest.raises(Away) as caught:
+            client.ask(question("?"))  # taken by the kernel, and never answered
+    assert caught.value.lost
+    with client_of(server, counts=True, patience=0.05, url=there) as client, pytest.raises(Away, match="cannot be reached") as caught:
+        client.ask(question("?"))
+    assert not caught.value.lost
+
+
+def test_a_key_is_in_no_text_that_an_endpoint_gives_back(server, client):
+    server.answers = [says(f"1 2 {KEY}"), fault(401, "x" * 190 + KEY), Answer(b" " * 300 + KEY.encode(), 403)]
+    assert client.ask(question("?")).texts[0].text == "1 2 …"
+    for _ in range(2):
+        with pytest.raises(Refused) as caught:
+            client.ask(question("?"))
+        assert not any(KEY[:n] in str(caught.value) for n in range(6, len(KEY)))
 
 
 def test_pauses_between_tries_grow_until_it_gives_up(server, client, monkeypatch):
@@ -201,7 +244,11 @@ def test_who_stops_does_not_wait(server):
 
 
 def test_cost_needs_prices_and_tokens():
-    endpoint = Endpoint("http://user:word@host:8/v1?key=1", "m", price_in=2.5, price_out=10.0)
-    assert endpoint.cost(1_000_000, 100_000) == 3.5 and endpoint.cost(None, 5) is None
+    endpoint = Endpoint("http://user:word@host:8/v1?key=1", "m", price_in=Decimal("2.5"), price_out=Decimal("0.0375"), max_tokens=8)
+    assert endpoint.cost(1_000_000, 100_000) == Decimal("2.50375") and endpoint.cost(1, 1) == Decimal("0.0000025375")
+    # At most 64 tokens of frame, 3 bytes of "ß?", 50,000 of the image; two texts of 8 tokens each.
+    assert endpoint.bound(question("ß?", PNG), 2) == (50_067 * Decimal("2.5") + 16 * Decimal("0.0375")) / 10**6
+    assert endpoint.bound([{"role": "user", "content": "a"}]) == (65 * Decimal("2.5") + 8 * Decimal("0.0375")) / 10**6
+    assert endpoint.cost(5, None) is None and Endpoint("http://host", "m").bound(question("?")) is None and endpoint.cost(None, 5) is None
     assert Endpoint("http://host", "m").cost(1, 1) is None
     assert endpoint.shown == "http://host:8/v1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from tests.support.leaderboard.studies.judge.endpoint import Answer, instruction
 
 SIDE = 24
 PROMPTS = ("a red chair", "an owl on a branch", "a boat")
+PRICE = Decimal("0.0035")  # of a request of 1,000 tokens with 150 of answer, at 2 and 10 a million
 QUALITY = {"ruby": 220, "opal": 160, "onyx": 90, "coal": 20}
 
 
@@ -108,11 +110,11 @@ def answered(study: Study, model: str = "seer-1", plan: str = "one-view", **wish
         verdicts = [better, -better if answer.number % 5 == 0 else better, None if answer.number % 4 == 0 else 0]
         n = len(rows[answer.row].criteria)
         answer.said = [{"text": "…", "verdicts": None if v is None else [v] * n, "refused": False, "cut": False} for v in verdicts]
-        answer.state, answer.requests, answer.tokens_in, answer.tokens_out, answer.cost = "answered", 1, 1000, 150, 0.0035
+        answer.state, answer.requests, answer.tokens_in, answer.tokens_out, answer.cost = "answered", 1, 1000, 150, PRICE
         answer.seconds = 3.6
         answer.save()
     n = run.n_planned
-    counts = {"n_answered": n, "requests": n, "tokens_in": 1000 * n, "tokens_out": 150 * n, "cost": 0.0035 * n}
+    counts = {"n_answered": n, "sent": n, "requests": n, "tokens_in": 1000 * n, "tokens_out": 150 * n, "cost": PRICE * n}
     JudgeRun.objects.filter(pk=run.pk).update(state="done", result=result_of(run), finished_at=timezone.now(), **counts)
     run.refresh_from_db()
     return run

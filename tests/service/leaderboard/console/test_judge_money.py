@@ -1,0 +1,196 @@
+"""Budgets and organizers' own keys at the console: who sets what, who pays, and a key that nobody is shown again."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+from django.core.signals import got_request_exception
+from django.db import connection
+from django.test import Client
+from django.views.debug import ExceptionReporter
+
+from leaderboard.models import JudgeBudget, JudgeKey, JudgeRun
+from leaderboard.models.judge_key import LABEL
+from leaderboard.service import sealing
+from leaderboard.studies.judge import planning
+from leaderboard.studies.judge.planning import Wish
+from leaderboard.studies.judge.run import ask_due
+from submissions.models import AuditEntry
+from tests.service.leaderboard.console.test_judges import PLAN, desk, server, study, text_of
+from tests.support.leaderboard.studies.judge.endpoint import KEY, Answer
+
+__all__ = ["desk", "server", "study"]  # fixtures
+pytestmark = pytest.mark.django_db
+OWN = "sk-olga-1234567890-last"
+ELSEWHERE = "https://elsewhere.example.org/v1"
+
+
+def money_page(study) -> str:
+    return f"/console/challenges/{study.phase.challenge.slug}/judges/"
+
+
+def everything_stored() -> str:
+    """Every value of every table."""
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        texts = []
+        for table in tables:
+            cursor.execute(f'SELECT * FROM "{table}"')
+            texts.append(str(cursor.fetchall()))
+    return " ".join(texts)
+
+
+def test_a_key_is_shown_to_nobody_again_and_pays(desk, server, study, people, caplog):
+    caplog.set_level(logging.DEBUG)
+    address, challenge = money_page(study), study.phase.challenge
+    refused = [{"key": OWN, "url": ELSEWHERE}, {"key": "short", "url": server.url}, {"key": f"{OWN} ü und mehr", "url": server.url}]
+    pages = [text_of(desk.post(address, {"act": "key", **body})) for body in refused]
+    assert "Select a valid choice" in pages[0] and "at least 16 characters" in pages[1] and "without spaces" in pages[2]
+    assert not JudgeKey.objects.exists() and not any(OWN in page for page in pages)
+    pages = [text_of(desk.post(address, {"act": "key", "key": OWN, "url": server.url}, follow=True))]
+    key = JudgeKey.objects.get()
+    assert (key.challenge, key.account, key.put_in_by, key.last_four) == (challenge, None, people.organizer, "last")
+    assert "ends in <b>last</b>" in pages[0] and "by organizer" in pages[0]
+    plan = desk.post(desk.address, PLAN | {"pays": "challenge", "budget": "6"})
+    run_address = plan["Location"]
+    pages += [
+        text_of(desk.get(desk.address)),
+        text_of(desk.get(run_address)),
+        text_of(desk.get(f"/console/challenges/{challenge.slug}/audit/")),
+    ]
+    server.behave = lambda body: Answer({"choices": [{"message": {"content": f"1 {OWN}\n1 1 1 1 1 1"}}] * body.get("n", 1)})
+    desk.post(run_address, {"act": "start"})
+    while ask_due():
+        pass
+    run = JudgeRun.objects.get()
+    assert run.state == "done" and {headers["Authorization"] for headers in server.headers} == {f"Bearer {OWN}"}
+    assert not JudgeBudget.objects.exclude(spent=0, reserved=0).exists(), "no money of the service"
+    pages += [text_of(desk.get(run_address)), b"".join(desk.get(f"{run_address}answers.csv").streaming_content).decode()]
+    desk.force_login(people.staff)
+    pages += [text_of(desk.get(f"/admin/leaderboard/judgekey/{key.pk}/change/")), text_of(desk.get("/admin/leaderboard/judgekey/"))]
+    assert "own key pays, which ends in last" in pages[-4]
+    assert not any(text in "".join([*pages, everything_stored(), caplog.text, str(vars(key))]) for text in (OWN, OWN[:-4], KEY))
+    assert key.sealed not in "".join(pages)
+    assert list(AuditEntry.objects.filter(action__startswith="judge.key").values_list("action", "detail__note")) == [
+        ("judge.key", f"It ends in last and goes to {server.url}.")
+    ]
+
+
+def test_an_error_page_of_the_act_says_nothing_of_the_key(study, people, server, monkeypatch):
+    reports = []
+
+    def report(request, **_) -> None:
+        reporter = ExceptionReporter(request, *sys.exc_info())
+        reports.extend([reporter.get_traceback_html(), reporter.get_traceback_text()])
+
+    def breaks(label: str) -> None:
+        raise RuntimeError("no box")
+
+    monkeypatch.setattr(sealing, "_box", breaks)
+    got_request_exception.connect(report)
+    try:
+        client = Client(raise_request_exception=False)
+        client.force_login(people.organizer)
+        assert client.post(money_page(study), {"act": "key", "key": OWN, "url": server.url}).status_code == 500
+    finally:
+        got_request_exception.disconnect(report)
+    assert len(reports) == 2 and all("no box" in one and OWN not in one for one in reports)
+
+
+def test_when_a_key_is_removed_its_run_stops_with_a_sentence(desk, server, study, people):
+    desk.post(money_page(study), {"act": "key", "key": OWN, "url": server.url})
+    run_address = desk.post(desk.address, PLAN | {"pays": "challenge"})["Location"]
+    desk.post(run_address, {"act": "start"})
+    run = JudgeRun.objects.get()
+    claimed = JudgeRun.objects.waiting().claim("w")
+    assert claimed.reserve(None) is not None
+    assert "1 run that it paid is stopped" in text_of(desk.post(money_page(study), {"act": "remove"}, follow=True))
+    assert claimed.reserve(None) is None, "nothing is sent any more, whoever is at it"
+    claimed.let_go()
+    run.refresh_from_db()
+    assert run.state == "failed" and "was removed by organizer; put one in, and go on." in run.failure and ask_due() == 0
+    page = text_of(desk.post(run_address, {"act": "start"}, follow=True))
+    assert "own key is to pay for this run, and none is put in" in page and not server.requests
+    assert not JudgeKey.objects.exists() and "judge.key_removed" in AuditEntry.objects.values_list("action", flat=True)
+    desk.post(money_page(study), {"act": "key", "key": OWN, "url": server.url})
+    desk.post(run_address, {"act": "start"})
+    assert JudgeRun.objects.get().state == "asking"
+
+
+def test_an_accounts_key_pays_for_its_owner_alone(desk, server, study, people, settings):
+    settings.JUDGE_KEY_URLS = [ELSEWHERE]
+    desk.post("/console/judges/", {"act": "key", "key": OWN, "url": server.url})
+    assert JudgeKey.objects.get().account == people.organizer
+    run_address = desk.post(desk.address, PLAN | {"pays": "account"})["Location"]
+    desk.force_login(people.staff)
+    assert "Your own key is to pay" in text_of(desk.post(run_address, {"act": "start"}, follow=True))
+    assert "pays" not in desk.get(desk.address).context["form"].fields, "the organizer's key is no choice of others"
+    desk.force_login(people.organizer)
+    desk.post(run_address, {"act": "start"})
+    assert ask_due() and server.headers[0]["Authorization"] == f"Bearer {OWN}"
+    for values, words in (
+        ({"url": ELSEWHERE}, None), ({"url": "http://169.254.169.254/v1"}, "which the operator allows no more"),
+        ({"url": server.url, "sealed": "broken"}, "cannot be read any more"),
+    ):  # fmt: skip
+        JudgeKey.objects.update(**values)
+        run = planning.make(study, None, "seer-1", Wish("one-view", 5, pays="account"))
+        assert (words or "") in planning.why_not_payable(run, people.organizer)
+        if words:
+            JudgeRun.objects.filter(pk=run.pk).update(state="asking", key=JudgeKey.objects.get(), lease_until=None)
+            n = len(server.requests)
+            ask_due()
+            run.refresh_from_db()
+            assert run.state == "failed" and words in run.failure and len(server.requests) == n
+
+
+def test_keys_outlive_a_change_of_the_secret_key(study, people, settings, capsys):
+    key = JudgeKey.put_in(people.organizer, ELSEWHERE, OWN, people.organizer)
+    before = settings.SECRET_KEY
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another", [before]
+    assert key.unsealed() == OWN and OWN not in key.sealed
+    call_command("seal_anew")
+    assert "1 keys are sealed" in capsys.readouterr().out
+    settings.SECRET_KEY_FALLBACKS = []
+    with pytest.raises(ValueError, match="put it in again"):
+        key.unsealed()
+    key.refresh_from_db()
+    assert key.unsealed() == OWN
+    with pytest.raises(sealing.Unsealable):
+        sealing.unseal(key.sealed, f"{LABEL} of others")
+    settings.SECRET_KEY = "lost"
+    call_command("seal_anew")
+    assert "1 cannot be read" in capsys.readouterr().out
+
+
+def test_operators_set_budgets_and_organizers_see_them(desk, server, study, people, settings):
+    settings.JUDGE_CHALLENGE_BUDGET = Decimal(20)
+    address = money_page(study)
+    assert "20.00 USD is left of 20.00 USD in" in text_of(desk.get(address)) and "Set the budget" not in text_of(desk.get(address))
+    assert desk.post(address, {"act": "limit", "limit": "99"}).status_code == 403
+    assert desk.post("/console/judges/", {"act": "limit", "name": "organizer", "limit": "99"}).status_code == 403
+    desk.force_login(people.staff)
+    assert "greater than or equal to 0" in text_of(desk.post(address, {"act": "limit", "limit": "-1"}))
+    assert "no such account" in text_of(desk.post("/console/judges/", {"act": "limit", "name": "nobody", "limit": "5"}))
+    desk.post(address, {"act": "limit", "limit": "7.25"})
+    desk.post("/console/judges/", {"act": "limit", "name": "organizer", "limit": "0.01"})
+    detail = AuditEntry.objects.get(action="judge.budget").detail
+    assert detail == {"before": {"limit": "as the settings say"}, "after": {"limit": "7.25 USD"}}
+    page = text_of(desk.get("/console/judges/"))
+    assert "7.25 USD" in page and "0.0100 USD" in page and page.count("staff</td>") == 2
+    desk.force_login(people.organizer)
+    page = text_of(desk.get(desk.address))
+    assert "7.25 USD is left of 7.25 USD in" in page and "0.0100 USD is left of 0.0100 USD in" in page
+    run_address = desk.post(desk.address, PLAN)["Location"]
+    page = text_of(desk.get(run_address))
+    assert "may cost runs that organizer starts in" in page and "7.25 USD is left of 7.25 USD" in page
+    desk.post(run_address, {"act": "start"})
+    assert JudgeRun.objects.get().state == "planned" and not server.requests
+    desk.force_login(people.staff)
+    desk.post("/console/judges/", {"act": "limit", "name": "organizer", "limit": ""})
+    desk.force_login(people.organizer)
+    desk.post(run_address, {"act": "start"})
+    assert JudgeRun.objects.get().state == "asking"
