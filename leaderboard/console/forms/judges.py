@@ -40,7 +40,7 @@ class JudgeForm(forms.Form):
     budget = forms.IntegerField(
         min_value=1, max_value=MAX_BUDGET, initial=2000, help_text="Most requests, those included that are asked again."
     )
-    most_cost = _amount(label="Most cost", help_text="Never passed, see the docs. Empty: no limit.")
+    most_cost = _amount(label="Most cost", help_text="Never passed. Empty: no limit.")
     pays = forms.ChoiceField(label="Paid with", widget=forms.RadioSelect)
     choices = forms.IntegerField(min_value=1, max_value=10, initial=3, label="Texts a request")
     repeats = forms.IntegerField(

@@ -110,7 +110,7 @@ def test_what_became_of_requests_is_seen_while_it_asks(desk, server, study, sett
     page = re.sub(r"<[^>]+>", " ", text_of(desk.get(f"{run_address}progress/")))
     page = " ".join(page.split())
     assert "Asking" in page and "of at most 2.50 USD" in page and "Last error, " in page
-    assert re.search(r"Gave up 0 requests 1 requests 1 requests 2 1 with an answer lost 0 questions", page)
+    assert "0 requests answered 1 refused by the model 1 with an unreadable answer 2 repeated after an error, 1 with an answer lost" in page
     assert "The endpoint's answer is not one of the chat-completions protocol." in html.unescape(page)
     assert "once a few questions are answered" in page
     JudgeRun.objects.update(lease_until=None)
