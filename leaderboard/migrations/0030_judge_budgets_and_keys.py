@@ -33,7 +33,7 @@ def tell_runs_apart(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0023_registered_designs'),
+        ('leaderboard', '0024_planned_looks'),
         ('submissions', '0009_nouns'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
