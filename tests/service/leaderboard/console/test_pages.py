@@ -13,7 +13,7 @@ from tests.support.factories import archive, gables, received
 from tests.support.leaderboard.studies.judge.studies import entry as stored
 from tests.support.leaderboard.studies.judge.studies import study_of
 
-OF_NOBODY = ("console", "console_new", "console_prompts")
+OF_NOBODY = ("console", "console_new", "console_prompts", "console_judge_account")
 OF_RENDERS = ("console_regions", "console_scene_regions", "console_reference_picture")  # not there for other families
 
 
@@ -43,7 +43,7 @@ def test_every_page_opens_for_the_organizer(desk, phase, people):
 def test_every_page_opens_for_an_empty_challenge(client, people, challenge):
     client.force_login(people.staff)
     plain = [it.name for it in urlpatterns if set(it.pattern.converters) == {"challenge"} and it.name != "console_bundle"]
-    assert len(plain) == 12
+    assert len(plain) == 13
     for name in plain:
         assert client.get(reverse(name, args=[challenge.slug])).status_code == 200, name
 
