@@ -16,7 +16,7 @@ from leaderboard.boards import certainty, exports
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, Ranks
 from leaderboard.stats.ranking import RULES
-from leaderboard.studies.summary import Record, Seen
+from leaderboard.studies.summary import Seen
 
 PER_PAGE = 100
 LEAST_SHOWN, MOST_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
@@ -302,25 +302,6 @@ def ordinal(n: int) -> str:
     """`1st`, `2nd`, `11th`."""
     ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return f"{n}{ending}"
-
-
-class Lead(Record):
-    """Who is first overall, with the value in the primary metric, for lists of challenges."""
-
-    id: int
-    name: str
-    team: str
-    metric: str
-    value: str
-
-
-def lead(board: Board) -> Lead | None:
-    """None where nobody is ranked."""
-    first = next((index for index in board.overall.order if board.overall.rank[index] == 1), None)
-    if first is None:
-        return None
-    metric, entry = board.primary or board.metrics[0], board.entries[first]
-    return Lead(id=entry.id, name=entry.name, team=entry.team, metric=metric.title, value=cell(metric, first).text)
 
 
 def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:

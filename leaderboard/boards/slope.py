@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from leaderboard.boards.payload import Board, MetricColumn
 from leaderboard.boards.rows import ordinal
+from leaderboard.studies.summary import Record
 
 LEAST, MOST = 3, 12  # entries drawn
 STEP, TOP = 12.0, 9.0
@@ -25,11 +26,11 @@ class Split:
         return f"Widest split: {self.name}, {ordinal(self.rank)} by {self.metric}, {ordinal(self.place)} with people."
 
 
-@dataclass(frozen=True)
-class SlopeLine:
+class SlopeLine(Record):
     """One entry: `left` and `right` are heights in the drawing, `kind` is "metrics" or "people" for who is first with them, "split" for
     the widest split, else empty; `place` is its place with people."""
 
+    id: int
     name: str
     left: float
     right: float
@@ -39,6 +40,8 @@ class SlopeLine:
 
 @dataclass(frozen=True)
 class Slope:
+    """The lines, those with a name over the others."""
+
     lines: tuple[SlopeLine, ...]
 
     @property
@@ -79,8 +82,10 @@ def slope(board: Board, people: MetricColumn | None, split: Split | None) -> Slo
         in_order = [n for n in in_order if n in named or n in rest]
     right = {n: TOP + STEP * k for k, n in enumerate(sorted(in_order, key=lambda n: (places[n] or 0, ranks[n] or 0)))}
     lines = [
-        SlopeLine(board.entries[n].name, TOP + STEP * k, right[n], named.get(n, ""), ordinal(places[n] or 0))
+        SlopeLine(
+            id=board.entries[n].id, name=board.entries[n].name, left=TOP + STEP * k, right=right[n], kind=named.get(n, ""),
+            place=ordinal(places[n] or 0),
+        )
         for k, n in enumerate(in_order)
-    ]
-    # Those with a name are drawn over the others.
+    ]  # fmt: skip
     return Slope(tuple(sorted(lines, key=lambda line: ("", "split", "metrics", "people").index(line.kind))))

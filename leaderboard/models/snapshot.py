@@ -13,9 +13,9 @@ from django.db import models
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
-from leaderboard.boards import build, rows
+from leaderboard.boards import build
+from leaderboard.boards.front import Front, front
 from leaderboard.boards.payload import Board
-from leaderboard.boards.rows import Lead
 from submissions.choices import TextChoices
 from submissions.models import Phase
 from submissions.visibility import hidden_ids
@@ -69,9 +69,9 @@ class Snapshot(models.Model):
         return read_redacted(self.pk, self.digest, self.hidden_ids, self.hides_people)
 
     @property
-    def leader(self) -> Lead | None:
-        """Who is first; None where nobody is, or where that may not be shown any more."""
-        return Lead.model_validate(self.lead) if self.lead and self.lead["id"] not in self.hidden_ids else None
+    def front(self) -> Front | None:
+        """What lists of challenges say of it; None where nobody is first, or where that may not be shown any more."""
+        return Front.model_validate(self.lead).without(self.hidden_ids, self.hides_people) if self.lead else None
 
     @property
     def withdrawn(self) -> int:
@@ -144,7 +144,8 @@ class Snapshot(models.Model):
 
     @classmethod
     def _keep(cls, phase: Phase, batch: EvaluationBatch, board: Board) -> Self:
-        data, lead = board.to_json(), rows.lead(board)
+        data, found = board.to_json(), front(board)
+        lead = found.model_dump(mode="json") if found else {}
         digest = hashlib.sha256(f"{phase.pk}\n".encode() + data).hexdigest()
         snapshot, made = cls.objects.get_or_create(
             phase=phase,
@@ -155,12 +156,14 @@ class Snapshot(models.Model):
                 "revision": phase.board_revision,
                 "n_entries": board.n_entries,
                 "n_teams": board.n_teams,
-                "lead": lead.model_dump() if lead else {},
+                "lead": lead,
                 "payload": zlib.compress(data),
             },
         )
         if not made:
             cls.objects.filter(pk=snapshot.pk, revision__lt=phase.board_revision).update(revision=phase.board_revision)
+            if snapshot.lead != lead:  # of before there was more to say of a board
+                cls.objects.filter(pk=snapshot.pk).update(lead=lead)
             try:
                 snapshot.refresh_from_db(fields=["revision"])
             except cls.DoesNotExist:  # an old one, which was pruned a moment ago

@@ -11,16 +11,18 @@ from django.core.paginator import Paginator
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.rows import Lead
+from leaderboard.boards.front import Front
 from leaderboard.lookup import page_number, search_text
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, Study
 from leaderboard.views.board import page_numbers
-from submissions.models import Challenge, Phase
+from submissions.models import Announcement, Challenge, Phase
 from submissions.visibility import board_is_out, visible_challenges
 
 MAX_SHOWN = 12  # cards of each kind on the front page
+MAX_NEWS = 5
 PER_PAGE = 50
 
 
@@ -32,20 +34,34 @@ class Card:
     phase: Phase | None
     when: str  # running, upcoming or past
     others: list[Phase]
-    lead: Lead | None
+    front: Front | None
     n_teams: int
     n_entries: int
+    rate_url: str
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Challenges running, upcoming and past."""
+    """What the service is for, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
+    parted = [card for card in all_cards if card.front is not None and card.front.parted is not None]
+    news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
         {"title": title, "cards": [card for card in all_cards if card.when == when][:MAX_SHOWN]}
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
     ]
-    return render(request, "leaderboard/home.html", {"sections": [s for s in sections if s["cards"]], "now": now})
+    context = {
+        "sections": [section for section in sections if section["cards"]], "now": now, "news": news.order_by("-published_at")[:MAX_NEWS],
+        "contradiction": max(parted, key=_surest, default=None),
+        "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
+    }  # fmt: skip
+    return render(request, "leaderboard/home.html", context)
+
+
+def _surest(card: Card) -> tuple[bool, float]:
+    """What is real before what is made up; then by the lower end of how often people prefer theirs."""
+    parted = card.front.parted if card.front else None
+    return not card.challenge.made_up, (parted.ends[1] if parted else None) or 0.0
 
 
 def challenge_list(request: HttpRequest) -> HttpResponse:
@@ -75,11 +91,17 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
     newest = Snapshot.objects.filter(phase=OuterRef("phase"), audience=Snapshot.Audience.PUBLIC).order_by("-revision", "-id")
     newest_snapshots = Snapshot.objects.filter(phase__in=visible_phases, pk=Subquery(newest.values("pk")[:1])).defer("payload")
     snapshots = {snapshot.phase_id: snapshot for snapshot in newest_snapshots}
+    asking: dict[int, str] = {}
+    every = [one_phase.pk for one in phases.values() for one_phase in one]
+    for study in Study.objects.filter(phase__in=every, access=Study.Access.OPEN, state=Study.State.OPEN, key__isnull=False).order_by("pk"):
+        if not study.closed_sentence(now):
+            asking[study.phase_id] = reverse("rate", args=[study.key])
     made = []
     for challenge in challenges:
         ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}
         phase, when = main_phase(phases[challenge.pk], now, ranked)
-        made.append(_card(challenge, phase, when, snapshots.get(phase.pk) if phase else None))
+        rate_url = next((asking[one.pk] for one in phases[challenge.pk] if one.pk in asking), "")
+        made.append(_card(challenge, phase, when, snapshots.get(phase.pk) if phase else None, rate_url))
     return made
 
 
@@ -95,12 +117,12 @@ def main_phase(phases: list[Phase], now: datetime, ranked: set[int]) -> tuple[Ph
     return ([*phases[-1:], *(phase for phase in phases if phase.pk in ranked)][-1], "past") if phases else (None, "upcoming")
 
 
-def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapshot | None) -> Card:
-    lead = None
-    if snapshot is not None:
-        if phase is not None and snapshot.revision < phase.board_revision:
+def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapshot | None, rate_url: str) -> Card:
+    found = None
+    if snapshot is not None and phase is not None:
+        if snapshot.revision < phase.board_revision:
             snapshot.redact(phase)
-        lead = snapshot.leader
+        found = snapshot.front
     others = [it for it in challenge.phases.all() if phase is None or it.pk != phase.pk]
     n_teams, n_entries = (snapshot.n_teams, snapshot.n_entries) if snapshot else (0, 0)
-    return Card(challenge, phase, when, others, lead, n_teams, n_entries)
+    return Card(challenge, phase, when, others, found, n_teams, n_entries, rate_url)

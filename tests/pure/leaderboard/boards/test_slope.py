@@ -19,6 +19,7 @@ def test_each_entry_goes_from_its_rank_to_its_place():
     board = board_of([0.9, 0.5, 0.1, 0.3])
     found = slope(board, people([0.4, 0.9, 0.2, None]), None)
     # By the metric 0, 1, (3), 2; by people 1, 0, 2; entry 3 was judged by nobody and is not drawn.
+    assert [line.id for line in found.lines] == [3, 1, 2]
     ends = {line.name: (line.left, line.right, line.kind, line.place) for line in found.lines}
     assert ends == {
         "method 0": (TOP, TOP + STEP, "metrics", "2nd"), "method 1": (TOP + STEP, TOP, "people", "1st"),

@@ -1,0 +1,100 @@
+"""What the front page says of a board: kept beside a snapshot, so that a list of challenges opens no ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from leaderboard.boards import human_agreement
+from leaderboard.boards.payload import Board
+from leaderboard.boards.rows import cell, ordinal
+from leaderboard.boards.slope import Slope, SlopeLine, slope, split_of
+from leaderboard.studies.summary import Ends, Record
+
+TOP = 3  # entries
+
+
+class Leader(Record):
+    """One of the first entries: its rank, and its place with people, empty where they did not judge it; `against` where a metric
+    contradicts people on it."""
+
+    rank: int
+    id: int
+    name: str
+    team: str
+    place: str = ""
+    against: bool = False
+
+
+class Parted(Record):
+    """A first entry that people do not prefer, beyond chance: (name, id) of the metrics' first and of people's, how often people would
+    pick theirs with its interval (of opinion scores: by how many points), and of what; `lines` draw the two orders of the entries `ids`."""
+
+    metrics: tuple[str, int]
+    people: tuple[str, int]
+    ends: Ends
+    opinions: bool
+    basis: str
+    made_up: bool
+    imported: bool
+    lines: list[SlopeLine]
+    ids: list[int]
+
+    @property
+    def slope(self) -> Slope | None:
+        return Slope(lines=tuple(self.lines)) if self.lines else None
+
+
+class Front(Record):
+    """The first entry, whose fields come first, with its value in the primary metric; the `top` entries, and what people say."""
+
+    id: int
+    name: str
+    team: str
+    metric: str
+    value: str
+    top: list[Leader] = []
+    judgements: int = 0
+    parted: Parted | None = None
+
+    def without(self, ids: Collection[int], people: bool = False) -> Front | None:
+        """Nothing of these entries, and nothing of people where `people`; None where the first is one of them."""
+        if self.id in ids:
+            return None
+        top = [one.model_copy(update={"place": "", "against": False}) if people else one for one in self.top if one.id not in ids]
+        hides = people or (self.parted is not None and bool(set(self.parted.ids) & set(ids)))
+        update = {"top": top, "judgements": 0 if people else self.judgements, "parted": None if hides else self.parted}
+        return self.model_copy(update=update)
+
+
+def front(board: Board) -> Front | None:
+    """None where nobody is ranked."""
+    overall, entries = board.overall, board.entries
+    ranked = [(rank, n) for n in overall.order if (rank := overall.rank[n]) is not None]
+    first = next((n for rank, n in ranked if rank == 1), None)
+    if first is None:
+        return None
+    metric, entry = board.primary or board.metrics[0], entries[first]
+    people = human_agreement.of_board(board)
+    column = people.column(board) if people else None
+    marks = board.people.marks if board.people is not None else {}
+    marked = {int(pk) for by_entry in marks.values() for pk, found in by_entry.items() if found}
+    top = []
+    for rank, n in ranked[:TOP]:
+        place = column.rank[n] if column is not None else None
+        words = ordinal(place) if place is not None else ""
+        one = Leader(rank=rank, id=entries[n].id, name=entries[n].name, team=entries[n].team, place=words, against=entries[n].id in marked)
+        top.append(one)
+    parted = None
+    claim = people.claim(board) if people else None
+    if people is not None and claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
+        drawn = slope(board, column, split_of(board, column))
+        lines = list(drawn.lines) if drawn else []
+        named = {line.id for line in lines} | {claim.metrics[1], claim.people[1]}
+        parted = Parted(
+            metrics=claim.metrics, people=claim.people, ends=claim.ends, opinions=people.opinions, basis=people.basis,
+            made_up=people.study.made_up, imported=board.imported is not None, lines=lines, ids=sorted(named),
+        )  # fmt: skip
+    return Front(
+        id=entry.id, name=entry.name, team=entry.team, metric=metric.title, value=cell(metric, first).text, top=top,
+        judgements=board.people.judgements if board.people is not None and column is not None else 0, parted=parted,
+    )  # fmt: skip
