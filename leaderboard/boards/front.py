@@ -36,12 +36,12 @@ class Parted(Record):
     basis: str
     made_up: bool
     imported: bool
-    lines: list[SlopeLine]
-    ids: list[int]
+    lines: tuple[SlopeLine, ...]
+    ids: tuple[int, ...]
 
     @property
     def slope(self) -> Slope | None:
-        return Slope(lines=tuple(self.lines)) if self.lines else None
+        return Slope(lines=self.lines) if self.lines else None
 
 
 class Front(Record):
@@ -52,7 +52,7 @@ class Front(Record):
     team: str
     metric: str
     value: str
-    top: list[Leader] = []
+    top: tuple[Leader, ...] = ()
     judgements: int = 0
     parted: Parted | None = None
 
@@ -60,7 +60,8 @@ class Front(Record):
         """Nothing of these entries, and nothing of people where `people`; None where the first is one of them."""
         if self.id in ids:
             return None
-        top = [one.model_copy(update={"place": "", "against": False}) if people else one for one in self.top if one.id not in ids]
+        shown = (one for one in self.top if one.id not in ids)
+        top = tuple(one.model_copy(update={"place": "", "against": False}) if people else one for one in shown)
         hides = people or (self.parted is not None and bool(set(self.parted.ids) & set(ids)))
         update = {"top": top, "judgements": 0 if people else self.judgements, "parted": None if hides else self.parted}
         return self.model_copy(update=update)
@@ -88,13 +89,13 @@ def front(board: Board) -> Front | None:
     claim = people.claim(board) if people else None
     if people is not None and claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
         drawn = slope(board, column, split_of(board, column))
-        lines = list(drawn.lines) if drawn else []
+        lines = drawn.lines if drawn else ()
         named = {line.id for line in lines} | {claim.metrics[1], claim.people[1]}
         parted = Parted(
             metrics=claim.metrics, people=claim.people, ends=claim.ends, opinions=people.opinions, basis=people.basis,
-            made_up=people.study.made_up, imported=board.imported is not None, lines=lines, ids=sorted(named),
+            made_up=people.study.made_up, imported=board.imported is not None, lines=lines, ids=tuple(sorted(named)),
         )  # fmt: skip
     return Front(
-        id=entry.id, name=entry.name, team=entry.team, metric=metric.title, value=cell(metric, first).text, top=top,
+        id=entry.id, name=entry.name, team=entry.team, metric=metric.title, value=cell(metric, first).text, top=tuple(top),
         judgements=board.people.judgements if board.people is not None and column is not None else 0, parted=parted,
     )  # fmt: skip

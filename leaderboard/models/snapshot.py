@@ -119,6 +119,11 @@ class Snapshot(models.Model):
             people = read_board(self.pk, self.digest).people
             self.hides_people = people is not None and not phase.studies.filter(pk=people.study.id, is_public=True).exists()
 
+    def redact_front(self, phase: Phase) -> None:
+        """The same for what lists say of it, without opening the ranking: people's part goes where its study is shown no more."""
+        self.hidden_ids = hidden_ids(phase)
+        self.hides_people = not phase.studies.filter(is_public=True).exists()
+
     @classmethod
     def make(cls, phase: Phase, audience: str, now: datetime | None = None) -> Self | None:
         """Rank the phase as it stands. The same ranking as one kept before is not kept twice: that

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from django import template
+from django.conf import settings
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -65,6 +66,12 @@ def in_words(at: datetime, zone: str, short: bool = False) -> str:
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         local = at.astimezone(UTC)
     return f"{local.day} {local:%B}, {local:%H:%M}" if short else f"{local.day} {local:%B %Y, %H:%M %Z}"
+
+
+@register.simple_tag
+def site_address(path: str) -> str:
+    """The whole address of a page of this service."""
+    return f"{settings.SITE_URL}{path}"
 
 
 @register.filter(name="bytes")

@@ -92,7 +92,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
     context["frozen"] = audience == Snapshot.Audience.PUBLIC and place.phase.frozen_since(place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
-    context |= {"rate_url": _rate_url(place), "closes_in": _closes_in(place)}
+    context |= {"rate_url": _rate_url(place), "closes_in": _closes_in(place), "share_words": _share_words(context["claim"], snapshot)}
     return remembering(request, place, render(request, "leaderboard/board.html", context))
 
 
@@ -161,6 +161,17 @@ def _rate_url(place: PhasePlace) -> str:
     return reverse("rate", args=[study.key]) if study else ""
 
 
+def _share_words(claim: human_agreement.Claim | None, snapshot: Snapshot | None) -> str:
+    """The sentence that a pasted link of the board shows; empty before the first ranking."""
+    if snapshot is None:
+        return ""
+    counts = f"{snapshot.n_entries:,} entries of {snapshot.n_teams:,} teams."
+    if claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
+        return f"The metrics put {claim.metrics[0]} first; people prefer {claim.people[0]}. {counts}"
+    front = snapshot.front
+    return f"{front.name} is first. {counts}" if front else counts
+
+
 def _closes_in(place: PhasePlace) -> int | None:
     """Days until the phase closes, where that is within a year."""
     closes = place.phase.closes_at
@@ -171,7 +182,7 @@ def _closes_in(place: PhasePlace) -> int | None:
 def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | None) -> dict:
     """Context of the table; nothing of it before the first snapshot."""
     if snapshot is None:
-        return {"snapshot": None, "rows": None}
+        return {"snapshot": None, "rows": None, "claim": None}
     board = snapshot.board
     people = human_agreement.of_board(board)
     with_people = human_agreement.with_people(board)

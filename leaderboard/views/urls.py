@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.contrib.sitemaps.views import sitemap
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, re_path, register_converter
 from django.urls.converters import StringConverter
@@ -24,6 +25,7 @@ from leaderboard.views import (
     metrics,
     scene,
     search,
+    share,
     starter_kit,
     studies,
     trial,
@@ -91,6 +93,14 @@ urlpatterns = [
     page("entries/<int:pk>/geometry/<str:item>.mesh", item.entry_meshes, "entry_meshes"),
     page("metrics/", metrics.metric_list, "metric_list"),
     page("metrics/<str:key>/", metrics.metric, "metric"),
+    page("robots.txt", share.robots, "robots"),
+    path("sitemap.xml", require_safe(sitemap), {"sitemaps": share.SITEMAPS}, name="sitemap"),
+    page("card.png", share.site_card, "site_card"),
+    page(f"{PHASE}/card.png", share.board_card, "board_card"),
+    page(f"{PHASE}/feed.atom", share.BoardFeed(), "board_feed"),
+    page("challenges/<slug:challenge>/news.atom", share.NewsFeed(), "news_feed"),
+    page("challenges/<slug:challenge>/dates.ics", share.calendar, "calendar"),
+    page("entries/<int:pk>/badge.svg", share.badge, "badge"),
     page("search/", long(search.search), "search"),
     page("docs/", docs.docs, "docs"),
     page("docs/<slug:name>/", docs.doc, "doc"),

@@ -26,6 +26,9 @@ GET    /metrics/hss/                                yyyyyyyy
 GET    /metrics/nothing/                            xxxxxxxx
 GET    /docs/                                       yyyyyyyy
 GET    /search/?q=hss                               yyyyyyyy
+GET    /robots.txt                                  yyyyyyyy
+GET    /sitemap.xml                                 yyyyyyyy
+GET    /card.png                                    yyyyyyyy
 GET    /docs/ranking/                               yyyyyyyy
 GET    /docs/nothing/                               xxxxxxxx
 GET    /-/health                                    yyyyyyyy
@@ -105,6 +108,16 @@ POST   /account/tokens/{token}/revoke/              lxyxxxxx
 GET    /challenges/{c}/{p}/                         yyyyyyyy
 GET    /challenges/{c}/{masked}/                    yyyyyyyy
 GET    /challenges/{private}/{pp}/                  xxxxxyxy
+GET    /challenges/{c}/{p}/card.png                 yyyyyyyy
+GET    /challenges/{c}/{masked}/card.png            xxxxxxxx
+GET    /challenges/{private}/{pp}/card.png          xxxxxxxx
+GET    /challenges/{c}/{p}/feed.atom                yyyyyyyy
+GET    /challenges/{c}/{masked}/feed.atom           xxxxxxxx
+GET    /challenges/{private}/{pp}/feed.atom         xxxxxxxx
+GET    /challenges/{c}/news.atom                    yyyyyyyy
+GET    /challenges/{private}/news.atom              xxxxxxxx
+GET    /challenges/{c}/dates.ics                    yyyyyyyy
+GET    /challenges/{draft}/dates.ics                xxxxxxxx
 GET    /challenges/{draft}/{dp}/                    xxxxxyxy
 GET    /challenges/{c}/nothing/                     xxxxxxxx
 GET    /challenges/{c}/{p}/snapshots/{digest}/      yyyyyyyy
@@ -159,6 +172,10 @@ GET    /entries/{rejected}/                         xxyyxyxy
 GET    /entries/{masked_e}/                         xxyyxyxy
 GET    /entries/{open_e}/                           yyyyyyyy
 GET    /entries/{private_e}/                        xxxxxyxy
+GET    /entries/{e}/badge.svg                       yyyyyyyy
+GET    /entries/{hidden}/badge.svg                  xxxxxxxx
+GET    /entries/{masked_e}/badge.svg                xxxxxxxx
+GET    /entries/{private_e}/badge.svg               xxxxxxxx
 GET    /entries/{e}/progress/                       yyyyyyyy
 GET    /entries/{busy}/progress/                    xxyyxyxy
 GET    /entries/{hidden}/progress/                  xxyyxyxy

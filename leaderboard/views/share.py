@@ -1,0 +1,318 @@
+"""What goes to other places: cards of pasted links, badges, feeds, calendars, and what search engines ask for.
+
+All of it holds exactly what somebody without an account may see at that moment, whoever asks, so that it can be kept and passed on.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sitemaps import Sitemap
+from django.contrib.syndication.views import Feed
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.feedgenerator import Atom1Feed
+from PIL import Image, ImageDraw, ImageFont
+
+from evaluation.metrics.registry import REGISTRY
+from leaderboard.boards.front import Front
+from leaderboard.models import Snapshot, Study
+from leaderboard.views.docs import TITLES
+from submissions.lookup import challenge_place, entry_place, phase_place
+from submissions.models import Challenge, Phase, RenderedText
+from submissions.visibility import board_is_out, visible_challenges
+
+NOBODY = AnonymousUser()
+SIZE = (1200, 630)  # of a card, in pixels
+INK, SOFT, ACCENT, WARN, GROUND, LINE = "#1b1d1f", "#62686d", "#1f5fbf", "#a35600", "#fbfbf9", "#e4e4df"
+KEPT = "public, max-age=300"
+MOST_ENTRIES = 50  # of a feed
+
+
+def _front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
+    """The newest public ranking of a phase and what may be said of it now."""
+    snapshot = Snapshot.current(phase, Snapshot.Audience.PUBLIC)
+    front = snapshot.front if snapshot is not None else None
+    return (snapshot, front) if snapshot is not None and front is not None else (None, None)
+
+
+# --- cards
+
+
+def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """The picture that a pasted link of a board shows: its claim, or its first, and the first three with their places with people."""
+    place = phase_place(NOBODY, challenge, phase)
+    if not place.sees_board:
+        raise Http404
+    snapshot, front = _front(place.phase)
+    title = f"{place.challenge.title} · {place.phase.title}"
+    data = _drawn(title, place.challenge.made_up, front, snapshot.digest[:4] if snapshot else "", _foot(snapshot, front))
+    return _kept(HttpResponse(data, content_type="image/png"))
+
+
+def site_card(request: HttpRequest) -> HttpResponse:
+    """The picture of a link that has none of its own."""
+    return _kept(HttpResponse(_drawn("Plumbline", False, None, "", ""), content_type="image/png"))
+
+
+def _foot(snapshot: Snapshot | None, front: Front | None) -> str:
+    if snapshot is None or front is None:
+        return ""
+    counts = [f"{front.judgements:,} judgements"] if front.judgements else []
+    counts += [f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}", f"{snapshot.n_entries:,} entries"]
+    return f"{' · '.join(counts)} · snapshot {snapshot.digest[:4]}, {snapshot.created_at:%-d %B %Y}"
+
+
+@lru_cache(maxsize=256)
+def _drawn(title: str, made_up: bool, front: Front | None, short: str, foot: str) -> bytes:
+    image = Image.new("RGB", SIZE, GROUND)
+    draw = ImageDraw.Draw(image)
+
+    def write(x: float, y: float, text: str, size: int, fill: str = INK, bold: bool = False, anchor: str = "la") -> None:
+        draw.text((x, y), text, fill=fill, font=ImageFont.load_default(size), stroke_width=1 if bold else 0, anchor=anchor)
+
+    draw.line([(64, 84), (64, 122)], fill=ACCENT, width=4)
+    draw.polygon([(52, 122), (76, 122), (72, 140), (64, 158), (56, 140)], fill=ACCENT)
+    write(96, 96, "Plumbline", 34, bold=True)
+    if made_up:
+        write(SIZE[0] - 64, 96, "made up", 28, WARN, anchor="ra")
+    y = 200
+    for line in textwrap.wrap(_plain(title), 46)[:2]:
+        write(64, y, line, 44, bold=True)
+        y += 56
+    y += 14
+    if front is None:
+        words = "See which 3D method is best, and whether the metric that says so agrees with people."
+    elif front.parted is not None:
+        parted = front.parted
+        value, low, high = (0.0 if end is None else end for end in parted.ends)
+        if parted.opinions:
+            how = f"by {value:.2f} points [{low:.2f}, {high:.2f}]"
+        else:
+            how = f"in {round(100 * value)} of 100 duels [{round(100 * low)}, {round(100 * high)}]"
+        words = f"The metrics put {parted.metrics[0]} first. People prefer {parted.people[0]}, {how}."
+    else:
+        words = f"First: {front.name}, {front.metric} {front.value}."
+    for line in textwrap.wrap(_plain(words), 58)[:3]:
+        write(64, y, line, 36, INK if front else SOFT)
+        y += 46
+    y = max(y + 14, 410)
+    for one in front.top if front else ():
+        write(64, y, str(one.rank), 30, SOFT)
+        write(110, y, _plain(one.name)[:34], 30, ACCENT)
+        if one.place:
+            write(SIZE[0] - 64, y, f"people: {one.place}", 30, WARN if one.against else SOFT, anchor="ra")
+        y += 42
+    draw.line([(64, 560), (SIZE[0] - 64, 560)], fill=LINE, width=2)
+    write(64, 576, foot, 24, SOFT)
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """Without signs that turn the direction of writing round, or that a font has no shape for."""
+    return "".join(letter for letter in text if letter.isprintable())
+
+
+def _kept(response: HttpResponse) -> HttpResponse:
+    response["Cache-Control"] = KEPT
+    return response
+
+
+# --- badges
+
+
+def badge(request: HttpRequest, pk: int) -> HttpResponse:
+    """An entry's place as an SVG for a README: `#1 of 9 on Rooflines`, with the date and the snapshot in its title."""
+    place = entry_place(NOBODY, pk)
+    phase = place.submission.phase
+    snapshot, front = _front(phase) if place.phase_place.sees_board else (None, None)
+    index = snapshot.board.index_of(pk) if snapshot is not None else None
+    if snapshot is None or front is None or index is None:
+        raise Http404
+    rank, board = snapshot.board.overall.rank[index], snapshot.board
+    low, high = board.overall.rank_low[index], board.overall.rank_high[index]
+    n = sum(one is not None for one in board.overall.rank)
+    said = "not ranked" if rank is None else f"#{rank} of {n}"
+    if rank is not None and low is not None and low != high:
+        said += f" ({low}–{high})"
+    label = f"{phase.challenge.title}{' (made up)' if phase.challenge.made_up else ''}"
+    title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {snapshot.created_at:%-d %B %Y}"
+    left, right = 12 + 6.7 * len(label), 12 + 6.7 * len(said)
+    context = {"label": label, "said": said, "title": title, "left": left, "right": right, "width": left + right}
+    return _kept(render(request, "leaderboard/badge.svg", context, content_type="image/svg+xml"))
+
+
+# --- feeds and calendars
+
+
+class BoardFeed(Feed):
+    """Changes of the first place of a board, newest first, as Atom."""
+
+    feed_type = Atom1Feed
+
+    def get_object(self, request: HttpRequest, challenge: str, phase: str) -> Phase:
+        place = phase_place(NOBODY, challenge, phase)
+        if not place.sees_board:
+            raise Http404
+        return place.phase
+
+    def title(self, phase: Phase) -> str:
+        return f"{phase.challenge.title} · {phase.title}: who is first"
+
+    def link(self, phase: Phase) -> str:
+        return reverse("board", args=[phase.challenge.slug, phase.slug])
+
+    def items(self, phase: Phase) -> list[dict[str, Any]]:
+        rows = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC).defer("payload").order_by("created_at", "pk")
+        found: list[dict[str, Any]] = []
+        before = None
+        for snapshot in rows:
+            snapshot.redact_front(phase)
+            front = snapshot.front
+            if front is not None and front.id != before:
+                found.append({"snapshot": snapshot, "front": front, "phase": phase})
+                before = front.id
+        return found[::-1][:MOST_ENTRIES]
+
+    def item_title(self, item: dict[str, Any]) -> str:
+        front = item["front"]
+        return f"{front.name} ({front.team}) is first, {front.metric} {front.value}" if front.team else f"{front.name} is first"
+
+    def item_description(self, item: dict[str, Any]) -> str:
+        snapshot = item["snapshot"]
+        return f"{snapshot.n_entries:,} entries of {snapshot.n_teams:,} teams; snapshot {snapshot.short}."
+
+    def item_link(self, item: dict[str, Any]) -> str:
+        phase, snapshot = item["phase"], item["snapshot"]
+        return reverse("snapshot", args=[phase.challenge.slug, phase.slug, snapshot.digest])
+
+    def item_pubdate(self, item: dict[str, Any]) -> datetime:
+        return item["snapshot"].created_at
+
+    item_updateddate = item_pubdate
+
+
+class NewsFeed(Feed):
+    """A challenge's announcements as Atom."""
+
+    feed_type = Atom1Feed
+
+    def get_object(self, request: HttpRequest, challenge: str) -> Challenge:
+        return challenge_place(NOBODY, challenge).challenge
+
+    def title(self, challenge: Challenge) -> str:
+        return f"{challenge.title}: announcements"
+
+    def link(self, challenge: Challenge) -> str:
+        return reverse("challenge", args=[challenge.slug])
+
+    def items(self, challenge: Challenge) -> Iterable[Any]:
+        return challenge.announcements.filter(published_at__lte=timezone.now()).order_by("-published_at")[:MOST_ENTRIES]
+
+    def item_title(self, item: Any) -> str:
+        return item.title
+
+    def item_description(self, item: Any) -> str:
+        return RenderedText.of(item.body).html if item.body else ""
+
+    def item_link(self, item: Any) -> str:
+        return f"{reverse('challenge', args=[item.challenge.slug])}#news-{item.pk}"
+
+    def item_pubdate(self, item: Any) -> datetime:
+        return item.published_at
+
+    item_updateddate = item_pubdate
+
+
+def calendar(request: HttpRequest, challenge: str) -> HttpResponse:
+    """A challenge's dates as an iCalendar file: when each phase opens and closes."""
+    place = challenge_place(NOBODY, challenge)
+    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Plumbline//dates//EN", "CALSCALE:GREGORIAN"]
+    for phase in place.phases:
+        for name, at in (("opens", phase.opens_at), ("closes", phase.closes_at)):
+            if at is None or phase.is_imported:
+                continue
+            start = at.astimezone(UTC)
+            lines += [
+                "BEGIN:VEVENT",
+                f"UID:{place.challenge.slug}-{phase.slug}-{name}@{request.get_host()}",
+                f"DTSTAMP:{timezone.now():%Y%m%dT%H%M%SZ}",
+                f"DTSTART:{start:%Y%m%dT%H%M%SZ}",
+                f"DTEND:{start + timedelta(minutes=1):%Y%m%dT%H%M%SZ}",
+                f"SUMMARY:{_escaped(f'{place.challenge.title}: {phase.title} {name}')}",
+                f"URL:{settings.SITE_URL}{reverse('board', args=[place.challenge.slug, phase.slug])}",
+                "END:VEVENT",
+            ]
+    lines.append("END:VCALENDAR")
+    response = HttpResponse(
+        "\r\n".join(part for line in lines for part in _folded(line)) + "\r\n", content_type="text/calendar; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="{place.challenge.slug}.ics"'
+    return _kept(response)
+
+
+def _escaped(text: str) -> str:
+    """As RFC 5545 §3.3.11 writes text."""
+    return _plain(text).replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
+
+
+def _folded(line: str) -> list[str]:
+    """A line in pieces of at most 75 bytes, those after the first behind a blank (RFC 5545 §3.1)."""
+    pieces, piece = [], ""
+    for letter in line:
+        if len(f"{piece}{letter}".encode()) > 74:
+            pieces.append(piece)
+            piece = " "
+        piece += letter
+    return [*pieces, piece]
+
+
+# --- search engines
+
+
+def robots(request: HttpRequest) -> HttpResponse:
+    """Where machines may look: at what is public, and not at forms."""
+    closed = ("/console/", "/admin/", "/accounts/", "/rate/", "/search/")
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in closed), f"Sitemap: {settings.SITE_URL}{reverse('sitemap')}"]
+    return _kept(HttpResponse("\n".join(lines) + "\n", content_type="text/plain"))
+
+
+class Fixed(Sitemap):
+    """Pages that are always there."""
+
+    def items(self) -> list[str]:
+        names = [reverse(name) for name in ("home", "challenge_list", "metric_list", "docs")]
+        return [*names, *(reverse("metric", args=[key]) for key in REGISTRY), *(reverse("doc", args=[name]) for name in TITLES)]
+
+    def location(self, item: str) -> str:
+        return item
+
+
+class Public(Sitemap):
+    """Challenges, boards that are out, and studies that are shown on them."""
+
+    def items(self) -> list[str]:
+        challenges = visible_challenges(NOBODY)
+        now, found = timezone.now(), [reverse("challenge", args=[slug]) for slug in challenges.values_list("slug", flat=True)]
+        phases = Phase.objects.filter(challenge__in=challenges).select_related("challenge", "parent").order_by("pk")
+        out = [phase for phase in phases if board_is_out(phase, now)]
+        found += [reverse("board", args=[phase.challenge.slug, phase.slug]) for phase in out]
+        studies = Study.objects.shown().filter(phase__in=[phase.pk for phase in out]).select_related("phase__challenge").order_by("pk")
+        return found + [reverse("study", args=[one.phase.challenge.slug, one.phase.slug, one.slug]) for one in studies]
+
+    def location(self, item: str) -> str:
+        return item
+
+
+SITEMAPS = {"pages": Fixed, "challenges": Public}
