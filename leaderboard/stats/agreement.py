@@ -374,17 +374,17 @@ def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
         return {name: Correlation(None, None, None, n, why) for name in ("rho", "tau", "r")}
     rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
     values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}
+    return {name: with_interval(name, value, n) for name, value in values.items()}
+
+
+def with_interval(statistic: str, value: float, n: int) -> Correlation:
+    """A correlation over n entries, as "rho", "tau" or "r", with its interval: symmetric on the scale of atanh."""
     if n < MIN_ENTRIES:
-        return {name: Correlation(value, None, None, n, FEW_ENTRIES) for name, value in values.items()}
-    spread = {"rho": (1 + rho**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}
-    return {name: _fisher(value, spread[name], n) for name, value in values.items()}
-
-
-def _fisher(value: float, spread: float, n: int) -> Correlation:
-    """With Fisher's interval: symmetric on the scale of atanh, where its variance is `spread`."""
+        return Correlation(value, None, None, n, FEW_ENTRIES)
     if abs(value) >= 1 - EQUAL:
         return Correlation(value, None, None, n, "All entries are in one line: no interval.")
-    z, half = math.atanh(value), 1.959964 * math.sqrt(spread)
+    variance = {"rho": (1 + value**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}[statistic]
+    z, half = math.atanh(value), 1.959964 * math.sqrt(variance)
     return Correlation(value, math.tanh(z - half), math.tanh(z + half), n)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric, Score
@@ -16,10 +17,13 @@ from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.lookup import search_text
+from leaderboard.studies import paper_figures
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import measured
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
+from submissions.models import Phase
+from submissions.visibility import board_is_out, visible_challenges
 
 WORST = {
     "0": "0, the worst value there is",
@@ -46,7 +50,19 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         cost = metric_evidence.cost_of(fingerprint, here.get(fingerprint))
         row = {"spec": spec, "count": counts[fingerprint], "cost": cost, "uses": uses[key]}
         families.setdefault(FAMILIES[spec.family].title, []).append(row)
-    return render(request, "leaderboard/metric_list.html", {"families": list(families.items())})
+    context = {"families": list(families.items()), "papers": paper_figures.papers().values()}
+    return render(request, "leaderboard/metric_list.html", context)
+
+
+def paper(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a paper prints of metrics and people, and the boards of its own comparison that the reader may see."""
+    found = paper_figures.papers().get(slug)
+    if found is None:
+        raise Http404
+    now = timezone.now()
+    boards = Phase.objects.filter(results_url=found.link, challenge__in=visible_challenges(request.user)).select_related("challenge")
+    shown = [phase for phase in boards.order_by("id") if board_is_out(phase, now)]
+    return render(request, "leaderboard/paper.html", {"paper": found, "boards": shown})
 
 
 def metric(request: HttpRequest, key: str) -> HttpResponse:
@@ -62,6 +78,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "spec": spec, "worst": WORST[spec.worst], "used": [(usage, _changed(usage)) for usage in used[:50]],
         "family": FAMILIES[spec.family].title, "column": column, "evidence": evidence,
         "trained": list(_trained(spec, evidence.params)),
+        "mentions": list(paper_figures.mentions(key)),
         "studies": measured(request.user, key, column.fingerprint if column else ""), "default": registry.fingerprint(key, {}),
     }  # fmt: skip
     return render(request, "leaderboard/metric.html", context)

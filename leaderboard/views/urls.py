@@ -92,6 +92,7 @@ urlpatterns = [
     page("entries/<int:pk>/geometry/<str:item>.json", item.entry_geometry, "entry_geometry"),
     page("entries/<int:pk>/geometry/<str:item>.mesh", item.entry_meshes, "entry_meshes"),
     page("metrics/", metrics.metric_list, "metric_list"),
+    page("metrics/papers/<slug:slug>/", metrics.paper, "paper"),
     page("metrics/<str:key>/", metrics.metric, "metric"),
     page("robots.txt", share.robots, "robots"),
     path("sitemap.xml", require_safe(sitemap), {"sitemaps": share.SITEMAPS}, name="sitemap"),

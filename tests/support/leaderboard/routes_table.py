@@ -24,6 +24,8 @@ GET    /challenges/                                 yyyyyyyy
 GET    /metrics/                                    yyyyyyyy
 GET    /metrics/hss/                                yyyyyyyy
 GET    /metrics/nothing/                            xxxxxxxx
+GET    /metrics/papers/osim/                        yyyyyyyy
+GET    /metrics/papers/nothing/                     xxxxxxxx
 GET    /docs/                                       yyyyyyyy
 GET    /search/?q=hss                               yyyyyyyy
 GET    /robots.txt                                  yyyyyyyy

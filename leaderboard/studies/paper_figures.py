@@ -1,0 +1,144 @@
+"""Figures that papers print of metrics and people, without the judgements behind them: shown with where they are from, never pooled.
+
+They stand in `paper_figures.toml`, number by number as printed.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_suffix(".toml")
+UNSTATED = "not stated"
+MAX_COLUMNS = 6  # of a table whose figures stand in a line
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric as a paper calls it, `key` where it is one of ours (else empty), and its figures in the order of the table's columns."""
+
+    name: str
+    key: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper, or a part of one. The `statistic` is over `n` things called `of`; `n` is None where that is not stated. `kind` is
+    rho, tau or r where an interval may be made from the figure and n, else empty."""
+
+    name: str
+    statistic: str
+    kind: str
+    over: str
+    n: int | None
+    of: str
+    family: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def basis(self) -> str:
+        """Over what the figures are, and how many, in words."""
+        return f"{self.over}; n {f'= {self.n} {self.of}' if self.n is not None else UNSTATED}"
+
+    @property
+    def why(self) -> str:
+        """Why the figures have no interval; empty where they have one."""
+        from leaderboard.stats.agreement import FEW_ENTRIES, MIN_ENTRIES
+
+        if self.n is None:
+            return "How many they are over is not stated: no interval."
+        if not self.kind:
+            return "Single answers are not printed: no interval."
+        return "" if self.n >= MIN_ENTRIES else FEW_ENTRIES
+
+    def ends(self, value: float) -> tuple[float, float] | None:
+        """The 95 % interval of a figure, which speaks of other things like these; None where `why` says why."""
+        if self.why or self.n is None:
+            return None
+        from leaderboard.stats.agreement import with_interval
+
+        found = with_interval(self.kind, value, self.n)
+        return None if found.low is None or found.high is None else (found.low, found.high)
+
+    @property
+    def lines(self) -> list[tuple[Row, list[tuple[float, tuple[float, float] | None]]]]:
+        """Each row with its figures and their intervals. A mean over columns is over other things than its columns are, so has none."""
+        return [
+            (row, [(value, None if head == "average" else self.ends(value)) for head, value in zip(self.columns, row.values, strict=True)])
+            for row in self.rows
+        ]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Where figures are from: what was asked of whom (`says`), and how the paper's metrics are ours (`mapping`). The `headline` is the
+    table and the column that stand for it in a line, and the statistic in words."""
+
+    slug: str
+    short: str
+    title: str
+    authors: str
+    place: str
+    link: str
+    says: str
+    mapping: str
+    headline: tuple[str, str, str]
+    tables: tuple[Table, ...]
+
+    @property
+    def in_a_line(self) -> str:
+        """How far the figures of its headline reach, with what they are over. No order of metrics follows from them, so none is given."""
+        name, head, statistic = self.headline
+        table = next(table for table in self.tables if table.name == name)
+        at = table.columns.index(head)
+        low, *_, high = sorted((row.values[at], row.name) for row in (*table.rows, table.rows[0]))
+        reach = f"{len(table.rows)} metrics from {low[0]:.3f} ({low[1]}) to {high[0]:.3f} ({high[1]})"
+        n = f"n = {table.n}" if table.n is not None else f"n {UNSTATED}"
+        return f"{f'{high[1]} {high[0]:.3f}' if len(table.rows) == 1 else reach}: {statistic}; {n}"
+
+    @property
+    def families(self) -> frozenset[str]:
+        return frozenset(table.family for table in self.tables)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """What one table says of one metric of ours."""
+
+    paper: Paper
+    table: Table
+    row: Row
+
+    @property
+    def in_a_line(self) -> str:
+        """Its figures with their intervals; of many columns how far they reach."""
+        values, heads = self.row.values, self.table.columns
+        if len(heads) > MAX_COLUMNS:
+            return f"{min(values):.3f} to {max(values):.3f} in {len(heads)} columns"
+        cells = next(cells for row, cells in self.table.lines if row is self.row)
+        return ", ".join(
+            f"{head} {value:.3f}{f' [{ends[0]:.2f}, {ends[1]:.2f}]' if ends else ''}"
+            for head, (value, ends) in zip(heads, cells, strict=True)
+        )
+
+
+@cache
+def papers() -> dict[str, Paper]:
+    """By slug, in the order of the file."""
+    read = tomllib.loads(FILE.read_text(encoding="utf-8"))["paper"]
+    return {one["slug"]: Paper(**one | {"headline": tuple(one["headline"]), "tables": tuple(map(_table, one["tables"]))}) for one in read}
+
+
+def _table(read: dict) -> Table:
+    rows = tuple(Row(name, key, tuple(map(float, values))) for name, key, *values in read["rows"])
+    return Table(**{"n": None} | read | {"columns": tuple(read["columns"]), "rows": rows})
+
+
+def mentions(key: str) -> Iterator[Mention]:
+    """All that papers print of metric `key`."""
+    return (Mention(paper, table, row) for paper in papers().values() for table in paper.tables for row in table.rows if row.key == key)

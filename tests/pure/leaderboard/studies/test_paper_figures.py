@@ -1,0 +1,63 @@
+"""The figures of papers as they stand in the package: as printed, with what they are over, and of metrics that there are."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+
+from evaluation.metrics import registry
+from leaderboard.studies.paper_figures import UNSTATED, mentions, papers
+
+
+def table(paper: str, name: str):
+    return next(one for one in papers()[paper].tables if one.name == name)
+
+
+def test_every_table_says_what_it_is_over_and_every_key_is_one_of_ours():
+    sizes = {paper.slug: [(len(one.rows), len(one.columns)) for one in paper.tables] for paper in papers().values()}
+    assert sizes == {
+        "osim": [(9, 1), (6, 1), (3, 1)],
+        "puzzlesim": [(9, 12), (9, 12), (14, 4)],
+        "locase": [(3, 3), (3, 3), (2, 3)],
+        "gpteval3d": [(6, 6), (4, 6)],
+        "wireframes": [(1, 1), (3, 1), (2, 1)],
+    }
+    for paper in papers().values():
+        assert paper.title and paper.place and paper.says and paper.mapping and paper.link.startswith("https://") and paper.in_a_line
+        for one in paper.tables:
+            assert one.statistic and one.over and (one.n or UNSTATED in one.basis) and one.kind in ("", "rho", "tau", "r")
+            assert (one.why == "") == any(ends for _, cells in one.lines for _, ends in cells)
+            for row in one.rows:
+                assert len(row.values) == len(one.columns) and (not row.key or registry.get(row.key).family == one.family)
+
+
+def test_a_correlation_of_eight_things_or_more_has_an_interval_and_no_other_figure():
+    # z = atanh(.820) = 1.1568, sqrt((1 + .6724 / 2) / 8) = .4087, times 1.96: .8010
+    osim = next(cells for row, cells in table("osim", "Table 2").lines if row.key == "osim")
+    assert osim == [(0.82, pytest.approx((math.tanh(1.156817 - 0.801031), math.tanh(1.156817 + 0.801031)), abs=1e-4))]
+    assert table("osim", "Table 3, of pictures").why.startswith("Fewer than 8") and "not stated" in table("locase", "Table 8").why
+    tau = table("gpteval3d", "Table 1").lines[-1][1]
+    # z = 1.1597, sqrt(.437 / 9) = .22035, times 1.96: .4319
+    assert tau[0][1] == pytest.approx((math.tanh(1.1597 - 0.4319), math.tanh(1.1597 + 0.4319)), abs=5e-4)
+    assert tau[-1] == (0.71, None)  # the paper's mean of five criteria
+
+
+def test_the_figures_are_those_that_the_papers_print():
+    """Of what a paper prints twice, or as sums, both agree."""
+    assert [row.values[0] for row in table("osim", "Table 2").rows] == [0.658, 0.483, 0.647, 0.774, 0.579, 0.551, 0.702, 0.756, 0.82]
+    assert table("locase", "Table 7").rows[1].values == table("locase", "Table 8").rows[2].values == (0.728, 0.757, 0.614)
+    for row in table("gpteval3d", "Table 2").rows:
+        assert row.values[-1] == pytest.approx(statistics.mean(row.values[:5]), abs=6e-4)
+    mean = {row.name: row.values for row in table("puzzlesim", "Table 4").rows}
+    for part, place in (("Pearson", 0), ("Spearman", 2)):
+        for row in table("puzzlesim", f"Table 3, {part}").rows:
+            assert mean[row.name][place] == pytest.approx(statistics.mean(row.values), abs=1.1e-3)
+
+
+def test_what_papers_say_of_one_metric_is_found_by_its_key():
+    assert [(one.paper.slug, one.table.name) for one in mentions("psnr")] == [("osim", "Table 2"), ("osim", "Table 3, of pictures")]
+    assert next(iter(mentions("psnr"))).in_a_line == "ρ 0.658 [0.02, 0.91]"
+    assert next(one.in_a_line for one in mentions("puzzlesim")) == "0.461 to 0.768 in 12 columns"
+    assert not list(mentions("edge_f1"))
