@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.boards.payload import PEOPLE, Against, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, StudyOf
@@ -60,7 +60,17 @@ BETTER = State("better", "better than a coin")
 AGAINST = State("below", "against people")
 
 
-def state_of(figure: Agreement, band: Ceiling | None) -> State:
+class Band(Protocol):
+    """From another person to the best possible."""
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+
+def state_of(figure: Agreement, band: Band | None) -> State:
     """By the interval, never by the value alone; `band` reaches from another person to the best possible."""
     if figure.low is None or figure.high is None:
         return EARLY if figure.value is None or min(figure.raters, figure.samples) < LEAST else COIN
@@ -87,7 +97,7 @@ class Line:
 
     title: str
     figure: Agreement
-    band: Ceiling | None
+    band: Band | None
     tier: int | None = None
     of_ceiling: float | None = None
     guard: bool = False
@@ -197,7 +207,7 @@ def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN)
     return lines
 
 
-def _line(metric: Metric, title: str, band: Ceiling | None, opinions: bool, noun: str, with_damaged: Metric | None = None) -> Line:
+def _line(metric: Metric, title: str, band: Band | None, opinions: bool, noun: str, with_damaged: Metric | None = None) -> Line:
     beside = None if with_damaged is None or with_damaged.decided.low is None else with_damaged.decided
     return Line(
         title, metric.decided, band, metric.tier, metric.of_ceiling, metric.guard, trained_words(metric.trained, opinions),

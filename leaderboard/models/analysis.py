@@ -15,6 +15,8 @@ from leaderboard.studies.summary import Summary, named_samples
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
+from submissions.models import Challenge
+from submissions.visibility import board_is_out, visible_challenges
 
 
 class StudyAnalysisQuerySet(LeasedQuerySet):
@@ -56,6 +58,25 @@ class StudyAnalysis(Leased):
     def summary(self) -> Summary | None:
         """Summary in `content`, in the study's noun; None before there is any, and while one of an older version is computed anew."""
         return Summary.read(named_samples(self.content, lambda: self.study.noun))
+
+    @classmethod
+    def seen_by(cls, user: Any, **studies: Any) -> list[Self]:
+        """The leading analysis of each study (of those that `studies` filters) that `user` may see, the newest first and without its
+        content. A study is seen by who sees its phase's board, if it is public; by organizers always. Two queries or three, however
+        many there are."""
+        rows = cls.objects.filter(study__phase__challenge__in=visible_challenges(user), content__isnull=False, **studies)
+        known = bool(user and user.is_authenticated and user.is_active)
+        own = set(Challenge.objects.filter(organizers=user).values_list("pk", flat=True)) if known and not user.is_staff else set()
+        if not (known and user.is_staff):
+            rows = rows.filter(models.Q(study__is_public=True) | models.Q(study__phase__challenge__in=own))
+        now = timezone.now()
+        found: dict[int, dict[str, Self]] = {}
+        for row in rows.select_related("study__phase__challenge").defer("content").order_by("-finished_at", "-id"):
+            study = row.study
+            organizes = (known and user.is_staff) or study.phase.challenge_id in own
+            if organizes or (study.state != Study.State.DRAFT and board_is_out(study.phase, now)):
+                found.setdefault(study.pk, {})[row.criterion] = row
+        return [each[next(iter(each.values())).study.leading(each)] for each in found.values()]
 
     @classmethod
     def request_missing(cls) -> int:

@@ -19,6 +19,7 @@ from scipy.special import betaln, stdtr
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Figure
+from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, Floats, Ints
 
 EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are rounding
@@ -254,7 +255,8 @@ def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:
 
 @dataclass(frozen=True)
 class Pair:
-    """Difference in agreement of the first metric and the second, on the answers both have values for."""
+    """Difference in agreement of the first metric and the second, on the answers both have values for; `se` is its standard error, None
+    where there is no interval."""
 
     first: str
     second: str
@@ -264,6 +266,7 @@ class Pair:
     p: float | None
     p_holm: float | None = None
     why: str = ""
+    se: float | None = None
 
 
 def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> Pair:
@@ -285,7 +288,7 @@ def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> 
     variance = clusters.variance(u)
     total, df = float(variance.total), float(variance.df)
     low, high = crossed.interval(value, math.sqrt(total), df)
-    return Pair(*keys, value, float(low), float(high), crossed.two_sided(value, total, df))
+    return Pair(*keys, value, float(low), float(high), crossed.two_sided(value, total, df), se=math.sqrt(total))
 
 
 def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
@@ -293,7 +296,7 @@ def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -
     tier_of: dict[str, int] = {}
     tier, first = 0, ""
     for key in sorted(values, key=lambda key: (-values[key], key)):
-        worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= 0.05
+        worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= ALPHA
         if not first or worse:
             tier, first = tier + 1, key
         tier_of[key] = tier
@@ -403,14 +406,19 @@ def constant(samples: int, entries: int) -> Floats:
 
 def not_above(pair: Pair) -> bool:
     """True if the first metric of the pair has not been shown to agree more than the second, a guard."""
-    return pair.p is None or pair.value is None or not (pair.p <= 0.05 and pair.value > 0)
+    return pair.p is None or pair.value is None or not (pair.p <= ALPHA and pair.value > 0)
 
 
 def pairs(by_metric: Sequence[tuple[str, Differences]]) -> list[Pair]:
     """Every two of these metrics against each other, with Holm's correction over those that could be tested."""
     made = [compared(one, other, (key, name)) for n, (key, one) in enumerate(by_metric) for name, other in by_metric[n + 1 :]]
+    return adjusted(made)
+
+
+def adjusted(made: list[Pair]) -> list[Pair]:
+    """The same with Holm's correction over those that could be tested."""
     tested = [n for n, pair in enumerate(made) if pair.p is not None]
-    adjusted = crossed.holm(np.array([made[n].p for n in tested], dtype=np.float64))
-    for n, p in zip(tested, adjusted.tolist(), strict=True):
+    p_holm = crossed.holm(np.array([made[n].p for n in tested], dtype=np.float64))
+    for n, p in zip(tested, p_holm.tolist(), strict=True):
         made[n] = replace(made[n], p_holm=p)
     return made

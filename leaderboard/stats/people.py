@@ -99,7 +99,8 @@ class Contradiction:
 @dataclass(frozen=True)
 class MetricRow:
     """Figures of one metric by the answers; `tier` is None for guards, for metrics trained on these answers, and where nothing could be
-    tested. `above_size` says whether it was shown to see more than size; None where there is no such guard."""
+    tested. `over_size` is its difference to the guard of size, and `above_size` says whether it was shown to see more than that; None
+    where there is no such guard."""
 
     key: str
     guard: bool
@@ -119,6 +120,7 @@ class MetricRow:
     contradictions: tuple[Contradiction, ...] = ()
     tier: int | None = None
     above_size: bool | None = None
+    over_size: Pair | None = None
 
 
 @dataclass(frozen=True)
@@ -409,10 +411,11 @@ def _compared(rows: list[MetricRow], differences: list[Differences], few: bool) 
     size = next((one for row, one in zip(rows, differences, strict=True) if row.guard and row.key == "size"), None)
     placed = []
     for row, one in zip(rows, differences, strict=True):
-        above = None
+        over = None
         if size is not None and not row.guard and row.decided.value is not None and not few:
-            above = not agreement.not_above(agreement.compared(one, size, (row.key, "size")))
-        placed.append(replace(row, tier=tiers.get(row.key), above_size=above))
+            over = agreement.compared(one, size, (row.key, "size"))
+        above = None if over is None else not agreement.not_above(over)
+        placed.append(replace(row, tier=tiers.get(row.key), above_size=above, over_size=over))
     # Where nothing could be tested there is no order of metrics.
     ranked = [row for row in placed if not row.guard]
     ranked.sort(key=lambda row: (0.0 if few or row.decided.value is None else -row.decided.value, row.key))
@@ -532,6 +535,7 @@ def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
         "of_ceiling": row.of_ceiling,
         "tier": row.tier,
         "above_size": row.above_size,
+        "over_size": None if row.over_size is None else vars(row.over_size),
         "contradictions": [_duel_json(one.duel) | {"p_metric": one.p, "samples": list(one.samples)} for one in row.contradictions],
     }
 

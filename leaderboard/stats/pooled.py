@@ -6,13 +6,15 @@ tau^2 by Paule and Mandel, the interval by Hartung and Knapp, a prediction inter
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit, stdtrit
+from scipy.special import expit, logit, stdtr, stdtrit
 
+from leaderboard.stats import agreement
+from leaderboard.stats.agreement import Pair
 from leaderboard.stats.votes import Floats
 
 MIN_STUDIES = 3
@@ -23,7 +25,8 @@ FEW_STUDIES = f"Fewer than {MIN_STUDIES} studies: they are listed, not pooled."
 
 @dataclass(frozen=True)
 class Pooled:
-    """The mean over k studies with its 95 % interval; tau2 and i2 say how far studies differ; where one more would lie."""
+    """The mean over k studies with its 95 % interval; tau2 and i2 say how far studies differ; where one more would lie. `p` is how likely
+    such a mean is where the true one is 0, `se` its standard error, both on the scale that was pooled."""
 
     value: float
     low: float
@@ -32,12 +35,19 @@ class Pooled:
     i2: float
     k: int
     prediction: tuple[float, float] | None
+    se: float
+    p: float
+
+    @property
+    def differs(self) -> bool:
+        """True if studies differ by more than chance makes them."""
+        return self.i2 >= DIFFERS
 
     def as_share(self) -> Pooled:
         """The same as shares, from logits."""
         ends = None if self.prediction is None else (float(expit(self.prediction[0])), float(expit(self.prediction[1])))
         value, low, high = (float(expit(v)) for v in (self.value, self.low, self.high))
-        return Pooled(value, low, high, self.tau2, self.i2, self.k, ends)
+        return replace(self, value=value, low=low, high=high, prediction=ends)
 
 
 def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
@@ -62,7 +72,8 @@ def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
         wide = float(stdtrit(k - 2, 0.975)) * math.sqrt(tau2 + var)
         prediction = (mean - wide, mean + wide)
     i2 = max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0
-    return Pooled(mean, mean - half, mean + half, tau2, i2, k, prediction)
+    error = math.sqrt(var)
+    return Pooled(mean, mean - half, mean + half, tau2, i2, k, prediction, error, float(2 * stdtr(k - 1, -abs(mean) / error)))
 
 
 def _spread(y: Floats, se: Floats, tau2: float) -> float:
@@ -73,6 +84,19 @@ def _spread(y: Floats, se: Floats, tau2: float) -> float:
 def on_logit(value: float, se: float) -> tuple[float, float] | None:
     """(logit, its standard error) of a share; None for one of exactly 0 or 1, which is listed, not pooled."""
     return (float(logit(value)), se / (value * (1 - value))) if 0 < value < 1 else None
+
+
+def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> list[Pair]:
+    """Metrics against each other over studies: by pair, the difference of their agreements and its standard error in each study that both
+    are in. Pairs with fewer than three such studies are not tested; Holm's correction is over those that are."""
+    made = []
+    for (first, second), differences in by_pair.items():
+        mean = pool([value for value, _ in differences], [se for _, se in differences])
+        if mean is None:
+            made.append(Pair(first, second, None, None, None, None, why=FEW_STUDIES))
+        else:
+            made.append(Pair(first, second, mean.value, mean.low, mean.high, mean.p, se=mean.se))
+    return agreement.adjusted(made)
 
 
 def combined(y: Sequence[float], se: Sequence[float]) -> tuple[float, float]:

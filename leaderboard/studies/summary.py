@@ -163,6 +163,16 @@ class Probability(Record):
     n: int
 
 
+class MetricPair(Figure):
+    """Difference in agreement of two metrics; `se` is its standard error."""
+
+    first: str
+    second: str
+    p: float | None
+    p_holm: float | None
+    se: float | None = None
+
+
 class Metric(Record):
     """Figures of one metric by the answers. A `guard` knows nothing, or size alone. From `pairs` on: figures of earlier papers, in exports
     only."""
@@ -187,6 +197,7 @@ class Metric(Record):
     of_ceiling: float | None
     tier: int | None
     above_size: bool | None
+    over_size: MetricPair | None = None
     contradictions: list[Contradiction]
     groups: dict[str, Agreement] = {}
     higher_is_better: bool = True
@@ -276,13 +287,6 @@ class Fragile(Record):
     answers: int | None
     raters: int | None
     samples: int | None
-
-
-class MetricPair(Figure):
-    first: str
-    second: str
-    p: float | None
-    p_holm: float | None
 
 
 class Enough(Record):

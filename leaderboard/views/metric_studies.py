@@ -7,9 +7,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Q, QuerySet
-from django.utils import timezone
-
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.boards.certainty import Unit
@@ -17,8 +14,6 @@ from leaderboard.boards.human_agreement import Line, lines_of, order_words, peop
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.studies.summary import Metric, Seen, Summary, named_samples
 from submissions.models import Challenge
-from submissions.permissions import Viewer
-from submissions.visibility import visible_challenges
 
 MAX_STUDIES = 20
 
@@ -50,14 +45,8 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
 
     So many queries at most as there are challenges with such studies, whatever their number of entries and votes.
     """
-    now = timezone.now()
-    viewers: dict[int, Viewer] = {}
-    rows = []
-    for row in _main(user, key):
-        phase = row.study.phase
-        viewer = viewers.setdefault(phase.challenge_id, Viewer(user, phase.challenge, now))
-        if viewer.may("phase.see_board", phase) and (row.study.is_public or viewer.organizes):
-            rows.append(row)
+    phases = PhaseMetric.objects.filter(key=key).values("phase")
+    rows = StudyAnalysis.seen_by(user, study__phase__in=phases)
     contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows[:MAX_STUDIES]]).values_list("pk", "content"))
     nouns = _nouns({row.study.phase_id: row.study.phase.challenge for row in rows[:MAX_STUDIES]})
     summaries = {
@@ -87,19 +76,6 @@ def _versions(phases: set[int], key: str) -> dict[str, int | None]:
     """The version of metric `key` that each fingerprint is of, as the batches of these phases have it."""
     batches = EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ()
     return {column["fingerprint"]: registry.version_of(column) for metrics in batches for column in metrics if column["key"] == key}
-
-
-def _main(user: Any, key: str) -> list[StudyAnalysis]:
-    """The leading analysis of each study that may be one to be shown, without its content."""
-    phases = PhaseMetric.objects.filter(key=key, phase__challenge__in=visible_challenges(user)).values("phase")
-    rows: QuerySet[StudyAnalysis] = StudyAnalysis.objects.filter(study__phase__in=phases, content__isnull=False)
-    if not user.is_staff:
-        own = Challenge.objects.filter(organizers=user).values("pk") if user.is_authenticated else ()
-        rows = rows.filter(Q(study__is_public=True) | Q(study__phase__challenge__in=own))
-    found: dict[int, dict[str, StudyAnalysis]] = {}
-    for row in rows.select_related("study__phase__challenge").defer("content").order_by("-finished_at", "-id"):
-        found.setdefault(row.study_id, {})[row.criterion] = row
-    return [each[next(iter(each.values())).study.leading(each)] for each in found.values()]
 
 
 def _measured(row: StudyAnalysis, summary: Summary, line: Line, metric: Metric, version: int | None, noun: str) -> Measured:

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import registry
@@ -17,7 +19,10 @@ from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.lookup import search_text
-from leaderboard.studies import paper_figures
+from leaderboard.models import Study
+from leaderboard.stats.votes import LEAST
+from leaderboard.studies import metric_ranking, paper_figures
+from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import measured
 from submissions.kinds import FAMILIES
@@ -38,20 +43,95 @@ WORST = {
 }
 
 
+@dataclass(frozen=True)
+class Tested:
+    """What is known of a metric with its default parameters, beside people: properties, cost, and the phases that use it."""
+
+    spec: registry.MetricSpec
+    count: metric_evidence.Count
+    cost: metric_evidence.Cost | None
+    uses: int
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A row of a family's ranking: classes that draw the `bracket` of its tier, whether it `opens` that, the address of its page, its
+    studies by where their judgements come from, and the study that its gap is of."""
+
+    standing: Standing
+    tested: Tested | None
+    bracket: str
+    opens: bool
+    link: str
+    sources: list[tuple[str, int]]
+    gap_of: Study | None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A family on the page of all metrics."""
+
+    key: str
+    title: str
+    found: Family
+    claim: tuple[str, str]
+    rows: list[Ranked]
+    guards: list[Ranked]
+    tests: list[Tested]
+    study: Study | None  # where there is one alone
+
+
 def metric_list(request: HttpRequest) -> HttpResponse:
-    """Every metric, by family, with what is known of it for its default parameters."""
+    """Every metric, by family: by how far it agrees with people where that is known, with what else is known of it."""
     fingerprints = {key: registry.fingerprint(key, {}) for key in registry.REGISTRY}
     counts = metric_evidence.counts(fingerprints.values())
     here = Score.typical_costs(fingerprints.values())
     uses = Counter(PhaseMetric.objects.filter(phase__challenge__in=visible(request.user)).order_by().values_list("key", flat=True))
-    families: dict[str, list[dict]] = {}
-    for key, spec in registry.REGISTRY.items():
-        fingerprint = fingerprints[key]
-        cost = metric_evidence.cost_of(fingerprint, here.get(fingerprint))
-        row = {"spec": spec, "count": counts[fingerprint], "cost": cost, "uses": uses[key]}
-        families.setdefault(FAMILIES[spec.family].title, []).append(row)
-    context = {"families": list(families.items()), "papers": paper_figures.papers().values()}
+    tests = {
+        key: Tested(spec, counts[fingerprints[key]], metric_evidence.cost_of(fingerprints[key], here.get(fingerprints[key])), uses[key])
+        for key, spec in registry.REGISTRY.items()
+    }
+    ranking = metric_ranking.of(request.user)
+    sections = [_section(family, ranking, tests) for family in ranking.families.values()]
+    real = [one.found for one in sections if one.found.studies and not one.found.made_up]
+    context = {
+        "sections": sections, "papers": paper_figures.papers().values(), "n_metrics": len(tests),
+        "n_studies": sum(len(one.studies) for one in real), "n_judgements": sum(one.judgements for one in real),
+        "ranked": any(one.rows for one in sections), "least": LEAST,
+    }  # fmt: skip
     return render(request, "leaderboard/metric_list.html", context)
+
+
+def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested]) -> Section:
+    sources = {study.id: study.source for study in family.all}
+    rows = []
+    for n, standing in enumerate(family.rows):
+        tier, tiers = standing.line.tier, [row.line.tier for row in family.rows]
+        alone = tier is None or tiers.count(tier) == 1
+        opens, closes = n == 0 or tiers[n - 1] != tier, n + 1 == len(tiers) or tiers[n + 1] != tier
+        bracket = "" if alone else "g" + (" g1" if opens else "") + (" g3" if closes else "")
+        counted = Counter(sources[study] for study in standing.studies)
+        rows.append(
+            Ranked(
+                standing, tests.get(standing.key) if standing.is_default else None, bracket, opens, _address(standing, ranking),
+                [(name, counted[name]) for name in (REAL, PUBLISHED, MADE_UP) if counted[name]],
+                ranking.studies.get(standing.gap.study) if standing.gap and family.state == "pooled" else None,
+            )
+        )  # fmt: skip
+    guards = [Ranked(one, None, "", False, "", [], None) for one in family.guards]
+    study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
+    own = sorted((one for one in tests.values() if one.spec.family == family.key), key=lambda one: one.spec.title.lower())
+    return Section(family.key, FAMILIES[family.key].title, family, metric_ranking.claim(family), rows, guards, own, study)
+
+
+def _address(standing: Standing, ranking: Ranking) -> str:
+    """The metric's page; with other parameters than the defaults, that of a column that has them."""
+    address = reverse("metric", args=[standing.key])
+    if standing.is_default:
+        return address
+    phase = ranking.studies[(standing.studies or standing.trained)[0]].phase
+    query = {"phase": f"{phase.challenge.slug}/{phase.slug}", "column": standing.column, "fingerprint": standing.fingerprint[:16]}
+    return f"{address}?{urlencode(query)}"
 
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:

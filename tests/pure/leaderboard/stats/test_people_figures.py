@@ -166,6 +166,16 @@ def test_the_mean_over_studies():
     assert (round(share.value, 3), round(share.low, 3), round(share.high, 3)) == (0.692, 0.488, 0.841)
 
 
+def test_differences_of_metrics_over_studies_are_tested_with_holms_correction():
+    # Mean .1, no spread beyond chance: se = .02 / sqrt(3); of Student's t with 2 degrees of freedom p = 1 - t / sqrt(t^2 + 2).
+    apart, level = [(0.1, 0.02), (0.12, 0.02), (0.08, 0.02)], [(0.01, 0.02), (-0.01, 0.02), (0.0, 0.02)]
+    found = pooled.pairs({("a", "b"): apart, ("a", "c"): level, ("b", "c"): apart[:2]})
+    t = 0.1 / (0.02 / math.sqrt(3))
+    assert found[0].value == pytest.approx(0.1) and found[0].p == pytest.approx(1 - t / math.sqrt(t * t + 2))
+    assert found[0].p_holm == pytest.approx(2 * found[0].p) and found[1].p == found[1].p_holm == pytest.approx(1.0)
+    assert found[2].p is None and found[2].p_holm is None and found[2].why.startswith("Fewer than 3 studies")
+
+
 def test_studies_that_say_the_same_differ_by_nothing_and_two_are_not_pooled():
     found = pooled.pool([0.5, 0.5, 0.5, 0.5], [0.2, 0.1, 0.3, 0.2])
     assert (found.value, found.tau2, found.i2) == pytest.approx((0.5, 0.0, 0.0)) and found.prediction[0] < found.low

@@ -98,7 +98,11 @@ def within(ours: Any, theirs: Any, at: str = "") -> None:
 
 def unsized(summary: dict[str, Any]) -> dict[str, Any]:
     """Without what is said of sizes: a file holds no material whose size could be known."""
-    rows = [{name: row[name] for name in row if name != "above_size"} for row in summary["metrics"] if row["key"] not in SIZES]
+    rows = [
+        {name: row[name] for name in row if name not in ("above_size", "over_size")}
+        for row in summary["metrics"]
+        if row["key"] not in SIZES
+    ]
     return {name: summary[name] for name in SAME if name in summary} | {"metrics": rows}
 
 

@@ -1,0 +1,335 @@
+"""The metrics of each family by how far they agree with people, over all studies that somebody may see.
+
+A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. From three studies on they
+are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them. Studies that share items or a rater's account
+are no evidence of their own: the largest of them stands for all. Made-up studies count only where there are no others, and say so.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from evaluation.metrics import registry
+from evaluation.models import EvaluationBatch
+from leaderboard.boards.human_agreement import COIN, PERSON, Band, Line, trained_words
+from leaderboard.models import Rater, Study, StudyAnalysis
+from leaderboard.service.page_cache import PageCache
+from leaderboard.stats import agreement, pooled
+from leaderboard.stats.pooled import MIN_STUDIES, Pooled
+from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.studies.summary import Agreement, Metric, Seen, Summary
+from submissions.kinds import FAMILIES
+
+REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
+ALONE = "alone"  # the state of a family with one or two studies; others are "pooled" and "none"
+GUARDS = ("size", "reference only", "coin", "constant")  # as they stand in a table
+KEPT = PageCache(size=16)
+
+
+def source_of(study: Study) -> str:
+    """Where its judgements come from: asked here, brought from elsewhere, or made up, as all is in a made-up challenge."""
+    if study.made_up or study.phase.challenge.made_up:
+        return MADE_UP
+    return REAL if study.key is not None else PUBLISHED
+
+
+@dataclass(frozen=True)
+class Reach:
+    """From another person to the best possible, of several studies."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What one study says of metrics, which are by fingerprint; it is of so many `people` and `judgements`. `sharing` are the ids of
+    studies that share items or raters with it, for which it stands."""
+
+    id: int
+    family: str
+    source: str
+    metrics: Mapping[str, Metric]
+    guards: Mapping[str, Metric]
+    band: Band | None
+    pairs: Mapping[frozenset[str], tuple[str, float, float]]  # of fingerprints: the first, its difference to the other, standard error
+    samples: frozenset[tuple[int, str]]  # of a phase
+    accounts: frozenset[int]
+    people: int | None
+    judgements: int
+    opinions: bool
+    sharing: tuple[int, ...] = ()
+
+    @cached_property
+    def size(self) -> float:
+        """The effective number of its answers."""
+        return max((line.decided.n_eff for line in self.metrics.values()), default=0.0)
+
+    @property
+    def counts(self) -> bool:
+        """True if any of its figures has an interval."""
+        return any(line.decided.low is not None and not line.trained for line in self.metrics.values())
+
+    def shares(self, other: Evidence) -> bool:
+        return bool(self.samples & other.samples or self.accounts & other.accounts)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The smallest difference of a metric that 75 % of people see, and the study that it is of."""
+
+    seen: Seen
+    study: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One metric among those of its family. `studies` are the ids of those that its figure is of, `trained` of those that were left out
+    because it was, or may have been, trained on them. `over` is None where nothing was pooled."""
+
+    key: str
+    fingerprint: str
+    column: str  # its slug in the first of the studies
+    line: Line
+    studies: tuple[int, ...]
+    judgements: int
+    over: Pooled | None = None
+    gap: Gap | None = None
+    trained: tuple[int, ...] = ()
+
+    @property
+    def is_default(self) -> bool:
+        return bool(self.key) and registry.fingerprint(self.key, {}) == self.fingerprint
+
+    @property
+    def reading(self) -> str:
+        """A sentence for a title."""
+        if self.over is None:
+            return self.line.reading
+        words = (
+            f"Of 100 duels that people decided, {self.line.title} orders {self.line.percent} as they did: the mean of {self.over.k} studies"
+        )
+        words += f", 95 % interval {self.line.low} to {self.line.high} with other studies. {self.judgements:,} decided judgements."
+        return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.line.notes)])
+
+    @property
+    def missing(self) -> str:
+        """What stands in the place of a figure, in brief."""
+        if self.line.trained:
+            return self.line.trained
+        if self.line.figure.why != pooled.FEW_STUDIES:
+            return self.line.head
+        n = len(self.studies)
+        return f"in {n} {'study' if n == 1 else 'studies'}: not pooled"
+
+
+@dataclass(frozen=True)
+class Family:
+    """The ranking of one family. `state` is "pooled", "alone" or "none"; `made_up` says that it is of made-up studies alone. `studies` are
+    those that count, the largest first; `early` is the number of those that are there and have too few people or items for any figure."""
+
+    key: str
+    state: str = "none"
+    made_up: bool = False
+    rows: tuple[Standing, ...] = ()
+    guards: tuple[Standing, ...] = ()
+    band: Band | None = None
+    studies: tuple[Evidence, ...] = ()
+    all: tuple[Evidence, ...] = ()
+    early: int = 0
+
+    @property
+    def judgements(self) -> int:
+        return sum(study.judgements for study in self.studies)
+
+    def row(self, key: str, fingerprint: str) -> Standing | None:
+        return next((row for row in self.rows if (row.key, row.fingerprint) == (key, fingerprint)), None)
+
+    @property
+    def first(self) -> list[Standing]:
+        """The first tier."""
+        return [row for row in self.rows if row.line.tier == 1]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All families, by key, and the rows of their studies, by id."""
+
+    families: Mapping[str, Family]
+    studies: Mapping[int, Study] = field(default_factory=dict)
+
+
+def of(user: Any) -> Ranking:
+    """The ranking by the studies that `user` may see. It is computed once for these analyses, and of no others."""
+    rows = [row for row in StudyAnalysis.seen_by(user) if not row.study.from_results]
+    key = tuple(sorted((row.pk, row.made_of, str(row.finished_at), source_of(row.study)) for row in rows))
+    families = KEPT.of(key, lambda: _families(rows))
+    return Ranking(families, {row.study_id: row.study for row in rows})
+
+
+def _families(rows: Collection[StudyAnalysis]) -> dict[str, Family]:
+    contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
+    summaries = {row: summary for row in rows if (summary := Summary.read(contents.get(row.pk))) is not None}
+    batches = EvaluationBatch.objects.filter(phase__in={row.study.phase_id for row in summaries})
+    current = {registry.fingerprint(key, {}) for key in registry.REGISTRY}
+    for columns in batches.values_list("metrics", flat=True):
+        current |= {column["fingerprint"] for column in columns if registry.is_current(column)}
+    accounts: defaultdict[int, set[int]] = defaultdict(set)
+    known = Rater.objects.filter(study__in={row.study_id for row in summaries}, user__isnull=False)
+    for study, user in known.values_list("study_id", "user_id"):
+        accounts[study].add(user)
+    found = [_evidence(row.study, summary, current, frozenset(accounts[row.study_id])) for row, summary in summaries.items()]
+    return {key: family(key, [one for one in found if one.family == key]) for key in FAMILIES}
+
+
+def _evidence(study: Study, summary: Summary, current: Collection[str], accounts: frozenset[int]) -> Evidence:
+    metrics = {line.fingerprint: line for line in summary.metrics if not line.guard and line.fingerprint in current}
+    by_slug = {line.key: fingerprint for fingerprint, line in metrics.items()}
+    pairs = {
+        frozenset((by_slug[pair.first], by_slug[pair.second])): (by_slug[pair.first], pair.value, pair.se)
+        for pair in summary.metric_pairs
+        if pair.first in by_slug and pair.second in by_slug and pair.value is not None and pair.se is not None
+    }
+    guards = {line.key: line for line in summary.metrics if line.guard}
+    samples = frozenset((study.phase_id, name) for name in summary.samples)
+    return Evidence(
+        study.pk, study.phase.challenge.family, source_of(study), metrics, guards, summary.band, pairs, samples, accounts,
+        summary.n_people, summary.counted, summary.opinions,
+    )  # fmt: skip
+
+
+def family(key: str, evidence: Iterable[Evidence]) -> Family:
+    """The ranking of a family by what its studies say."""
+    found = sorted(evidence, key=lambda one: (-one.size, one.id))
+    counted = [one for one in found if one.source != MADE_UP]
+    early = sum(not one.counts for one in counted)
+    usable, made_up = [one for one in counted if one.counts], False
+    if not usable:
+        usable, made_up = [one for one in found if one.source == MADE_UP and one.counts], True
+    if not usable:
+        return Family(key, all=tuple(found), early=early)
+    studies = _apart(usable)
+    if len(studies) < MIN_STUDIES:
+        return _alone(Family(key, ALONE, made_up, studies=tuple(studies), all=tuple(found), early=early))
+    return _pooled(Family(key, "pooled", made_up, studies=tuple(studies), all=tuple(found), early=early))
+
+
+def _apart(studies: list[Evidence]) -> list[Evidence]:
+    """Of studies that share items or raters, one by the other, the largest; they come largest first."""
+    sets: list[list[Evidence]] = []
+    for study in studies:
+        joined = [one for one in sets if any(study.shares(other) for other in one)]
+        sets = [one for one in sets if one not in joined] + [[*(other for one in joined for other in one), study]]
+    for one in sets:
+        one.sort(key=lambda study: (-study.size, study.id))
+    return sorted(
+        (replace(first, sharing=tuple(other.id for other in rest)) for first, *rest in sets), key=lambda study: (-study.size, study.id)
+    )
+
+
+def _alone(found: Family) -> Family:
+    """As the largest study has it."""
+    study = found.studies[0]
+    rows, guards = [], []
+    for fingerprint, metric in study.metrics.items():
+        gap = Gap(metric.seen, study.id) if metric.seen and metric.seen.delta75 else None
+        rows.append(Standing(metric.metric, fingerprint, metric.key, _line(metric, study), (study.id,), metric.decided.n, gap=gap))
+    for name in GUARDS:
+        if name in study.guards:
+            guard = study.guards[name]
+            guards.append(Standing("", name, name, _line(guard, study), (study.id,), guard.decided.n))
+    return replace(found, rows=tuple(rows), guards=tuple(guards), band=study.band)
+
+
+def _line(metric: Metric, study: Evidence) -> Line:
+    trained = trained_words(metric.trained, study.opinions)
+    return Line(
+        metric.title, metric.decided, study.band, metric.tier, metric.of_ceiling, metric.guard, trained, metric.above_size, metric.key
+    )
+
+
+def _pooled(found: Family) -> Family:
+    """Over all its studies."""
+    studies = found.studies
+    bands = [study.band for study in studies if study.band is not None]
+    band = Reach(median(one.low for one in bands), median(one.high for one in bands)) if len(bands) >= MIN_STUDIES else None
+    rows = [_standing(fingerprint, studies, band) for fingerprint in dict.fromkeys(name for one in studies for name in one.metrics)]
+    values = {row.fingerprint: row.over.value for row in rows if row.over is not None}
+    differences: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    names = sorted(values)
+    for n, first in enumerate(names):
+        for second in names[n + 1 :]:
+            in_both = [study.pairs[pair] for study in studies if (pair := frozenset((first, second))) in study.pairs]
+            usable = [(value if ahead == first else -value, se) for ahead, value, se in in_both if se > 0]
+            differences[first, second] = usable
+    p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pooled.pairs(differences) if pair.p_holm is not None}
+    tiers = agreement.tiers(values, p_holm)
+    rows = [replace(row, line=replace(row.line, tier=tiers.get(row.fingerprint))) for row in rows]
+    rows.sort(key=lambda row: (-values.get(row.fingerprint, 0.0), row.key, row.fingerprint))
+    guards = [_guard(name, studies, band) for name in GUARDS if any(name in study.guards for study in studies)]
+    return replace(found, rows=tuple(rows), guards=tuple(guards), band=band)
+
+
+def _standing(fingerprint: str, studies: Collection[Evidence], band: Band | None) -> Standing:
+    here = [(study, study.metrics[fingerprint]) for study in studies if fingerprint in study.metrics]
+    trained = tuple(study.id for study, metric in here if metric.trained)
+    used = [(study, metric) for study, metric in here if not metric.trained]
+    key, title = here[0][1].metric, here[0][1].title
+    over, figure = _mean([metric.decided for _, metric in used])
+    sized = [metric.over_size for _, metric in used if metric.over_size is not None and metric.over_size.se]
+    beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
+    above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
+    gap = next((Gap(metric.seen, study.id) for study, metric in used if metric.seen and metric.seen.delta75), None)
+    told = trained_words(here[0][1].trained, here[0][0].opinions) if not used else ""
+    line = Line(title, figure, band, trained=told, above_size=above, key=key)
+    return Standing(key, fingerprint, here[0][1].key, line, tuple(study.id for study, _ in used), figure.n, over, gap, trained)
+
+
+def _guard(name: str, studies: Collection[Evidence], band: Band | None) -> Standing:
+    used = [(study, study.guards[name]) for study in studies if name in study.guards]
+    over, figure = _mean([metric.decided for _, metric in used])
+    if name == "constant":  # one half everywhere, by its definition
+        figure = figure.model_copy(update={"value": 0.5, "why": ""})
+    line = Line(used[0][1].title, figure, band, guard=True, key=name)
+    return Standing("", name, name, line, tuple(study.id for study, _ in used), figure.n, over)
+
+
+def _mean(figures: Collection[Agreement]) -> tuple[Pooled | None, Agreement]:
+    """The mean over studies, and the same as a figure; one without a value where fewer than three can be pooled."""
+    logits = [
+        one
+        for figure in figures
+        if figure.value is not None and figure.low is not None and figure.se and (one := pooled.on_logit(figure.value, figure.se))
+    ]
+    over = pooled.pool([value for value, _ in logits], [se for _, se in logits])
+    totals = {name: sum(getattr(figure, name) for figure in figures) for name in ("n", "n_eff", "raters", "samples")}
+    coverage = min((figure.coverage for figure in figures if figure.coverage is not None), default=None)
+    if over is None:
+        return None, Agreement(value=None, low=None, high=None, why=pooled.FEW_STUDIES, coverage=coverage, **totals)
+    over = over.as_share()
+    return over, Agreement(value=over.value, low=over.low, high=over.high, coverage=coverage, **totals)
+
+
+# --- in words
+
+
+def claim(found: Family) -> tuple[str, str]:
+    """What a family's table says, as a sentence and what follows it; empty where it says nothing."""
+    first = found.first
+    if not first:
+        return "", ""
+    if all(row.line.state is COIN for row in first):
+        return "No metric is told from a coin.", ""
+    titles = [row.line.title for row in first]
+    one = len(titles) == 1
+    names = titles[0] if one else f"{', '.join(titles[:-1])} and {titles[-1]}"
+    if all(row.line.state is PERSON for row in first):
+        words = f"{names} {'chooses' if one else 'choose'} as another person would"
+    else:
+        words = f"{names} {'leads' if one else 'lead'}"
+    return (f"{words}.", "") if one else (words, ", and cannot be told apart here.")

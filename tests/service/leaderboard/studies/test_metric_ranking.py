@@ -1,0 +1,169 @@
+"""The ranking of metrics by people: its states, what is pooled and what is not, and that nobody learns from it of what they may not see."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.test import Client
+
+from evaluation.metrics import registry
+from leaderboard.boards import human_agreement
+from leaderboard.models import Study
+from leaderboard.studies import metric_ranking
+from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, claim, family
+from leaderboard.studies.summary import Metric
+from submissions.models import Challenge
+from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
+from tests.support.leaderboard.studies.held_against_people import held
+from tests.support.people import People
+
+NOBODY = "No study with people yet."
+
+
+def metric(key: str, value: float | None, se: float = 0.02, n_eff: float = 100.0, **more) -> Metric:
+    """A row with decided agreement of `value` and an interval of two standard errors."""
+    nothing = {"value": None, "low": None, "high": None}
+    decided = nothing | {"n": 120, "n_eff": n_eff, "raters": 12, "samples": 10, "coverage": 1.0}
+    if value is not None:
+        decided |= {"value": value, "low": value - 2 * se, "high": min(1.0, value + 2 * se), "se": se}
+    names = dict.fromkeys(("auc_better_worse", "auc_different_similar", "acc_eq", "rho", "tau", "r"), nothing)
+    return Metric.model_validate(
+        names | {"key": key, "metric": key, "title": key, "fingerprint": key, "decided": decided, "spa": {"value": None}, "seen": None}
+        | {"of_ceiling": None, "tier": None, "above_size": None, "contradictions": []} | more
+    )  # fmt: skip
+
+
+def evidence(id: int, values: dict[str, float | None], source: str = REAL, n_eff: float = 100.0, se: float = 0.02, **more) -> Evidence:
+    metrics = {key: metric(key, value, se, n_eff) for key, value in values.items()}
+    guards = {name: metric(name, 0.5, error, guard=True) for name, error in (("coin", 0.02), ("constant", 0.0))}
+    names = sorted(key for key, value in values.items() if value is not None)
+    pairs = {frozenset((a, b)): (a, values[a] - values[b], 0.02) for n, a in enumerate(names) for b in names[n + 1 :]}
+    found = Evidence(
+        id, "wireframe", source, metrics, guards, metric_ranking.Reach(0.7, 0.8), pairs, frozenset(), frozenset(), 12, 120, False
+    )
+    return replace(found, **more)
+
+
+def test_three_studies_are_pooled_as_the_worked_example_and_two_are_not():
+    logits, errors = (0.9, 0.5, 1.2), (0.2, 0.15, 0.3)
+    shares = [1 / (1 + 2.718281828459045**-y) for y in logits]
+    studies = [evidence(n, {"m": p}, se=se * p * (1 - p)) for n, (p, se) in enumerate(zip(shares, errors, strict=True))]
+    found = family("wireframe", studies)
+    (row,) = found.rows
+    assert found.state == "pooled" and not found.made_up and row.over.k == 3 and row.over.differs and row.judgements == 360
+    assert [round(one, 3) for one in (row.line.figure.value, row.line.figure.low, row.line.figure.high)] == [0.692, 0.488, 0.841]
+    assert row.line.state is human_agreement.COIN and row.line.tier == 1 and "mean of 3 studies" in row.reading
+    assert [(one.fingerprint, one.line.percent, one.line.low) for one in found.guards] == [("coin", 50, 45), ("constant", 50, None)]
+    assert claim(found) == ("No metric is told from a coin.", "")
+    two = family("wireframe", [studies[0], replace(studies[1], metrics={"m": metric("m", 0.6, n_eff=200.0, tier=1)})])
+    assert two.state == "alone" and [one.id for one in two.studies] == [1, 0]
+    assert two.rows[0].line.figure.value == 0.6 and two.rows[0].over is None and two.rows[0].studies == (1,)
+
+
+def test_tiers_are_of_differences_that_studies_share_and_what_cannot_be_pooled_is_listed():
+    values = [{"a": 0.81, "b": 0.78, "c": 0.6, "d": 0.7, "e": 1.0}, {"a": 0.79, "b": 0.79, "c": 0.61, "d": 0.7, "e": 1.0}]
+    studies = [evidence(n, values[n % 2] if n < 2 else {key: values[n % 2][key] for key in "abce"}) for n in range(4)]
+    studies[0] = replace(studies[0], metrics=dict(studies[0].metrics) | {"f": metric("f", 0.9, trained="these")})
+    found = family("wireframe", studies)
+    assert [(row.key, row.line.tier) for row in found.rows] == [("a", 1), ("b", 1), ("c", 2), ("d", None), ("e", None), ("f", None)]
+    rows = {row.key: row for row in found.rows}
+    assert rows["d"].missing == "in 2 studies: not pooled" and rows["e"].line.percent is None  # 1.0 has no logit
+    assert rows["f"].missing == "trained on these votes" and rows["f"].trained == (0,) and not rows["f"].studies
+    assert (found.band.low, found.band.high) == (0.7, 0.8) and rows["a"].over.prediction is not None
+    assert claim(found) == ("a and b choose as another person would", ", and cannot be told apart here.")
+    bare = family("wireframe", [replace(one, band=None) if n < 2 else one for n, one in enumerate(studies)])
+    assert bare.band is None and bare.rows[0].line.state is human_agreement.BETTER  # two studies with a band are too few for one
+
+
+def test_studies_that_share_items_or_accounts_are_one_by_the_largest_of_them():
+    items, accounts = frozenset({(1, "s")}), frozenset({7})
+    shared = [
+        evidence(1, {"m": 0.8}, n_eff=50, samples=items),
+        evidence(2, {"m": 0.6}, samples=items, accounts=accounts),
+        evidence(3, {"m": 0.7}, n_eff=20, accounts=accounts),
+        evidence(4, {"m": 0.7}, n_eff=30),
+    ]
+    found = family("wireframe", shared)
+    assert found.state == "alone" and [(one.id, one.sharing) for one in found.studies] == [(2, (1, 3)), (4, ())]
+    assert family("wireframe", [*shared, evidence(5, {"m": 0.7})]).state == "pooled"
+
+
+def test_made_up_studies_count_only_where_there_are_no_others_and_early_ones_not_at_all():
+    invented = [evidence(n, {"m": 0.8}, MADE_UP) for n in range(3)]
+    early = evidence(8, {"m": None})
+    for studies, expected in (
+        ([], ("none", False, 0)),
+        ([early], ("none", False, 1)),
+        (invented, ("pooled", True, 0)),
+        ([early, invented[0]], ("alone", True, 1)),
+        ([*invented, evidence(9, {"m": 0.6}, PUBLISHED)], ("alone", False, 0)),
+    ):
+        found = family("wireframe", studies)
+        assert (found.state, found.made_up, found.early) == expected, studies
+    assert claim(family("wireframe", [])) == ("", "")
+
+
+@pytest.mark.django_db
+def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries):
+    def page(user=None) -> dict[str, str]:
+        client = Client()
+        if user is not None:
+            client.force_login(user)
+        response = client.get("/metrics/")
+        assert response.status_code == 200
+        parts = re.split(r'<section id="(\w+)"', response.content.decode())
+        return {name: re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text)) for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+    assert all(NOBODY in page()[name] and "nobody has been asked" in page()[name] for name in ("wireframe", "mesh", "render"))
+    roofs = ChallengeFactory()
+    people = People.around(roofs)
+    for n in range(3):
+        held(PhaseFactory(challenge=roofs), f"s{n}", n, key=f"k{n}" if n else None)
+    held(PhaseFactory(challenge=ChallengeFactory(family="mesh")), "which", 5, key="solids", title="Which is closer?")
+    held(PhaseFactory(challenge=ChallengeFactory(family="render")), "invented", 6, made_up=True)
+    three = page()
+    assert NOBODY not in three["wireframe"] and "3 studies," in three["wireframe"] and "real 2" in three["wireframe"]
+    assert "published 1" in three["wireframe"] and "Always equal" in three["wireframe"] and "All 22 metrics" in three["wireframe"]
+    assert "From one study: Which is closer?" in three["mesh"] and "by 12 people" in three["mesh"]
+    assert NOBODY in three["render"] and "made up 1" in three["render"] and "not counted" in three["render"]
+    assert re.search(r"Edge F1 .* as a person .* 1\.0 ms", three["wireframe"]) and "of 17" in three["wireframe"]
+
+    # A fourth one that is not public moves nothing for who may not see it, and everything for who may.
+    fourth = held(PhaseFactory(challenge=roofs), "fourth", 3, is_public=False, noise={"edge_f1": 9.0, "hss": 0.1, "corner_f1": 0.1})
+    for user in (None, people.stranger, people.owner, people.other_organizer, UserFactory()):
+        assert page(user) == three, user
+    for user in (people.organizer, people.staff):
+        assert "4 studies," in page(user)["wireframe"] and page(user)["wireframe"] != three["wireframe"]
+    fourth.publish(people.organizer, True)
+    assert "4 studies," in page()["wireframe"]
+    Study.objects.filter(pk=fourth.pk).update(is_public=False)
+    assert page() == three
+    Challenge.objects.filter(pk=roofs.pk).update(visibility="private")
+    assert (
+        NOBODY in page()["wireframe"] and NOBODY in page(people.stranger)["wireframe"] and "3 studies," in page(people.owner)["wireframe"]
+    )
+    Challenge.objects.filter(pk=roofs.pk).update(visibility="public", made_up=True)
+    assert NOBODY in page()["wireframe"] and "made up 3" in page()["wireframe"]
+    for user, most in ((None, 6), (people.owner, 14), (people.organizer, 14)):
+        client = Client()
+        if user is not None:
+            client.force_login(user)
+        with django_assert_max_num_queries(most):
+            client.get("/metrics/")
+
+
+@pytest.mark.django_db
+def test_it_is_computed_once_for_the_same_analyses(monkeypatch):
+    study = held(PhaseFactory(challenge=ChallengeFactory()), "one", noise={"edge_f1": 0.3})
+    asked = []
+    compute = metric_ranking._families
+    monkeypatch.setattr(metric_ranking, "_families", lambda rows: asked.append(len(rows)) or compute(rows))
+    metric_ranking.KEPT.clear()
+    found = [metric_ranking.of(AnonymousUser()).families["wireframe"] for _ in range(3)]
+    assert asked == [1] and found[0] is found[2] and found[0].row("edge_f1", registry.fingerprint("edge_f1", {})).studies == (study.pk,)
+    study.analyses.update(made_of="2")
+    metric_ranking.of(AnonymousUser())
+    assert asked == [1, 1]
