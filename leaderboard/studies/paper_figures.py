@@ -139,6 +139,16 @@ def _table(read: dict) -> Table:
     return Table(**{"n": None} | read | {"columns": tuple(read["columns"]), "rows": rows})
 
 
+def printed(link: str) -> dict[str, float]:
+    """By key of a metric, the figure in the headline of the paper at that address; nothing where there is no such paper."""
+    paper = next((paper for paper in papers().values() if link and paper.link == link), None)
+    if paper is None:
+        return {}
+    name, head, _ = paper.headline
+    table = next(table for table in paper.tables if table.name == name)
+    return {row.key: row.values[table.columns.index(head)] for row in table.rows if row.key}
+
+
 def mentions(key: str) -> Iterator[Mention]:
     """All that papers print of metric `key`."""
     return (Mention(paper, table, row) for paper in papers().values() for table in paper.tables for row in table.rows if row.key == key)

@@ -23,12 +23,14 @@ from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import certainty, exports, human_agreement
-from leaderboard.boards.payload import PEOPLE, MetricColumn
+from leaderboard.boards.payload import PEOPLE, Board, MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, snapshot_of
 from leaderboard.models import Snapshot, Study
 from leaderboard.models.snapshot import read_board, read_redacted
+from leaderboard.studies import paper_figures
+from leaderboard.studies.summary import Figure
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 
@@ -196,6 +198,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "slope": slope(board, rows.people, split) if claim is not None and claim.metrics else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,
+        "orders": _orders(board, people) if people and people.only_means else [],
         "snapshot": snapshot, "ranking": board, "rows": rows, "rule": rule_words(board),
         "foot": certainty.foot(board, rows.standing), "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
@@ -253,6 +256,20 @@ def values_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
     latest = EvaluationBatch.latest(place.phase) if outdated else None
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
     return {"outdated": sentences(outdated), "again": again.progress() if again else None}
+
+
+@dataclass(frozen=True)
+class OrderRow:
+    """Likeness of a metric's order and that of published means, beside the figure that the paper itself prints."""
+
+    title: str
+    rho: Figure
+    printed: float | None
+
+
+def _orders(board: Board, people: human_agreement.People) -> list[OrderRow]:
+    printed = paper_figures.printed(board.imported.url if board.imported else "")
+    return [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
 
 
 def _statement(column: MetricColumn) -> str:

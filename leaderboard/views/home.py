@@ -44,6 +44,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """What the service is for, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
+    all_cards.sort(key=lambda card: card.challenge.made_up)  # what is real stands before what is made up
     parted = [card for card in all_cards if card.front is not None and card.front.parted is not None]
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [

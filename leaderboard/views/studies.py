@@ -23,7 +23,7 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.correlation import SCREENED
 from leaderboard.stats.ranking import rank
 from leaderboard.stats.votes import FEW
-from leaderboard.studies import words
+from leaderboard.studies import paper_figures, words
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.summary import Agreement, Contradiction, Ends, Entry, Figure, Metric, Summary
@@ -72,6 +72,7 @@ class MetricRow:
     metric: Metric
     by_group: list[Line]
     trained_more: str
+    printed: float | None = None  # the paper's own figure, of published means
 
     @property
     def correlations(self) -> list[Figure]:
@@ -253,12 +254,14 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
     def by_group(line: Line, figure: Agreement) -> Line:
         return Line(line.title, figure, None, key=line.key, noun=noun)
 
+    printed = paper_figures.printed(study.phase.results_url) if study.from_results else {}
     rows = [
         MetricRow(
             line,
             measured,
             [by_group(line, measured.groups[group]) for group in groups if group in measured.groups],
             trained_more(measured.trained, summary.opinions).strip(),
+            printed.get(measured.key),
         )
         for line, measured in zip(lines, summary.metrics, strict=True)
     ]
@@ -284,6 +287,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
         "found": summary, "missing": missing,
         "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
         "others": others, "rough": words.rough_words(summary, noun), "samples": plural(noun, len(summary.samples)),
+        "printed": printed,
         "has_ends": any(rate[1] is not None for rate in rates), "any_known": any(row.known for row in scales),
         "rows": rows, "lines": lines, "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),

@@ -1,4 +1,5 @@
-"""`manage.py demo`: the made-up challenges "Rooflines", "Solids" and "Rooms", sent through the real doors of a running server."""
+"""`manage.py demo`: a paper's figures, and the made-up challenges "Rooflines", "Solids" and "Rooms", sent through the real doors of a
+running server."""
 
 from __future__ import annotations
 
@@ -29,6 +30,7 @@ class Command(BaseCommand):
             httpx.get(f"{server}/-/health", timeout=5).raise_for_status()
         except httpx.HTTPError as error:
             raise CommandError(f"No service answers at {server} ({error}); start it with `manage.py run --demo`.") from error
+        published = load.load_published()
         try:
             for demo in load.DEMOS:
                 self._send(demo, server)
@@ -38,7 +40,7 @@ class Command(BaseCommand):
                 self._wait(demo)
         except load.DemoError as error:
             raise CommandError(str(error)) from error
-        self._introduce(server)
+        self._introduce(server, published)
 
     def _send(self, demo: Demo, server: str) -> None:
         """The challenge and its entries, where not all of them are there."""
@@ -67,10 +69,12 @@ class Command(BaseCommand):
         self.stdout.write(f"  {text}")
         self.stdout.flush()
 
-    def _introduce(self, server: str) -> None:
+    def _introduce(self, server: str, published: str) -> None:
         asking = [f"  {server}{path}" for path in map(load.ask_everybody, load.DEMOS) if path]
         lines = [
             "",
+            "A board of figures that a paper prints (nothing in it is made up, nothing was measured here):",
+            f"  {server}{published}",
             "The demo challenges (everything in them is made up; their scores were computed here):",
             *(f"  {server}/challenges/{demo.slug}/{demo.phase}/" for demo in load.DEMOS),
             *(["Judge their entries yourself, without an account:", *asking] if asking else []),

@@ -17,7 +17,7 @@ from leaderboard.demo import interiors, load, rooflines, solids
 from leaderboard.demo.story import PEOPLE, Entry
 from leaderboard.models import Study
 from submissions.kinds import same
-from submissions.models import AuditEntry, Challenge, Phase, Submission, Team, User
+from submissions.models import AuditEntry, Challenge, Phase, Team, User
 from submissions.validation import validate
 from tests.support.leaderboard.studies.live import making
 
@@ -86,18 +86,21 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     call_command("demo", server=live_server.url)
     said = capsys.readouterr().out
     assert "sent 4 of 4: torn" in said and f"{live_server.url}/challenges/solids/practice/" in said and "olga" in said
-    rows = {row.method_name: row for row in Submission.objects.all()}
+    assert "/challenges/radiance-fields/published/" in said and Challenge.objects.get(slug="radiance-fields").phases.get().is_imported
+    rows = {row.method_name: row for row in load.uploads(small)}
     assert {name: row.status for name, row in rows.items()} == {
         "convex hull": "scored", "scan-fuse": "scored", "few-faces": "scored", "torn": "rejected",
     }  # fmt: skip
     assert rows["convex hull"].is_baseline and rows["convex hull"].is_verified
     assert rows["scan-fuse"].withdrawn_at and not rows["convex hull"].withdrawn_at
-    phase = Challenge.objects.get().phases.get()
+    phase = Challenge.objects.get(slug="solids").phases.get()
     scores = {(score.slug, score.evaluation.submission.method_name): score.value for score in _scores(phase)}
     assert scores["mesh_fscore", "scan-fuse"] > scores["mesh_fscore", "convex hull"]
-    assert {team.name for team in Team.objects.all()} == {person.team for person in PEOPLE if person.name in small.people}
+    assert {team.name for team in Team.objects.filter(challenge=phase.challenge)} == {
+        person.team for person in PEOPLE if person.name in small.people
+    }
 
-    study = Study.objects.get()
+    study = Study.objects.get(from_results=False)
     assert study.made_up and study.is_public and study.judged_criteria() == {"overall", "plausibility_3d", "geometry_details"}
     assert set(study.entries.values_list("label", flat=True)) == {"convex hull", "few-faces"}
     run = study.judge_runs.get()
@@ -106,7 +109,7 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
 
     acts = AuditEntry.objects.count()
     call_command("demo", server=live_server.url)
-    assert Submission.objects.count() == 4 and Study.objects.count() == 1 and AuditEntry.objects.count() == acts
+    assert load.uploads(small).count() == 4 and Study.objects.count() == 2 and AuditEntry.objects.count() == acts
 
 
 def test_whoever_starts_the_demo_can_rate_at_once(phase, people, client):

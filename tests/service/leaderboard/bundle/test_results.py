@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import shutil
+import re
 import string
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
+from leaderboard.demo.load import PUBLISHED
 from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.studies.analysis import analyse_due
 from submissions.errors import Refused
@@ -195,13 +196,11 @@ def test_any_table_comes_back_as_it_went_in(rows):
 
 
 @pytest.fixture
-def published(tmp_path, data_folder):
-    """The re-evaluation of 12 methods by 5 metrics and opinion scores, from the published table, analysed and ranked."""
-    shutil.copy(data_folder.parent / "published" / "osim_table4_reevaluation.csv", tmp_path)
-    shutil.copy(Path(__file__).parent / "osim_reevaluation.yaml", tmp_path / "challenge.yaml")
-    apply(parse(tmp_path).definition)
+def published():
+    """The re-evaluation of 12 methods by 5 metrics and opinion scores that the demo opens with, analysed and ranked."""
+    apply(parse(PUBLISHED).definition)
     assert analyse_due() == 1
-    found = phase_of("osim-reevaluation")
+    found = phase_of("radiance-fields")
     Snapshot.make_all(found)
     return found
 
@@ -217,28 +216,39 @@ def test_the_published_table_stands_on_a_board_with_its_agreement(published, cli
     assert (mos["Mip-NeRF360"], mos["COLMAP"], mos["gsplat"]) == (4.5, 1.71, 4.4)
     for metric in content.metrics:
         assert metric.group == metric.rank_low == metric.ci_low == [None] * 12
-    page = client.get("/challenges/osim-reevaluation/published/").content.decode()
+    page = client.get("/challenges/radiance-fields/published/").content.decode()
     for words in (
         "ρ 0.66 [",
         "ρ 0.80 [",
         "· 11 entries",
         "23 people",
-        "imported figures",
-        "Figures from the paper on OSIM, table 4",
-        "COLMAP is left out",
+        "figures</span>",
+        ">the paper on OSIM, table 4</a>",
+        "COLMAP is shown and left out",
     ):
         assert words in page
+    # Beside what follows from the rounded columns, what the paper prints; and no tiers.
+    rows = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.partition("by the paper")[2]))
+    assert re.search(r"OSIM 0\.797 0\.29 to 0\.95 0\.820 11 .*PSNR 0\.658 0\.02 to 0\.91 0\.658 11 ", rows)
+    assert "· tier" not in page
     for words in ("Bracket:", "bootstrap", "±", "tests passed"):
         assert words not in page
-    by_people = client.get("/challenges/osim-reevaluation/published/?sort=people").content.decode()
+    by_people = client.get("/challenges/radiance-fields/published/?sort=people").content.decode()
     assert by_people.index("Mip-NeRF360") < by_people.index("Zip-NeRF") < by_people.index("COLMAP")
 
 
 def test_every_page_of_imported_figures_is_there(published, client):
-    place = "/challenges/osim-reevaluation/published/"
+    place = "/challenges/radiance-fields/published/"
     entry = published.submissions.get(method_name="Zip-NeRF")
     page = client.get(f"{place}people/published-opinions/").content.decode()
-    assert "0.66" in page and "0.80" in page and "Only the means were published" in page and "left out" in page
+    assert (
+        "0.658" in page
+        and "0.797" in page
+        and "0.820" in page
+        and "ρ, printed" in page
+        and "Only the means were published" in page
+        and "left out" in page
+    )
     assert client.get(f"{place}people/published-opinions/?metric=psnr").status_code == 200
     data = client.get(f"{place}people/published-opinions/analysis.json").json()
     assert data["criteria"]["overall"]["of"] == "means" and data["criteria"]["overall"]["left_out"] == ["COLMAP"]
@@ -252,8 +262,8 @@ def test_every_page_of_imported_figures_is_there(published, client):
     for address in (
         f"{place}entries/",
         f"{place}people/",
-        "/challenges/osim-reevaluation/",
-        "/challenges/osim-reevaluation/data/",
+        "/challenges/radiance-fields/",
+        "/challenges/radiance-fields/data/",
         "/",
         f"{place}upload/",
     ):
@@ -275,7 +285,7 @@ def test_such_a_phase_takes_no_uploads(published):
 
 
 def test_programs_are_told_where_figures_are_from(published, client):
-    board = client.get("/api/v1/challenges/osim-reevaluation/phases/published/board").json()
+    board = client.get("/api/v1/challenges/radiance-fields/phases/published/board").json()
     assert board["imported_from"] == "the paper on OSIM, table 4" and board["columns"][0]["key"] == ""
     assert (board["study"]["of"], board["study"]["raters"], board["study"]["left_out"]) == ("means", 23, ["COLMAP"])
     assert board["columns"][0]["people"]["srocc"]["value"] == pytest.approx(0.6575, abs=1e-3)
@@ -287,16 +297,16 @@ def test_programs_are_told_where_figures_are_from(published, client):
     entry = client.get(f"/api/v1/submissions/{rows[0]['id']}").json()
     assert entry["scores"]["lpips_alex"]["higher_is_better"] is False and entry["scores"]["psnr"]["ci"] is None
     assert client.get(f"/api/v1/submissions/{rows[0]['id']}/items?metric=psnr").status_code in (403, 404)
-    studies = client.get("/api/v1/challenges/osim-reevaluation/phases/published/studies").json()["items"]
+    studies = client.get("/api/v1/challenges/radiance-fields/phases/published/studies").json()["items"]
     assert [(one["slug"], one["kind"], one["raters"]) for one in studies] == [("published-opinions", "opinions", 23)]
-    study = client.get("/api/v1/challenges/osim-reevaluation/phases/published/studies/published-opinions").json()
+    study = client.get("/api/v1/challenges/radiance-fields/phases/published/studies/published-opinions").json()
     order = {line["key"]: line["rho"]["value"] for line in study["analyses"]["overall"]["metrics"]}
     assert order["osim"] == pytest.approx(0.797, abs=1e-3) and study["analyses"]["overall"]["scales"][0]["method"] == "Mip-NeRF360"
 
 
 def test_files_of_the_board_say_how_far_its_columns_go_with_people(published, client):
     digest = Snapshot.current(published, "public").digest
-    place = f"/challenges/osim-reevaluation/published/snapshots/{digest}"
+    place = f"/challenges/radiance-fields/published/snapshots/{digest}"
     row = next(csv.DictReader(client.get(f"{place}.csv").content.decode().splitlines()))
     assert float(row["psnr_people_rho"]) == pytest.approx(0.6575, abs=1e-3) and row["entry"] == "Zip-NeRF" and row["people"] == "4.4"
     data = client.get(f"{place}.json").json()
@@ -306,18 +316,18 @@ def test_files_of_the_board_say_how_far_its_columns_go_with_people(published, cl
 
 
 def test_the_board_asks_at_most_ten_queries(published, client, django_assert_max_num_queries):
-    client.get("/challenges/osim-reevaluation/published/")
+    client.get("/challenges/radiance-fields/published/")
     read_board.cache_clear()
     with django_assert_max_num_queries(10):
-        assert client.get("/challenges/osim-reevaluation/published/").status_code == 200
+        assert client.get("/challenges/radiance-fields/published/").status_code == 200
 
 
 def test_the_console_shows_the_table_and_offers_no_scoring(published, client, people):
     published.challenge.organizers.add(people.organizer)
     client.force_login(people.organizer)
-    place = "/console/challenges/osim-reevaluation/"
+    place = "/console/challenges/radiance-fields/"
     page = client.get(f"{place}phases/published/").content.decode()
-    assert "osim_table4_reevaluation.csv" in page and "It takes no uploads" in page and "scoring/" not in page
+    assert "table_4.csv" in page and "It takes no uploads" in page and "scoring/" not in page
     for gone in ("metrics", "reference", "scoring"):
         assert client.get(f"{place}phases/published/{gone}/").status_code == 404
     entry = published.submissions.first()
@@ -333,5 +343,5 @@ def test_the_console_shows_the_table_and_offers_no_scoring(published, client, pe
         "delete/",
     ):
         assert client.get(f"{place}{shown}").status_code == 200, shown
-    assert client.get("/challenges/osim-reevaluation/published/").status_code == 200
-    assert client.get("/challenges/osim-reevaluation/published/choosing-metrics/").status_code == 200
+    assert client.get("/challenges/radiance-fields/published/").status_code == 200
+    assert client.get("/challenges/radiance-fields/published/choosing-metrics/").status_code == 200
