@@ -21,7 +21,8 @@ class Kind:
     are empty where pictures of the views are shown. `rated` is the dotted name of (question) -> what a rater's browser reads first,
     and `rated_suffix` that of the files it names. `criteria` are the questions to raters, by criterion. `corruptions` and
     `empty_entry` say which entries the service can make for raters beside those of teams. `example` is the dotted name of
-    (manifest, item, number) -> a thing and the same with noise, for the starter kit. `measure` is what the size of an entry
+    (manifest, item, number) -> a thing and the same with noise, for the starter kit. `drawing` is that of (key of a stored reference,
+    key of a stored entry, item) -> a small drawing of both, empty where there is none. `measure` is what the size of an entry
     counts, and `coloured` says that its files may have colours. Judge models see it as `judged` says (`JudgeRun.Form`), from
     pictures that are drawn here where it is `drawn`.
     """
@@ -37,6 +38,7 @@ class Kind:
     item_template: str = ""
     compare_template: str = ""
     rated_suffix: str = ""
+    drawing: str = ""
     generated: bool = True  # raters may be asked the criteria of generated objects too
     corruptions: bool = False
     empty_entry: bool = False
@@ -46,6 +48,10 @@ class Kind:
     def rated_scene(self, question: Any) -> dict[str, Any]:
         """The scene that a rater's browser reads of a question first."""
         return _loaded(self.rated)(question)
+
+    def draw(self, reference: str, entry: str, item: str) -> Any:
+        """A small drawing of a stored entry over the stored reference on one item."""
+        return _loaded(self.drawing)(reference, entry, item)
 
     def made_up(self, manifest: Any, item: Any, number: int) -> tuple[Any, Any]:
         """A thing in the phase's unit or size, and the same with noise."""
@@ -76,6 +82,7 @@ WIREFRAME = Kind(
     viewer="entry_geometry",
     item_template="leaderboard/viewer/wireframe_item.html",
     compare_template="leaderboard/viewer/wireframe_compare.html",
+    drawing="leaderboard.views.item.drawing",
     generated=False,
     corruptions=True,
     empty_entry=True,

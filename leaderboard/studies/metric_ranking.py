@@ -16,7 +16,7 @@ from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch
-from leaderboard.boards.human_agreement import COIN, PERSON, Band, Line, trained_words
+from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Band, Line, trained_words
 from leaderboard.models import Rater, Study, StudyAnalysis
 from leaderboard.service.page_cache import PageCache
 from leaderboard.stats import agreement, pooled
@@ -149,6 +149,10 @@ class Family:
 
     def row(self, key: str, fingerprint: str) -> Standing | None:
         return next((row for row in self.rows if (row.key, row.fingerprint) == (key, fingerprint)), None)
+
+    @property
+    def tiers(self) -> int:
+        return len({row.line.tier for row in self.rows if row.line.tier is not None})
 
     @property
     def first(self) -> list[Standing]:
@@ -333,3 +337,53 @@ def claim(found: Family) -> tuple[str, str]:
     else:
         words = f"{names} {'leads' if one else 'lead'}"
     return (f"{words}.", "") if one else (words, ", and cannot be told apart here.")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a metric's page opens with: words, the `figure` in the colour of its `tone`, and what is to be made of it."""
+
+    words: str
+    figure: str = ""
+    tone: str = ""
+    rest: str = ""
+
+
+MEANING = {
+    PERSON: "as another person would",
+    BELOW: "better than a coin, clearly below another person",
+    BETTER: "better than a coin; where another person would lie is not known",
+    COIN: "not told from a coin, which gets 50",
+    AGAINST: "against people: a coin gets 50",
+}
+
+
+def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: bool = False) -> Verdict:
+    """On a metric by its row in the ranking of its family; `early` is what its studies lack, where there are any, and `is_outdated` says
+    that they are all of another version."""
+    if row is None or not row.line.shown:
+        if row is not None and row.line.trained:
+            return Verdict(
+                f"It was, or may have been, trained on the judgements it is held against ({row.line.trained}), so they say nothing."
+            )
+        if row is not None and found.state == "pooled":
+            n = len(row.studies)
+            return Verdict(f"It was held against people in {n} of {len(found.studies)} studies, too few to pool: each stands below.")
+        if is_outdated:
+            return Verdict("Only another version of it was held against people, which says nothing of this one.")
+        if early:
+            return Verdict(f"It is too early to say how far it goes with people: {early.removeprefix('too early: ')}.")
+        return Verdict("No study with people yet: nobody knows whether it chooses what people would choose.")
+    line = row.line
+    ends = f" [{line.low}, {line.high}]" if line.low is not None else ""
+    rest = f"duels{ends}: {MEANING[line.state]}"
+    if line.band is not None and line.state in (PERSON, BELOW):
+        rest += f" ({round(100 * line.band.low)} to {round(100 * line.band.high)})"
+    rest += "."
+    if line.tier is not None:
+        others = sum(one.line.tier == line.tier for one in found.rows) - 1
+        alike = f", with {others} other{'s' if others > 1 else ''} that cannot be told from it" if others else ""
+        rest += f" Tier {line.tier} of {found.tiers}{alike}."
+    rest += "".join(f" {note[0].upper()}{note[1:]}." for note in line.caveats)
+    who = "made-up people" if found.made_up else "people"
+    return Verdict(f"It chooses what {who} choose in", f"{line.percent} of 100", line.state.key, rest)

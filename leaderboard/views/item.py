@@ -13,6 +13,7 @@ from evaluation.models import Evaluation
 from leaderboard.boards.scorecard import ItemTable, current_evaluation, item_details, results
 from leaderboard.kinds import KINDS
 from leaderboard.viewer import mesh_scene, render_scene
+from leaderboard.viewer.svg import Drawing, draw
 from leaderboard.viewer.viewer_cache import cached_response
 from leaderboard.views.entry import base_context
 from leaderboard.views.scene import progress
@@ -116,3 +117,8 @@ def _scored_item(place: EntryPlace, item: str) -> tuple[Evaluation, int]:
 def stored(key: str) -> dict[str, Wireframe]:
     """The wireframes under a storage key, which never changes; kept, because people step from item to item."""
     return unpack(stored_files.store().read(key))
+
+
+def drawing(reference: str, entry: str, item: str) -> Drawing:
+    """An entry's wireframe over the reference's, both by their storage keys."""
+    return draw(stored(reference)[item], stored(entry).get(item))

@@ -18,13 +18,14 @@ from evaluation.models import PhaseMetric, Score
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
+from leaderboard.charts.gap import gap_chart
 from leaderboard.lookup import search_text
 from leaderboard.models import Study
 from leaderboard.stats.votes import LEAST
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
 from leaderboard.views.home import visible
-from leaderboard.views.metric_studies import measured
+from leaderboard.views.metric_studies import contradictions, measured
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -153,13 +154,24 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404
     column = _asked_column(request, key)
     evidence = Evidence(spec, column.params, column.fingerprint) if column else metric_evidence.of_default(spec)
-    used = PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge")
+    used = list(PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge"))
+    studies = measured(request.user, key, column.fingerprint if column else "")
+    family = metric_ranking.of(request.user).families[spec.family]
+    standing = family.row(key, evidence.fingerprint)
+    early = next((one.line.head for one in studies if one.is_current and not one.line.shown and not one.rho), "")
+    means = next((one for one in studies if one.is_current and one.rho), None)
+    of_gap = standing.gap.study if standing and standing.gap else None
+    gap = next((one for one in studies if one.is_current and one.seen and of_gap in (None, one.study.pk)), None)
+    is_outdated = bool(studies) and not any(one.is_current for one in studies)
+    n_contradictions, contradicted = contradictions(request.user, studies)
     context = {
         "spec": spec, "worst": WORST[spec.worst], "used": [(usage, _changed(usage)) for usage in used[:50]],
         "family": FAMILIES[spec.family].title, "column": column, "evidence": evidence,
-        "trained": list(_trained(spec, evidence.params)),
-        "mentions": list(paper_figures.mentions(key)),
-        "studies": measured(request.user, key, column.fingerprint if column else ""), "default": registry.fingerprint(key, {}),
+        "trained": list(_trained(spec, evidence.params)), "mentions": list(paper_figures.mentions(key)),
+        "studies": studies, "default": registry.fingerprint(key, {}), "found": family, "standing": standing, "means": means,
+        "verdict": metric_ranking.verdict(family, standing, early, is_outdated), "tiers": family.tiers,
+        "gap": gap, "gap_chart": gap_chart(gap.seen) if gap and gap.seen else None,
+        "n_contradictions": n_contradictions, "contradictions": contradicted, "ranks": sum(usage.in_ranking for usage in used),
     }  # fmt: skip
     return render(request, "leaderboard/metric.html", context)
 

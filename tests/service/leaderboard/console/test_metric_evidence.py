@@ -42,7 +42,7 @@ class TestPage:
         ships(table("corner_offset", {}, 12, ms=50.0))
         text = page("new/corner_offset/")
         assert "12 of 16 properties on 128 procedural houses" in text and "Agreement with people: no people yet" in text
-        assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "Known weaknesses" in text
+        assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "What it cannot see" in text
         assert text.count("In the monotonic tests the distance to the original must not fall at any step") == 1
         assert "50 ms a sample × 4 items ≈ under 1 s an entry" in text
 

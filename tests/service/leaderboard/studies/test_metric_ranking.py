@@ -13,7 +13,7 @@ from evaluation.metrics import registry
 from leaderboard.boards import human_agreement
 from leaderboard.models import Study
 from leaderboard.studies import metric_ranking
-from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, claim, family
+from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, claim, family, verdict
 from leaderboard.studies.summary import Metric
 from submissions.models import Challenge
 from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
@@ -104,6 +104,32 @@ def test_made_up_studies_count_only_where_there_are_no_others_and_early_ones_not
         found = family("wireframe", studies)
         assert (found.state, found.made_up, found.early) == expected, studies
     assert claim(family("wireframe", [])) == ("", "")
+
+
+def test_a_metrics_page_opens_with_a_verdict_by_its_interval():
+    def said(value: float | None, band: bool = True, **more) -> str:
+        study = evidence(1, {})
+        study = replace(study, metrics={"m": metric("m", value, tier=1, **more)}, band=study.band if band else None)
+        found = family("wireframe", [study, evidence(2, {"x": 0.6}, n_eff=1.0)])
+        opening = verdict(found, found.row("m", "m"))
+        return " ".join((opening.words, opening.figure, opening.rest)).strip()
+
+    start = "It chooses what people choose in"
+    assert said(0.72) == f"{start} 72 of 100 duels [68, 76]: as another person would (70 to 80). Tier 1 of 1."
+    assert said(0.62, above_size=False) == (
+        f"{start} 62 of 100 duels [58, 66]: better than a coin, clearly below another person (70 to 80). Tier 1 of 1. "
+        "Not shown to beat size alone."
+    )
+    assert "better than a coin; where another person would lie is not known." in said(0.9, band=False)
+    assert "not told from a coin, which gets 50." in said(0.52) and "against people: a coin gets 50." in said(0.4)
+    nothing = family("wireframe", [])
+    assert verdict(nothing, None).words.startswith("No study with people yet: nobody knows")
+    assert verdict(nothing, None, "too early: 3 of 5 people").words == "It is too early to say how far it goes with people: 3 of 5 people."
+    assert verdict(nothing, None, "", True).words.startswith("Only another version")
+    pooled = family("wireframe", [evidence(n, {"a": 0.7} | ({"b": 0.7} if n else {})) for n in range(3)])
+    assert (
+        verdict(pooled, pooled.row("b", "b")).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."
+    )
 
 
 @pytest.mark.django_db

@@ -59,7 +59,7 @@ class TestPage:
     @pytest.mark.parametrize("key", list(registry.REGISTRY))
     def test_every_metric_has_its_page(self, client, key):
         page = text(client.get(f"/metrics/{key}/"))
-        assert registry.get(key).title in page and "What it satisfies" in page and "no people yet" in page
+        assert registry.get(key).title in page and "What it satisfies" in page and "No study with people yet: nobody knows" in page
 
     def test_a_learned_metric_warns_and_says_whose_votes_its_weights_have_seen(self, client, phase, monkeypatch, tmp_path):
         random_weights.shelf(monkeypatch, tmp_path)
@@ -77,7 +77,7 @@ class TestPage:
         roofs = table("corner_f1", {}, 5, type(HOUSES)("roofs_43", "43 real roofs", 43, False))
         ships(table("corner_f1", {}, 12), roofs)
         page = words(text(client.get("/metrics/corner_f1/")))
-        assert "12 of 16 properties on 128 procedural houses" in page and "5 of 16 properties on 43 real roofs" in page
+        assert "12 of 16 sanity tests passed on 128 procedural houses" in page and "5 of 16 sanity tests passed on 43 real roofs" in page
         assert "Published 12 of 17 pass" in page and "≠ another verdict than ours" in page
         assert "1.00 ✓ passes" in page and "0.25 ✗ fails" in page and "– does not apply" in page
         assert "measured 2026-03-01, suite version" in page and "judged" in page and "skipped" in page
@@ -91,7 +91,7 @@ class TestPage:
     @pytest.mark.parametrize("key", [key for key, spec in registry.REGISTRY.items() if spec.effort])
     def test_what_a_slow_metric_declares_is_said_beside_its_cost(self, client, key):
         page = words(text(client.get(f"/metrics/{key}/")))
-        cost = page[page.index(" Cost ") : page.index(" Agreement with people ")]
+        cost = page[page.index(" Cost ") : page.index(" Where it is used ")]
         assert "Declared effort: " in cost and f"{registry.get(key).effort.seconds:g} s of one core" in cost
 
     def test_a_quick_metric_declares_nothing(self, client):
@@ -104,10 +104,10 @@ class TestPage:
 
     def test_what_a_sample_costs_says_where_that_was_measured(self, client, ships, scored):
         ships(table("hss", {}, 12, ms=250.0))
-        assert "250 ms a sample: measured where the property table was made" in words(text(client.get("/metrics/hss/")))
+        assert "250 ms an item: measured where the property table was made" in words(text(client.get("/metrics/hss/")))
         entry = scored(0.1)
         Score.objects.filter(evaluation__submission=entry, key="hss").update(cost_ms=61.0)
-        assert "61 ms a sample: the median over this server" in words(text(client.get("/metrics/hss/")))
+        assert "61 ms an item: the median over this server" in words(text(client.get("/metrics/hss/")))
 
 
 class TestColumn:
@@ -116,7 +116,7 @@ class TestColumn:
         page = words(text(client.get(column_page(tight))))
         assert "Corner F1, tight" in page and "tau = 0.21" in page and "12 of 16" not in page and "Not measured" in page
         measured(passed=11)
-        assert "11 of 16 properties on 128 procedural houses" in words(text(client.get(column_page(tight))))
+        assert "11 of 16 sanity tests passed on 128 procedural houses" in words(text(client.get(column_page(tight))))
 
     def test_what_is_being_measured_says_how_far_it_is_and_moves_by_itself(self, client, tight):
         run_of("corner_f1", TIGHT, done=544, total=2176, seconds=30.0)
