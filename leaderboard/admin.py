@@ -57,6 +57,14 @@ class QuestionAdmin(LookOnly):
     show_full_result_count = False
 
 
+@admin.register(models.PracticeQuestion)
+class PracticeQuestionAdmin(LookOnly):
+    list_display = ("study", "rater", "number", "sample", "left", "right", "is_gold", "answered_at")
+    search_fields = ("study__slug", "rater__name", "sample__name")
+    list_select_related = ("study__phase__challenge", "rater", "sample", "left", "right")
+    exclude = ("token",)
+
+
 @admin.register(models.Opinion)
 class OpinionAdmin(LookOnly):
     list_display = ("study", "rater", "sample", "entry", "criterion", "score")

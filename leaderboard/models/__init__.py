@@ -6,7 +6,7 @@ from leaderboard.models.judge import JudgeAnswer, JudgeRun
 from leaderboard.models.judge_budget import JudgeBudget
 from leaderboard.models.judge_key import JudgeKey
 from leaderboard.models.look import StudyLook
-from leaderboard.models.question import Opinion, Question, StudyVote
+from leaderboard.models.question import Opinion, PracticeQuestion, Question, StudyVote
 from leaderboard.models.rater import Rater, StudyInvitation, Tally
 from leaderboard.models.snapshot import Snapshot, read_board
 from leaderboard.models.study import Study
@@ -17,6 +17,7 @@ __all__ = [
     "JudgeKey",
     "JudgeRun",
     "Opinion",
+    "PracticeQuestion",
     "Question",
     "Rater",
     "Snapshot",

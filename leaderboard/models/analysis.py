@@ -84,7 +84,7 @@ class StudyAnalysis(Leased):
         asked = 0
         for study in Study.objects.select_related("phase"):
             judged = JudgeRun.stamp(study)
-            wanted = f"{study.revision}/{study.scored_under}/{VERSION}{'s' if study.screens_raters else ''}{judged}"
+            wanted = f"{study.revision}/{study.scored_under}/{VERSION}{'s' if study.screening else ''}{judged}"
             criteria = study.judged_criteria()
             known = {row.criterion: row for row in cls.objects.filter(study=study).defer("content")}
             cls.objects.bulk_create(

@@ -53,11 +53,58 @@ class Question(models.Model):
         return f"question {self.number} of {self.rater}"
 
 
-class StudyVote(models.Model):
+class PracticeQuestion(models.Model):
+    """A question before those that count. Its answer is kept here, by criterion, and is no vote: it counts nowhere."""
+
+    study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="+")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="practice")
+    number = models.PositiveSmallIntegerField()
+    sample = models.ForeignKey(StudySample, on_delete=models.CASCADE, related_name="+")
+    left = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
+    right = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, null=True, related_name="+")
+    is_gold = models.BooleanField(default=False)
+    token = models.CharField(max_length=40, unique=True, default=new_token)
+    answers = models.JSONField(default=dict)
+    seconds = models.FloatField(null=True)
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["rater", "number"]
+        constraints = [models.UniqueConstraint(fields=["rater", "number"], name="practice_number_once")]
+
+    def __str__(self) -> str:
+        return f"practice {self.number} of {self.rater}"
+
+
+class Answer(models.Model):
+    """Conditions under which an answer was given, as exports have them; unknown where it was brought from elsewhere without them.
+
+    `order` is the place of the question among the rater's and `step` that of the criterion among the question's, both from 1;
+    the window is measured in pixels of CSS, and the device is that of the question's last answer.
+    """
+
+    class Device(TextChoices):
+        MOUSE = "mouse", "Mouse"
+        TOUCH = "touch", "Touch"
+        KEYBOARD = "keyboard", "Keyboard"
+
+    seconds = models.FloatField(null=True)
+    order = models.PositiveIntegerField(null=True)
+    step = models.PositiveSmallIntegerField(null=True)
+    given_at = models.DateTimeField(null=True)
+    viewport_width = models.PositiveIntegerField(null=True)
+    viewport_height = models.PositiveIntegerField(null=True)
+    device = models.CharField(max_length=8, choices=Device, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class StudyVote(Answer):
     """One answer, as it was shown: `choice` is left, right or tie of the two entries.
 
-    `question` is none where the vote was brought from elsewhere. A question has one vote on each criterion. `is_gold` and
-    `order`, the place of the question among the rater's, from 1, stand here too: votes from elsewhere have no other place for them.
+    `question` is none where the vote was brought from elsewhere. A question has one vote on each criterion. `is_gold` and the
+    conditions stand here too: votes from elsewhere have no other place for them.
     """
 
     class Choice(TextChoices):
@@ -73,12 +120,9 @@ class StudyVote(models.Model):
     right = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
     choice = models.CharField(max_length=5, choices=Choice)
     swapped = models.CharField(max_length=8, blank=True)
-    seconds = models.FloatField(null=True)
     repeat_of = models.CharField(max_length=40, blank=True)
     criterion = models.CharField(max_length=60, blank=True)
     is_gold = models.BooleanField(default=False)
-    order = models.PositiveIntegerField(null=True)
-    given_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -92,8 +136,8 @@ class StudyVote(models.Model):
         return f"{self.left} {self.choice} {self.right}"
 
 
-class Opinion(models.Model):
-    """A score from 1 to 5 that a rater gave one entry on one sample, on one criterion; `order` as of votes."""
+class Opinion(Answer):
+    """A score from 1 to 5 that a rater gave one entry on one sample, on one criterion."""
 
     study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="opinions")
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="opinions")
@@ -102,9 +146,6 @@ class Opinion(models.Model):
     entry = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
     criterion = models.CharField(max_length=60, blank=True)
     score = models.PositiveSmallIntegerField()
-    seconds = models.FloatField(null=True)
-    order = models.PositiveIntegerField(null=True)
-    given_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -38,7 +38,9 @@ class Rater(models.Model):
     they serve nothing else: the rater stays a number to organizers, and no other browser of the account finds them.
     One whom an organizer has listed has not joined until they say so. The votes of a rater who was removed count
     unless an organizer says otherwise (`is_counted`). One who left by themselves took along all they were asked and said:
-    of that nothing is kept but how much it was (`withdrawn`).
+    of that nothing is kept but how much it was (`withdrawn`), and of what their panel said the hash of who they are, so that
+    nobody takes part again (`panel_hash`). `came_by` names the link they came by. `sight` is what they said of their eyes, and
+    what their browser said of its screen, when they joined, see `leaderboard.studies.live.sight`.
     """
 
     class Kind(TextChoices):
@@ -55,11 +57,15 @@ class Rater(models.Model):
     invitation = models.ForeignKey(StudyInvitation, on_delete=models.SET_NULL, null=True, blank=True, related_name="raters")
     panel = models.JSONField(default=dict, blank=True)  # parameters of the address they came by, by name
     panel_id = models.CharField(max_length=100, blank=True)  # the first of them: who they are to their panel
+    panel_hash = models.CharField(max_length=64, blank=True, db_index=True)  # of that and the challenge; stays when they leave
+    came_by = models.CharField(max_length=140, blank=True)
+    sight = models.JSONField(default=dict, blank=True)
     joined_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)  # takes no more part, whoever decided that
     left_at = models.DateTimeField(null=True, blank=True)  # left for good, with what they said: nobody brings that back
     withdrawn = models.PositiveIntegerField(default=0, help_text="Judgements that were deleted when they left.")
     is_counted = models.BooleanField(default=True)
+    finished_at = models.DateTimeField(null=True, blank=True)  # there was nothing left to ask them
     # The sitting ends with a pause; see `leaderboard/studies/live/progress.py`.
     sitting_from = models.DateTimeField(null=True, blank=True)
     sitting_answers = models.PositiveIntegerField(default=0)
@@ -85,8 +91,9 @@ class Rater(models.Model):
             answered = self.questions.filter(Q(votes__isnull=False) | Q(opinions__isnull=False))
             now, withdrawn = timezone.now(), answered.distinct().count()
             Rater.objects.filter(pk=self.pk).update(
-                removed_at=now, left_at=now, is_counted=False, withdrawn=withdrawn, panel={}, panel_id=""
+                removed_at=now, left_at=now, is_counted=False, withdrawn=withdrawn, panel={}, panel_id="", sight={}
             )
+            self.practice.all().delete()
             self.votes.all().delete()
             self.opinions.all().delete()
             self.questions.all().delete()

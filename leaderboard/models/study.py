@@ -18,7 +18,8 @@ from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
 from leaderboard.stats.labels import DAMAGED, LabelsError
 from leaderboard.stats.mos_table import Rating
-from leaderboard.stats.votes import Vote, moment, order_number, stamp
+from leaderboard.stats.screening import DEFAULTS
+from leaderboard.stats.votes import Vote, moment, number_cell, order_number, stamp
 from leaderboard.studies.judge.instructions import KEYS
 from submissions import wake
 from submissions.choices import TextChoices
@@ -113,10 +114,17 @@ class Study(models.Model):
     # When it ends by itself: at so many looks at first place, the last of them once so many judgements count. Fixed before it opens.
     planned_looks = models.PositiveSmallIntegerField(default=0)
     planned_answers = models.PositiveIntegerField(null=True, blank=True)
+    # Asked before the questions that count, and fixed once the study has opened; see `leaderboard.studies.live.practice`.
+    practice_questions = models.PositiveSmallIntegerField(default=0)
+    shuffles_criteria = models.BooleanField(default=False, help_text="Each rater is asked the criteria in an order of their own.")
     seed = models.PositiveIntegerField(default=0)
     access = models.CharField(max_length=8, choices=Access, default=Access.INVITED)
     most_raters = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
     groups = models.JSONField(default=list, blank=True)  # names that raters choose from where nobody chose for them
+    group_quotas = models.JSONField(default=dict, blank=True)  # the most raters of a group, by its name; no limit of one that is not here
+    refuses_raters_of = models.JSONField(default=list, blank=True)  # other studies of the challenge, as PHASE/STUDY
+    sight_questions = models.JSONField(default=list, blank=True)  # keys of `leaderboard.studies.live.sight.QUESTIONS`, asked once
+    min_width = models.PositiveIntegerField(null=True, blank=True)  # of a rater's window, in pixels of CSS
     consent = models.TextField(blank=True, help_text="Markdown. What raters agree to before they begin.")
     # Names of parameters of the address that raters of a panel come by; the first says who somebody is, and lets them in once.
     panel_parameters = models.JSONField(default=list, blank=True)
@@ -126,12 +134,14 @@ class Study(models.Model):
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
-    # SHA-256 of its design when it opened first, see `leaderboard.studies.live.design`, and when that was.
+    # Its design when it opened first, see `leaderboard.studies.live.design`, the SHA-256 of that text, and when that was.
+    design_text = models.TextField(blank=True, editable=False)
     design_hash = models.CharField(max_length=64, blank=True, editable=False)
     registered_at = models.DateTimeField(null=True, editable=False)
     reference = models.ForeignKey(Reference, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")  # what raters see
     from_results = models.BooleanField(default=False, editable=False)  # its means come with the phase's imported figures
-    screens_raters = models.BooleanField(default=False, help_text="Leave out raters whose scores hardly go with the others'.")
+    # Rules that leave raters out, see `leaderboard.stats.screening`; of a study that people rate here fixed once it has opened.
+    screening = models.JSONField(default=dict, blank=True)
     counted = models.CharField(max_length=60, blank=True, editable=False)  # the votes that `revision` is of
     counted_at = models.DateTimeField(null=True, editable=False)
 
@@ -170,12 +180,13 @@ class Study(models.Model):
         with transaction.atomic():
             study = cls._brought(phase, actor, "scores", len(ratings), kind=cls.Kind.OPINIONS, **values)
             entries = study._store_entries({rating.entry for rating in ratings}, labels or {})
-            raters = study._store_raters({rating.rater: rating.group for rating in reversed(ratings)})
+            raters = study._store_raters(ratings)
             Opinion.objects.bulk_create(
                 (
                     Opinion(
                         study=study, rater=raters[one.rater], sample=one.sample, entry=entries[one.entry], criterion=one.criterion,
                         score=int(one.score), seconds=one.seconds, order=order_number(one.order), given_at=moment(one.at),
+                        **_conditions(one),
                     )
                     for one in ratings
                 ),
@@ -207,19 +218,21 @@ class Study(models.Model):
         rows = [StudyEntry(study=self, label=name, submission=known.get(name), artifact=damage.get(name, "")) for name in sorted(methods)]
         return {row.label: row for row in StudyEntry.objects.bulk_create(rows)}
 
-    def _store_raters(self, groups: Mapping[str, str]) -> dict[str, Rater]:
-        rows = (Rater(study=self, name=name, group=group) for name, group in sorted(groups.items()))
+    def _store_raters(self, answers: Sequence[Vote | Rating]) -> dict[str, Rater]:
+        """The raters of these answers; of each the group and the link that their first answer names."""
+        first = {one.rater: one for one in reversed(answers)}
+        rows = (Rater(study=self, name=name, group=one.group, came_by=one.invitation) for name, one in sorted(first.items()))
         return {row.name: row for row in Rater.objects.bulk_create(rows)}
 
     def _store(self, votes: Sequence[Vote], labels: Mapping[str, str]) -> None:
         entries = self._store_entries({vote.left for vote in votes} | {vote.right for vote in votes}, labels)
-        raters = self._store_raters({vote.rater: vote.group for vote in reversed(votes)})
+        raters = self._store_raters(votes)
         StudyVote.objects.bulk_create(
             (
                 StudyVote(
                     study=self, rater=raters[vote.rater], sample=vote.sample, left=entries[vote.left], right=entries[vote.right],
                     choice=vote.choice, swapped=vote.swapped, seconds=vote.seconds, repeat_of=vote.repeat_of, criterion=vote.criterion,
-                    is_gold=vote.is_gold, order=order_number(vote.order), given_at=moment(vote.at),
+                    is_gold=vote.is_gold, order=order_number(vote.order), given_at=moment(vote.at), **_conditions(vote),
                 )
                 for vote in votes
             ),
@@ -228,21 +241,20 @@ class Study(models.Model):
 
     def votes(self, criterion: str | None = None, counted: bool = False) -> Iterator[Vote]:
         """The votes as they were given, in their order; only those of raters who count, where `counted`."""
-        rows = _chosen(self.study_votes, criterion, counted)
         columns = ("rater__name", "left__label", "right__label", "choice", "sample", "rater__group", "criterion")
-        more = ("swapped", "seconds", "repeat_of", "is_gold", "order", "given_at")
+        more = ("swapped", "seconds", "repeat_of", "is_gold", *CONDITIONS)
+        rows = _chosen(self.study_votes, criterion, counted)
         for rater, left, right, choice, sample, group, about, *rest in rows.values_list(*columns, *more).iterator():
-            swapped, seconds, repeat, gold, order, at = rest
-            when = {"order": "" if order is None else str(order), "at": stamp(at)}
-            yield Vote(rater, left, right, choice, sample, group, about, self.slug, swapped, seconds, repeat, "1" if gold else "", **when)
+            swapped, seconds, repeat, gold, *given = rest
+            known: dict[str, Any] = {"swapped": swapped, "seconds": seconds, "repeat_of": repeat, "gold": "1" if gold else ""}
+            yield Vote(rater, left, right, choice, sample, group, about, self.slug, **(known | conditions(*given)))
 
     def ratings(self, criterion: str | None = None, counted: bool = False) -> Iterator[Rating]:
         """The opinion scores as they were given, in their order; `counted` as for votes."""
+        columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds", *CONDITIONS)
         rows = _chosen(self.opinions, criterion, counted)
-        columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds", "order", "given_at")
-        for rater, entry, score, sample, group, about, seconds, order, at in rows.values_list(*columns).iterator():
-            number = "" if order is None else str(order)
-            yield Rating(rater, entry, float(score), sample, group, about, self.slug, seconds, number, stamp(at))
+        for rater, entry, score, sample, group, about, seconds, *given in rows.values_list(*columns).iterator():
+            yield Rating(rater, entry, float(score), sample, group, about, self.slug, seconds, **conditions(*given))
 
     @property
     def damaged(self) -> frozenset[str]:
@@ -287,16 +299,25 @@ class Study(models.Model):
         return self.kind == self.Kind.OPINIONS and not self.from_results
 
     def screen(self, actor: User | None, screens: bool) -> None:
-        """Leave out of what is computed whose scores hardly go with the others', or count all; it is computed anew."""
+        """Leave out of what is computed whose scores hardly go with the others', or count all; it is computed anew.
+
+        For a study whose scores were brought from elsewhere. The rules of one that people rate here are registered with its design:
+        `Refused`, as for votes on pairs."""
         if not self.can_screen:
             raise Refused("Only raters of opinion scores can be screened; leave single raters of pairs out by hand.", "not_screened")
+        if self.key is not None:
+            raise Refused(
+                "The rules of screening are fixed when a study opens, before anybody has answered; leave single raters out by hand, which "
+                "is listed, or set the rules of a draft under Settings.",
+                "opened",
+            )
         with transaction.atomic():
-            before = self.locked().screens_raters
-            if before == screens:
+            before, after = self.locked().screening, {"others": dict(DEFAULTS["others"])} if screens else {}
+            if before == after:
                 return
-            self.screens_raters = screens
-            self.save(update_fields=["screens_raters"])
-            AuditEntry.record(self.phase.challenge, actor, "study.screen", self, before={"screens": before}, after={"screens": screens})
+            self.screening = after
+            self.save(update_fields=["screening"])
+            AuditEntry.record(self.phase.challenge, actor, "study.screen", self, before={"screens": before}, after={"screens": after})
             wake.after_commit("studies")
 
     def remove(self, actor: User) -> None:
@@ -387,6 +408,28 @@ class Study(models.Model):
         """The analysis on boards: the leading criterion of those that are computed."""
         computed = {row.criterion: row for row in self.analyses.all() if row.summary is not None}
         return computed[self.leading(computed)] if computed else None
+
+
+# Columns of an answer that say under which conditions it was given, as `conditions` takes them.
+CONDITIONS = ("order", "given_at", "step", "viewport_width", "viewport_height", "device", "rater__came_by")
+
+
+def conditions(
+    order: int | None, at: datetime | None, step: int | None, width: int | None, height: int | None, device: str, came_by: str
+) -> dict[str, str]:
+    """These columns as cells of a vote or a score; empty where nothing is known."""
+    return {
+        "order": number_cell(order), "at": stamp(at), "step": number_cell(step), "viewport_width": number_cell(width),
+        "viewport_height": number_cell(height), "device": device, "invitation": came_by,
+    }  # fmt: skip
+
+
+def _conditions(answer: Vote | Rating) -> dict[str, Any]:
+    """Columns of a row for what a file says of an answer's conditions; its order, its moment and its rater have places of their own."""
+    return {
+        "step": order_number(answer.step), "viewport_width": order_number(answer.viewport_width),
+        "viewport_height": order_number(answer.viewport_height), "device": answer.device,
+    }  # fmt: skip
 
 
 def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> models.QuerySet:

@@ -29,7 +29,7 @@ from submissions.client.broken_pipe import end
 from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
-VOTES, SCORES = (*voting.COLUMNS, *voting.MORE), (*rating.COLUMNS, *rating.MORE)
+VOTES, SCORES = (*voting.COLUMNS, *voting.MORE, *voting.CONDITIONS), (*rating.COLUMNS, *rating.MORE, *voting.CONDITIONS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

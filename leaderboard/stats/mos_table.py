@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats.votes import Floats, Ints, moment, numbered, order_number, read_records, records
+from leaderboard.stats.votes import CONDITIONS, Floats, Ints, check_conditions, numbered, read_records, records
 
 COLUMNS = ("study", "rater", "group", "sample", "entry", "criterion", "score", "seconds")
 MORE = ("order", "at")  # stand behind them, as in files of votes
@@ -24,7 +24,7 @@ LOWEST, HIGHEST = 1, 5
 
 @dataclass(frozen=True)
 class Rating:
-    """One score as it was given; `order` and `at` as in votes."""
+    """One score as it was given; `order` and all that follow as in votes."""
 
     rater: str
     entry: str
@@ -36,6 +36,11 @@ class Rating:
     seconds: float | None = None
     order: str = ""
     at: str = ""
+    step: str = ""
+    viewport_width: str = ""
+    viewport_height: str = ""
+    device: str = ""
+    invitation: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +102,14 @@ def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Rating]:
 
 def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Rating]:
     """The scores in the lines of a CSV file called `name`; see `read`."""
-    return records(lines, name, columns, (*COLUMNS, *MORE), NEEDED, _rating, "scores")
+    return records(lines, name, columns, (*COLUMNS, *MORE, *CONDITIONS), NEEDED, _rating, "scores")
 
 
 def write(ratings: Iterable[Rating]) -> Iterator[list[str]]:
     """The rows of a CSV file, its head first; `parse` reads them back."""
-    yield [*COLUMNS, *MORE]
+    yield [*COLUMNS, *MORE, *CONDITIONS]
     for row in ratings:
-        values = (getattr(row, column) for column in (*COLUMNS, *MORE))
+        values = (getattr(row, column) for column in (*COLUMNS, *MORE, *CONDITIONS))
         cells = (int(value) if isinstance(value, float) and value.is_integer() else value for value in values)
         yield ["" if value is None else str(value) for value in cells]
 
@@ -120,7 +125,7 @@ def _rating(row: Mapping[str, str]) -> Rating:
     seconds = _number(row["seconds"]) if row["seconds"] else None
     if seconds is not None and not 0 <= seconds < math.inf:
         raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
-    order_number(row["order"]), moment(row["at"])
+    check_conditions(row)
     values: dict[str, Any] = {**row, "score": score, "seconds": seconds}
     return Rating(**values)
 

@@ -140,10 +140,10 @@ def screened_by_spread(table: Floats) -> list[int]:
     return [k for k in range(len(table)) if seen[k].any() and out[k] / seen[k].sum() > 0.05 and abs(above[k] - below[k]) / out[k] < 0.3]
 
 
-def screened_by_inconsistency(fit: Likelihood) -> list[int]:
-    """Raters whose inconsistency is more than twice the median."""
+def screened_by_inconsistency(fit: Likelihood, times: float = 2.0) -> list[int]:
+    """Raters whose inconsistency is more than so many times the median."""
     known = ~np.isnan(fit.inconsistency)
-    return np.flatnonzero(known & (fit.inconsistency > 2 * np.median(fit.inconsistency[known]))).tolist() if known.any() else []
+    return np.flatnonzero(known & (fit.inconsistency > times * np.median(fit.inconsistency[known]))).tolist() if known.any() else []
 
 
 # --- a metric against opinion scores

@@ -20,6 +20,8 @@ from leaderboard.stats.votes import Floats, Ints, Votes
 MAX_CLUSTERS = 5
 SEPARATE = 0.1  # mean silhouette below which raters are one cluster
 BREAK_EVERY = 350
+LEAST_ANSWERS = 10  # below which nothing is said of one rater
+Z = 1.959963984540054  # of a 95 % interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +222,41 @@ def gold_correctness(votes: Votes, gold: Collection[tuple[str, str]]) -> tuple[d
             rows.setdefault(votes.raters[rater], []).append(float(verdict == wanted[int(a), int(b)]))
     right = np.array([value for values in rows.values() for value in values])
     return {name: (sum(values) / len(values), len(values)) for name, values in rows.items()}, _share(right, np.ones(len(right)))
+
+
+def lapse_rates(votes: Votes, gold: Collection[tuple[str, str]]) -> dict[str, Share]:
+    """How often each rater disagreed with what could be checked: their own first answer where a question was asked again, and the
+    known order of a pair. Of raters who were checked at all; one by one, so with Wilson's interval and no value of few checks."""
+    again, _ = self_consistency(votes)
+    known, _ = gold_correctness(votes, gold)
+    wrong: dict[str, list[int]] = {}
+    for name, (same, _, n) in again.items():
+        wrong.setdefault(name, []).extend((n - round(same * n), n))
+    for name, (right, n) in known.items():
+        wrong.setdefault(name, []).extend((n - round(right * n), n))
+    return {name: of_one(sum(counts[::2]), sum(counts[1::2])) for name, counts in wrong.items()}
+
+
+def left_shares(votes: Votes) -> dict[str, Share]:
+    """The share of each rater's decisive answers that chose the left side, repeats and gold included; as `lapse_rates`."""
+    left = votes.verdict * votes.side < 0  # a verdict of -1 prefers the first, which stands left where side is +1
+    found = {}
+    for k, name in enumerate(votes.raters):
+        own = (votes.rater == k) & (votes.verdict != 0)
+        if own.any():
+            found[name] = of_one(int(left[own].sum()), int(own.sum()))
+    return found
+
+
+def of_one(times: int, n: int) -> Share:
+    """A share of one rater's answers with Wilson's 95 % interval; no value below LEAST_ANSWERS of them."""
+    if n < LEAST_ANSWERS:
+        return Share(None, None, None, n)
+    share, z2 = times / n, Z * Z
+    middle, half = share + z2 / (2 * n), Z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    # At the ends the interval reaches 0 or 1 itself, which floating point misses.
+    low, high = 0.0 if times == 0 else (middle - half) / (1 + z2 / n), 1.0 if times == n else (middle + half) / (1 + z2 / n)
+    return Share(share, low, high, n)
 
 
 def seconds_per_answer(votes: Votes) -> dict[str, float]:

@@ -28,15 +28,19 @@ ROUGH = 8  # below which an interval is a rough one
 FEW = "Too few"  # begins the sentence that says so
 NO_DUELS = "Nobody scored two entries on one sample, so no duels follow from the scores."
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
-MORE = ("gold", "order", "at")  # stand behind them: who reads files of before by the place of a column finds it where it was
+# Stand behind them, in the order in which they came: who reads files of before by the place of a column finds it where it was.
+MORE = ("gold", "order", "at")
+CONDITIONS = ("step", "viewport_width", "viewport_height", "device", "invitation")
+DEVICES = ("mouse", "touch", "keyboard")
 NEEDED = ("rater", "left", "right", "choice")
 NO = ("", "0", "false", "no")
 CHOICES = {"left": 0, "right": 1, "tie": 2}
 HIGHEST_ORDER = 2**31 - 1
+HIGHEST_STEP = 2**15 - 1
 # The most characters of a text, as studies store it.
 LENGTHS = {
     "rater": 120, "group": 60, "sample": 240, "left": 200, "right": 200, "entry": 200, "criterion": 60, "swapped": 8,
-    "repeat_of": 40, "gold": 8, "order": 12, "at": 40,
+    "repeat_of": 40, "gold": 8, "order": 12, "at": 40, "invitation": 140,
 }  # fmt: skip
 
 Ints = NDArray[np.int64]
@@ -51,7 +55,8 @@ class VotesError(TableError):
 @dataclass(frozen=True)
 class Vote:
     """One answer as it was given. `repeat_of` is not empty where the pair had been asked before on purpose, `gold` where its answer
-    was known beforehand; `order` numbers a rater's questions, `at` says when the answer was given, as `stamp` writes it."""
+    was known beforehand; `order` numbers a rater's questions, `at` says when the answer was given, as `stamp` writes it. The others say
+    under which conditions: the place of the criterion among the question's, the window's size, the device and the link."""
 
     rater: str
     left: str
@@ -67,6 +72,11 @@ class Vote:
     gold: str = ""
     order: str = ""
     at: str = ""
+    step: str = ""
+    viewport_width: str = ""
+    viewport_height: str = ""
+    device: str = ""
+    invitation: str = ""
 
     @property
     def is_gold(self) -> bool:
@@ -161,7 +171,7 @@ def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Vote]:
 
 def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Vote]:
     """The votes in the lines of a CSV file called `name`; see `read`."""
-    return records(lines, name, columns, (*COLUMNS, *MORE), NEEDED, _vote, "votes")
+    return records(lines, name, columns, (*COLUMNS, *MORE, *CONDITIONS), NEEDED, _vote, "votes")
 
 
 def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> list[T]:
@@ -221,7 +231,7 @@ def _require_texts(cells: Mapping[str, str]) -> None:
             raise ValueError(f"{column} holds the character {found[1]}, which is none to read; save the file as CSV in UTF-8.")
 
 
-def write(votes: Iterable[Vote], columns: Sequence[str] = (*COLUMNS, *MORE)) -> Iterator[list[str]]:
+def write(votes: Iterable[Vote], columns: Sequence[str] = (*COLUMNS, *MORE, *CONDITIONS)) -> Iterator[list[str]]:
     """The rows of a CSV file, its head first; `parse` reads them back."""
     yield list(columns)
     for vote in votes:
@@ -250,11 +260,27 @@ def moment(text: str) -> datetime | None:
         raise ValueError(f"at is {text!r}; it must be a time in ISO 8601, such as 2026-11-22T14:05:00+00:00, or empty.") from None
 
 
-def order_number(text: str) -> int | None:
-    """The number in a cell `order`; None for an empty cell. ValueError, in a sentence, where it is none."""
+def order_number(text: str, column: str = "order") -> int | None:
+    """The number in a cell such as `order`; None for an empty cell. ValueError, in a sentence, where it is none."""
     if text and not (text.isascii() and text.isdecimal() and int(text) <= HIGHEST_ORDER):
-        raise ValueError(f"order is {text!r}; it must be a whole number that is not negative, or empty.")
+        raise ValueError(f"{column} is {text!r}; it must be a whole number that is not negative, or empty.")
     return int(text) if text else None
+
+
+def number_cell(number: int | None) -> str:
+    """A whole number as a cell has it; empty where it is not known."""
+    return "" if number is None else str(number)
+
+
+def check_conditions(row: Mapping[str, str]) -> None:
+    """ValueError, in a sentence, where a cell that says under which conditions an answer was given holds something else."""
+    for column in ("order", "viewport_width", "viewport_height"):
+        order_number(row[column], column)
+    if (order_number(row["step"], "step") or 0) > HIGHEST_STEP:
+        raise ValueError(f"step is {row['step']}; it is the place of a criterion among a question's, at most {HIGHEST_STEP}.")
+    if row["device"] not in ("", *DEVICES):
+        raise ValueError(f"device is {row['device']!r}; it must be {', '.join(DEVICES)}, or empty.")
+    moment(row["at"])
 
 
 def _vote(row: Mapping[str, str]) -> Vote:
@@ -272,7 +298,7 @@ def _vote(row: Mapping[str, str]) -> Vote:
         seconds = math.nan
     if seconds is not None and not 0 <= seconds < math.inf:
         raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
-    order_number(row["order"]), moment(row["at"])
+    check_conditions(row)
     values: dict[str, Any] = {**row, "seconds": seconds}
     return Vote(**values)
 

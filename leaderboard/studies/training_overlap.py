@@ -50,11 +50,12 @@ def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], me
 
 def _digests(study: Study) -> set[str]:
     """The sha256 of the study's votes as the service writes them: all of them, and in a folder those that count; and as it wrote
-    them before gold, order and time stamps stood in its files."""
+    them before the conditions of answers stood in its files, and before gold, order and time stamps did."""
     people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
     votes = list(study.votes())
     counted = [vote for vote in votes if vote.rater in people]
-    heads = ((*voting.COLUMNS, *voting.MORE), voting.COLUMNS)
+    before = (*voting.COLUMNS, *voting.MORE)
+    heads = ((*before, *voting.CONDITIONS), before, voting.COLUMNS)
     return {_digest(some, columns) for some in (votes, counted) for columns in heads}
 
 

@@ -51,7 +51,7 @@ SECRETS = {
 }
 
 # Columns of votes and scores that exports have since the first states were stored, whose digest is of the others alone.
-ADDED = {"gold", "order", "at"}
+ADDED = {"gold", "order", "at", "step", "viewport_width", "viewport_height", "device", "invitation"}
 
 
 # --- storing -------------------------------------------------------------------------------------

@@ -23,9 +23,11 @@ def test_the_first_score_of_a_rater_for_an_entry_of_a_sample_counts():
 
 def test_what_is_written_reads_back():
     lines = [",".join(row) for row in write(ROWS)]
-    assert lines[0] == "study,rater,group,sample,entry,criterion,score,seconds,order,at"
-    assert lines[2] == ",ann,experts,house,b,overall,2,,," and lines[4] == ",bob,,barn,a,overall,1,,4,2026-11-22T14:05:09+00:00"
-    assert parse(lines, "s.csv") == ROWS
+    head = "study,rater,group,sample,entry,criterion,score,seconds,order,at"
+    assert lines[0] == f"{head},step,viewport_width,viewport_height,device,invitation"
+    assert lines[2] == ",ann,experts,house,b,overall,2,,,,,,,,"
+    assert lines[4] == ",bob,,barn,a,overall,1,,4,2026-11-22T14:05:09+00:00,,,,,"
+    assert parse(lines, "s.csv") == ROWS == parse([head, *(line.rsplit(",", 5)[0] for line in lines[1:])], "old.csv")
 
 
 def test_columns_of_other_names_are_mapped(tmp_path):

@@ -1,12 +1,13 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from leaderboard.models import Rater, StudyEntry, StudyVote
-from leaderboard.stats.votes import COLUMNS, LENGTHS, VotesError, canonical, moment, parse, read, stamp, write
+from leaderboard.stats.votes import COLUMNS, CONDITIONS, LENGTHS, MORE, VotesError, canonical, moment, parse, read, stamp, write
 from tests.support.leaderboard.stats.ballots import made_up, vote
 
 HEAD = ",".join(COLUMNS)
@@ -44,14 +45,22 @@ def test_no_votes_are_an_empty_table():
 
 
 def test_what_is_written_reads_back():
-    known = {"gold": "1", "order": "12", "at": "2026-11-22T14:05:09+00:00"}
+    known = {"gold": "1", "order": "12", "at": "2026-11-22T14:05:09+00:00", "step": "2", "viewport_width": "1280"}
+    known |= {"viewport_height": "800", "device": "touch", "invitation": "link 1: the experts"}
     odd = vote('a "quoted", name', "ß", "tie", seconds=None, criterion="overall", repeat_of="7", swapped="1", **known)
     rows = [*made_up(2, 2, 3), odd]
     stream = io.StringIO()
     csv.writer(stream).writerows(write(rows))
     assert parse(stream.getvalue().splitlines(keepends=True), "votes.csv") == rows
     head = stream.getvalue().splitlines()[0]
-    assert head == "study,rater,group,sample,left,right,choice,swapped,seconds,repeat_of,criterion,gold,order,at"
+    assert head.startswith("study,rater,group,sample,left,right,choice,swapped,seconds,repeat_of,criterion,gold,order,at,")
+    assert head.endswith(",step,viewport_width,viewport_height,device,invitation")
+    unknown = dict.fromkeys(CONDITIONS, "")
+    for head in ((*COLUMNS, *MORE), COLUMNS):  # as files had them before
+        stream = io.StringIO()
+        csv.writer(stream).writerows(write(rows, head))
+        gone = unknown | ({} if len(head) > len(COLUMNS) else dict.fromkeys(MORE, ""))
+        assert parse(stream.getvalue().splitlines(keepends=True), "old.csv") == [replace(one, **gone) for one in rows]
 
 
 def test_answers_to_gold_questions_count_in_nothing():
@@ -88,6 +97,9 @@ def test_columns_of_other_names_are_mapped(tmp_path):
         (f"{HEAD}\n,,,s,x,y,left,,,,\n", "votes.csv: line 2: rater is empty"),
         (f"{HEAD}\n,r,,s,x,y,left,,nan,,\n", "votes.csv: line 2: seconds is 'nan'"),
         (f"{HEAD}\n,r,,s,x,y,left,,-1,,\n", "votes.csv: line 2: seconds is '-1'"),
+        ("rater,left,right,choice,device\nr,x,y,left,iPhone\n", "device is 'iPhone'; it must be mouse, touch, keyboard, or empty."),
+        ("rater,left,right,choice,step\nr,x,y,left,99999\n", "step is 99999; it is the place of a criterion"),
+        ("rater,left,right,choice,viewport_width\nr,x,y,left,wide\n", "viewport_width is 'wide'; it must be a whole number"),
         ("rater,left,right,choice,order\nr,x,y,left,-1\n", "votes.csv: line 2: order is '-1'; it must be a whole number"),
         ("rater,left,right,choice,order\nr,x,y,left,99999999999\n", "votes.csv: line 2: order is '99999999999'; it must be"),
         ("rater,left,right,choice,at\nr,x,y,left,noon\n", "votes.csv: line 2: at is 'noon'; it must be a time in ISO 8601"),

@@ -67,7 +67,11 @@ def test_votes_about_nothing_of_the_study_are_not_its_votes(study, shelf):
 
 
 @pytest.mark.parametrize("counts", [True, False])
-@pytest.mark.parametrize("columns", [(*voting.COLUMNS, *voting.MORE), voting.COLUMNS], ids=["now", "before"])
+@pytest.mark.parametrize(
+    "columns",
+    [(*voting.COLUMNS, *voting.MORE, *voting.CONDITIONS), (*voting.COLUMNS, *voting.MORE), voting.COLUMNS],
+    ids=["now", "before", "first"],
+)
 def test_a_file_of_votes_is_known_by_its_digest_until_it_is_changed(study, shelf, counts, columns):
     study.raters.update(is_counted=counts)
     stream = io.StringIO(newline="")
