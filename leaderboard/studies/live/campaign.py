@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import secrets
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ from submissions.models.user import hash_secret
 
 MAX_ENTRIES, MAX_SAMPLES = 200, 5000
 MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
-UNTIL_OPEN = frozenset({"rater_skill", "covariates"})  # what nobody may choose who could have seen answers
+UNTIL_OPEN = frozenset({"rater_skill", "covariates", "screening", "practice_questions"})  # not for who could have seen answers to choose
 KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
 
 
@@ -208,16 +209,32 @@ def open_study(study: Study, actor: User) -> None:
                 "ended",
             )
         before, now = study.state, timezone.now()
-        registered = design.design_hash(study)
-        if study.design_hash and study.design_hash != registered:
+        if study.design_hash and (differs := design.changes(study)):
             raise Refused(
-                f"The design is not the one that was registered on {study.registered_at:%-d %B %Y}; make a new study for another one.",
+                f"The design is not the one that was registered on {study.registered_at:%-d %B %Y}: {', '.join(differs)} changed; make a "
+                "new study for another one.",
                 "another_design",
             )
+        if study.reference is None:
+            _show_reference_again(study)
         if not study.design_hash and before == Study.State.DRAFT:
-            Study.objects.filter(pk=study.pk).update(design_hash=registered, registered_at=now)
+            text = design.text_of(study)
+            Study.objects.filter(pk=study.pk).update(design_text=text, design_hash=design.hash_of(text), registered_at=now)
         Study.objects.filter(pk=study.pk).update(state=Study.State.OPEN, closed_at=None)
         AuditEntry.record(study.phase.challenge, actor, "study.open", study, before={"state": before}, after={"state": "open"})
+
+
+def _show_reference_again(study: Study) -> None:
+    """Point a study whose reference was deleted to one of the same bytes. `Refused` where the phase has none: nothing could be shown."""
+    wanted = json.loads(study.design_text)["reference"] if study.design_text else None
+    same = study.phase.references.filter(sha256=wanted).order_by("-version").first() if wanted else None
+    if same is None:
+        digest = f" (SHA-256 {wanted})" if wanted else ""
+        raise Refused(
+            f"The reference that this study shows was deleted; give the phase the same file again{digest}, then open the study.",
+            "no_reference",
+        )
+    Study.objects.filter(pk=study.pk).update(reference=same)
 
 
 def close(study: Study, actor: User | None) -> None:

@@ -7,11 +7,12 @@ import json
 from typing import Any
 
 from leaderboard.models import Study
+from submissions.errors import Refused
 
-FORMAT = 1
+FORMAT = 2
 FIXED = (
     "kind", "question", "criteria", "plan", "questions_per_rater", "repeat_share", "gold_share", "common_share", "answers_per_question",
-    "rater_skill", "covariates", "seed", "planned_looks", "planned_answers",
+    "rater_skill", "covariates", "seed", "planned_looks", "planned_answers", "practice_questions", "shuffles_criteria", "screening",
 )  # fmt: skip
 
 
@@ -29,10 +30,32 @@ def design_of(study: Study) -> dict[str, Any]:
     }
 
 
-def design_file(study: Study) -> bytes:
-    """The design as JSON: keys sorted, no spaces, UTF-8. Its SHA-256 is what the study's page shows."""
-    return json.dumps(design_of(study), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+def text_of(study: Study) -> str:
+    """The design as JSON as it stands now: keys sorted, no spaces. The SHA-256 of its bytes in UTF-8 is what the study's page shows."""
+    return json.dumps(design_of(study), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def design_hash(study: Study) -> str:
-    return hashlib.sha256(design_file(study)).hexdigest()
+def hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def registered_text(study: Study) -> str:
+    """The text that was registered; of a draft, the one that would be. `Refused` where only its hash was kept."""
+    if study.design_hash and not study.design_text:
+        raise Refused(
+            "Of this design only the hash was kept, and what it was made of has changed since (its reference was deleted); whoever "
+            "downloaded the JSON before can check it against the hash.",
+            "design_text_gone",
+        )
+    return study.design_text or text_of(study)
+
+
+def changes(study: Study) -> list[str]:
+    """The names of what differs now from the registered text. It is held against that alone: what later versions of the service add
+    to a design, this one says nothing of. A reference that is not there any more is none of them: see `campaign.open_study`."""
+    registered, now = json.loads(registered_text(study)), json.loads(text_of(study))
+    if hash_of(study.design_text) != study.design_hash:
+        return ["text"]
+    if now["reference"] is None:
+        registered.pop("reference")
+    return [name for name, value in registered.items() if name != "format" and value != now.get(name)]
