@@ -42,8 +42,8 @@ class StudyBrief(Schema):
     judgements: int | None = Field(description="Answers analysed on the main criterion; 0 where only means were published.")
     withdrawn: int = Field(description="Judgements that raters took along when they left, and that nothing is computed of any more.")
     screened: int | None = Field(
-        description="How many raters' scores were left out of the analysis on the main criterion because they hardly go with the others'; "
-        "null where nobody was screened."
+        description="How many raters the study's rules of screening left out of the analysis on the main criterion; null where it has no "
+        "rules."
     )
     analysed_at: datetime | None
     page_url: str

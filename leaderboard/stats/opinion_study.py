@@ -51,14 +51,19 @@ def analyse(
     seed: int = 0,
     step: Callable[[], None] = lambda: None,
     models: Sequence[Judge] = (),
+    out_by_rule: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """The analysis of the scores on one criterion; `step` is called every few seconds of it. `models` are judges that compared
     the methods.
 
     `metrics` hold values float64[samples, methods] in the order of the ratings'. `screen` names one of SCREENS, the first
-    of them where it is True, by which raters are left out. Methods `left_out` keep their means and take no part in correlations.
+    of them where it is True, by which raters are left out; `out_by_rule` names them where the study's own rules have, and `screen`
+    then says nothing. Methods `left_out` keep their means and take no part in correlations.
     """
-    out = SCREENS["others" if screen is True else screen](ratings) if screen else []
+    if out_by_rule is not None:
+        screen, out = True, [k for k, name in enumerate(ratings.raters) if name in out_by_rule]
+    else:
+        out = SCREENS["others" if screen is True else screen](ratings) if screen else []
     counted = ratings.take(~np.isin(ratings.rater, out))
     scales = [_scale(counted, n) for n in range(len(counted.methods))]
     analysis = _head("ratings", ratings.methods, scales) | {

@@ -117,6 +117,24 @@ def of_scores(
     return plain(_joined(analysis, summary))
 
 
+def without_screening(
+    answered: Votes | Ratings, metrics: Sequence[MetricScores], damaged: Collection[str], step: Callable[[], None] = lambda: None
+) -> dict[str, Any]:
+    """The figures that screening can change, of everybody's answers: people's column, and how far each metric agrees with people."""
+    entries, scored = _entries(answered.methods, damaged), [metric.scored for metric in metrics]
+    if isinstance(answered, Votes):
+        summary = as_json(people(answers(answered, entries), scored, 0, False, step=step))
+        scales = [{"method": row["method"], "value": row["implied"]} for row in summary["scales"]]
+    else:
+        summary = as_json(people(of_opinions(answered, entries), scored, 0, False, opinions=_means(answered), step=step))
+        scales = []
+        for n, name in enumerate(answered.methods):
+            figure = opinions.mean_opinion(answered, n)
+            scales.append({"method": name, "value": [figure.value, figure.low, figure.high]})
+    agreed = [{"key": row["key"], "decided": row["decided"]} for row in summary["metrics"]]
+    return plain({"raters": len(set(answered.rater.tolist())), "scales": scales, "metrics": agreed})
+
+
 def of_means(
     analysis: dict[str, Any], means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = ()
 ) -> dict[str, Any]:

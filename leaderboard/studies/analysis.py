@@ -19,6 +19,7 @@ from evaluation.work.leased import attempt, logged
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Study, StudyAnalysis, StudyLook
 from leaderboard.stats import mos_table as rating
+from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
 from leaderboard.studies import published_evidence
 from leaderboard.studies.judge.answers import judges_of
@@ -130,21 +131,39 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
         ratings = rating.canonical(study.ratings(row.criterion, counted=True))
         metrics = metric_scores(study, batch, ratings.samples, ratings.methods)
         models = judges_of(study, row.criterion)
-        analysis = opinion_study.analyse(ratings, metrics, study.screens_raters, out, step=step, models=models)
+        reasons = screening.of_scores(ratings, study.screening)
+        screened = reasons if study.screening else None
+        analysis = opinion_study.analyse(ratings, metrics, left_out=out, step=step, models=models, out_by_rule=screened)
         sizes = sizes_of(study, batch, ratings.samples, ratings.methods, step)
         known: dict[str, Any] = {"size": sizes.entries, "reference_size": sizes.reference} if sizes else {}
-        return summaries.of_scores(analysis, ratings, metrics, study.damaged | out, step=step, **known)
-    votes = voting.canonical(study.votes(row.criterion, counted=True))
-    metrics = metric_scores(study, batch, votes.samples, votes.methods)
+        found = summaries.of_scores(analysis, ratings, metrics, study.damaged | out, step=step, **known)
+        if reasons:
+            found |= {"screened_by": reasons, "unscreened": summaries.without_screening(ratings, metrics, study.damaged | out, step)}
+        return found
+    rows = list(study.votes(row.criterion, counted=True))
     gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+    everybody = voting.canonical(rows)
+    reasons = screening.of_pairs(everybody, study.screening, gold)
+    votes = voting.canonical(vote for vote in rows if vote.rater not in reasons) if reasons else everybody
+    metrics = metric_scores(study, batch, votes.samples, votes.methods)
     models = judges_of(study, row.criterion)
     analysis = analyse(votes, metrics, gold, step=step, models=models)
     sizes = sizes_of(study, batch, votes.samples, votes.methods, step)
     size, tolerated = sizes.entries if sizes else None, alternative.TOLERATED[study.rater_skill]
     covariates = covariates_of(study, sizes, (len(votes.samples), len(votes.methods)))
-    return summaries.of_pairs(
+    found = summaries.of_pairs(
         analysis, votes, metrics, study.damaged, models=models, tolerated=tolerated, size=size, covariates=covariates, step=step
     )
+    if study.screening:
+        groups = dict(zip(everybody.raters, everybody.groups, strict=True))
+        found |= {"screening": True, "screened": sorted(reasons), "screened_by": reasons}
+        found |= {
+            key: [*found[key], *more] for key, more in (("raters", sorted(reasons)), ("groups", [groups[name] for name in sorted(reasons)]))
+        }
+    if reasons:
+        measured = metric_scores(study, batch, everybody.samples, everybody.methods)
+        found["unscreened"] = summaries.without_screening(everybody, measured, study.damaged, step)
+    return found
 
 
 def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:

@@ -19,8 +19,8 @@ import numpy as np
 from evaluation.models import EvaluationBatch, Reference
 from leaderboard.models import Rater, Study, StudyEntry
 from leaderboard.stats import mos_table as scoring
+from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
-from leaderboard.stats.correlation import screened
 from leaderboard.stats.mos_table import Rating
 from submissions.kinds import Family
 from submissions.storage import stored_files
@@ -28,7 +28,31 @@ from submissions.visibility import WITH_FILES, holds
 
 FORMAT = 1
 VOTES, OPINIONS, SCORES, DESCRIPTION = "votes.csv", "opinions.csv", "scores.csv", "study.json"
-REFERENCES, ENTRIES = "references", "entries"
+REFERENCES, ENTRIES, README = "references", "entries", "README.md"
+
+COLUMNS = {
+    "study": "the address of the study",
+    "rater": "who answered, by the name that the study gave them",
+    "group": "the rater's group",
+    "sample": "what was shown",
+    "left": "the entry on the left, as the study calls it",
+    "right": "the entry on the right",
+    "entry": "the entry that was scored",
+    "choice": "left, right or tie",
+    "score": "from 1 (bad) to 5 (excellent)",
+    "swapped": "1 where the sides were turned against the order of the study's entries",
+    "seconds": "how long the answer took; the time of a question is shared evenly among its criteria",
+    "repeat_of": "the `order` of the rater's earlier question that is asked again; empty for any other",
+    "criterion": "what was judged",
+    "gold": "1 where the order of the pair was known beforehand",
+    "order": "the place of the question among the rater's, from 1",
+    "at": "when the answer was given, ISO 8601, UTC",
+    "step": "the place of the criterion among the question's as the rater was asked them, from 1",
+    "viewport_width": "the width of the window when the question was answered, in pixels of CSS",
+    "viewport_height": "its height",
+    "device": "mouse, touch or keyboard: what the question's last answer was given with",
+    "invitation": "the link by which the rater came: its number and note",
+}
 
 
 class CannotExport(ValueError):
@@ -79,10 +103,25 @@ def write_study(study: Study, folder: Path) -> Written:
         _write_csv(folder / OPINIONS, scoring.write(ratings))
         if not family.grouped:
             _write_csv(folder / SCORES, _scores(study, ratings, samples, known, files))
+    (folder / README).write_text(_readme(study, [name for name, there in ((VOTES, votes), (OPINIONS, ratings)) if there]), encoding="utf-8")
     described = json.dumps(_description(study, reference, samples, entries), indent=1, ensure_ascii=False)
     (folder / DESCRIPTION).write_text(described + "\n", encoding="utf-8")
     absent = tuple(entry["label"] for entry in entries if not entry["folder"])
     return Written(len(votes) + len(ratings), len(samples), len(files), absent)
+
+
+def _readme(study: Study, files: list[str]) -> str:
+    """What the columns of the files of answers hold."""
+    lines = [
+        f"# {study.title}", "", study.question, "",
+        "Answers of people that count. Files are CSV in UTF-8 with one line of names; an empty cell is not known. In R: "
+        'read.csv(file, na.strings = ""); in Python: pandas.read_csv(file).',
+    ]  # fmt: skip
+    for name in files:
+        own = (*voting.COLUMNS, *voting.MORE) if name == VOTES else (*scoring.COLUMNS, *scoring.MORE)
+        lines += ["", f"## {name}", "", "| column | what it holds |", "| --- | --- |"]
+        lines += [f"| {column} | {COLUMNS[column]} |" for column in (*own, *voting.CONDITIONS)]
+    return "\n".join(lines) + "\n"
 
 
 def _reference(study: Study) -> Reference:
@@ -131,8 +170,8 @@ def _scores(
     asked = {rating.criterion for rating in ratings}
     lead = study.leading(asked)
     counted = scoring.canonical(rating for rating in ratings if rating.criterion == lead)
-    if study.screens_raters:
-        counted = counted.take(~np.isin(counted.rater, screened(counted.by_rater())))
+    if out := screening.of_scores(counted, study.screening):
+        counted = counted.take(~np.isin(counted.rater, [counted.raters.index(name) for name in out]))
     yield ["reference", "distorted", "score"]
     for place in np.unique(counted.sample * len(counted.methods) + counted.method).tolist():
         sample, label = counted.samples[place // len(counted.methods)], counted.methods[place % len(counted.methods)]
@@ -147,7 +186,8 @@ def _description(study: Study, reference: Reference, samples: dict[str, list[str
     phase = study.phase
     return {
         "format": FORMAT, "study": study.slug, "title": study.title, "question": study.question, "source": study.source,
-        "study_created_at": study.created_at.isoformat(), "made_up": study.made_up, "screening": study.screens_raters,
+        "study_created_at": study.created_at.isoformat(), "made_up": study.made_up, "screening": bool(study.screening),
+        "screening_rules": study.screening,
         "kind": study.kind, "criteria": study.criteria, "phase": f"{phase.challenge.slug}/{phase.slug}",
         "family": reference.family.key, "unit": phase.unit, "unit_scale": phase.unit_scale,
         "reference": {"version": reference.version, "sha256": reference.sha256},

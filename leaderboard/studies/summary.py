@@ -519,8 +519,27 @@ class Curve(Record):
     enough: int | None
 
 
+class UnscreenedScale(Record):
+    method: str
+    value: Ends
+
+
+class UnscreenedMetric(Record):
+    key: str
+    decided: Figure | None = None
+
+
+class Unscreened(Record):
+    """The figures as they would be if no rule left any rater out; `raters` is how many people these are of."""
+
+    raters: int
+    scales: list[UnscreenedScale]
+    metrics: list[UnscreenedMetric]
+
+
 class Summary(Entries):
-    """All of it. `raters` are the names of those who judged, in the order of `groups`; `entries` says which submission a label stands for,
+    """All of it. `raters` are the names of those who judged, in the order of `groups`; those that rules left out of votes on pairs stand
+    last. `screened_by` says which rules left out whom. `entries` says which submission a label stands for,
     `damaged` which labels are no entries of teams or baselines."""
 
     version: int
@@ -542,6 +561,8 @@ class Summary(Entries):
     left_out: list[str] = []
     screening: bool | str = False
     screened: list[str] = []
+    screened_by: dict[str, list[str]] = {}
+    unscreened: Unscreened | None = None
     note: str = ""
     anchor: str | None = None
     explained_share: float | None = None
@@ -614,6 +635,8 @@ class Summary(Entries):
                 "entries": {name: pk for name, pk in self.entries.items() if name not in labels},
                 "damaged": [name for name in self.damaged if name not in labels],
                 "left_out": [name for name in self.left_out if name not in labels],
+                "unscreened": self.unscreened
+                and self.unscreened.model_copy(update={"scales": [line for line in self.unscreened.scales if line.method not in labels]}),
                 "anchor": HIDDEN_NAME if self.anchor in labels else self.anchor,
                 "all": None if self.all is None else self.all.without(labels),
                 "judges": [judge.without(labels) for judge in self.judges],
@@ -628,10 +651,12 @@ class Summary(Entries):
         update: dict[str, Any] = {
             "raters": list(number.values()),
             "screened": [number[name] for name in self.screened],
+            "screened_by": {number[name]: rules for name, rules in self.screened_by.items()},
             "reliability": self.reliability.model_copy(update={"raters": rows}),
         }
         if self.agreement is not None:
-            names = [*number.values(), *self.agreement.names[len(number) :]]
+            shown = len(number) - (0 if self.opinions else len(self.screened))  # in the matrix: those left out of pairs have no row
+            names = [*list(number.values())[:shown], *self.agreement.names[shown:]]
             update["agreement"] = self.agreement.model_copy(update={"names": names})
         return self.model_copy(update=update)
 

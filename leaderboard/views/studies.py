@@ -17,15 +17,16 @@ from leaderboard.boards.certainty import plural
 from leaderboard.boards.human_agreement import Line, lines_of, on_scale, spread, trained_more
 from leaderboard.charts import studies as study_charts
 from leaderboard.lookup import not_shown_yet, study_of
-from leaderboard.models import Study, StudyAnalysis
+from leaderboard.models import Rater, Study, StudyAnalysis
 from leaderboard.stats import mos_table as rating
+from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
-from leaderboard.stats.correlation import SCREENED
 from leaderboard.stats.ranking import rank
 from leaderboard.stats.votes import FEW
 from leaderboard.studies import paper_figures, words
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
+from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import Agreement, Contradiction, Ends, Entry, Figure, Metric, Summary
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -154,6 +155,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context["criteria_table"] = _by_criterion(summary, summaries, titled(chosen_study, summaries))
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["withdrawn"] = chosen_study.withdrawn()
+    context["by_hand"] = chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count()
+    context["rules"] = [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()]
     context["looks"] = words.look_words(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
     rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")
     context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden]
@@ -298,7 +301,7 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
         "raters": summary.reliability.raters,
         "map": _map(summary, titles), "curves": curves,
         "chosen": chosen, "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
-        "min_correlation": SCREENED,
+        "effects": effects(summary), "everybody": (summary.n_people or 0) + len(summary.screened),
     }  # fmt: skip
 
 

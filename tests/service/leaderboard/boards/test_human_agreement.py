@@ -251,7 +251,7 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
     data = client.get(f"{place}people/scores/analysis.json")
     assert data.json()["criteria"]["overall"]["reliability"]["raters"][0]["rater"] == "rater 1"
     assert "example.org" not in page + data.content.decode() + client.get(f"{place}people/").content.decode()
-    study.screens_raters = True
+    study.screening = {"others": {"r": 0.3}}
     study.save()
     assert analyse_due() == 1  # another choice is another analysis
     Rater.objects.filter(study=study, name__startswith="jane0").update(is_counted=False)

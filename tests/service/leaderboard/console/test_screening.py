@@ -1,21 +1,23 @@
-"""An organizer screens the raters of a study of opinion scores, and takes that back."""
+"""Rules leave raters out as they were registered, and pages show the figures with them and without."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from django.test import Client
 
-from leaderboard.models import Opinion, Rater, Study, StudyEntry
-from leaderboard.studies.analysis import analyse_due
+from leaderboard.models import Opinion, Rater, Study, StudyEntry, StudyVote
+from leaderboard.studies.analysis import analyse_due, recount
+from leaderboard.studies.live import campaign
 from submissions.errors import Refused
 from submissions.models import AuditEntry
 from tests.support.leaderboard.studies.live import making
 
 
-@pytest.fixture
-def study(phase, people) -> Study:
-    """Four raters agree, and one says the opposite of what they do."""
-    study = making.live(phase, people.organizer, making.entries(phase, people), kind="opinions", is_public=True)
+def contrary(phase, people, **values) -> Study:
+    """An open study of opinions: four raters agree, and one says the opposite of what they do."""
+    study = making.live(phase, people.organizer, making.entries(phase, people), kind="opinions", is_public=True, **values)
     lead = study.criteria[0]["key"]
     for k in range(5):
         rater = Rater.objects.create(study=study, name="contrary" if k == 4 else f"rater{k}", joined_at=study.created_at)
@@ -25,6 +27,11 @@ def study(phase, people) -> Study:
                 Opinion.objects.create(study=study, rater=rater, sample=sample.name, entry=entry, criterion=lead, score=score)
     computed()
     return study
+
+
+@pytest.fixture
+def study(phase, people) -> Study:
+    return contrary(phase, people)
 
 
 def computed() -> None:
@@ -42,47 +49,89 @@ def content(study) -> dict:
     return study.analyses.get().content
 
 
-def test_who_is_below_is_shown_before_anybody_is_left_out(place, study, client):
+def section_of(client, place, study) -> str:
     page = client.get(f"{place}{study.slug}/").content.decode()
-    section = page[page.index('id="screening"') : page.index('id="entries"')]
-    assert "less than 0.3" in section and "contrary" in section and "−1.00" in section and "counted" in section
-    assert "rater0" not in section and "Leave out raters below 0.3" in section
-    assert content(study)["screened"] == []
+    return page[page.index('id="screening"') : page.index('id="entries"')]
 
 
-def test_the_switch_computes_anew_is_audited_and_can_be_taken_back(place, study, client):
-    before = content(study)["scales"]
-    page = client.post(f"{place}{study.slug}/", {"act": "screen"}, follow=True).content.decode()
-    assert "made without screening" in page
-    computed()
-    page = client.get(f"{place}{study.slug}/").content.decode()
-    assert "left out" in page and "being computed anew" not in page and "Count all raters" in page
+def test_without_a_rule_everybody_counts_and_who_is_unlike_the_others_is_shown(place, study, client, people):
+    section = section_of(client, place, study)
+    assert "No rule was named before the study opened" in section and "contrary" in section and "−1.00" in section and "counted" in section
+    assert "rater0" not in section and content(study)["screened"] == []
+    with pytest.raises(Refused, match="fixed when a study opens"):
+        study.screen(people.organizer, True)
+    with pytest.raises(Refused, match="stays as it was named before"):
+        campaign.edit(study, people.organizer, {"screening": {"others": {"r": 0.3}}})
+    assert Study.objects.get(pk=study.pk).screening == {}
+
+
+def test_a_registered_rule_leaves_raters_out_and_the_figures_stand_beside_those_of_everybody(phase, people, client):
+    study = contrary(phase, people, screening={"others": {"r": 0.3}})
+    client.force_login(people.organizer)
+    place = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"
+    assert json.loads(study.design_text)["screening"] == {"others": {"r": 0.3}}
     found = content(study)
-    assert (found["screening"], found["screened"]) == (True, ["contrary"])
-    assert found["counted"] == 4 * 8 and found["scales"] != before
-    client.post(f"{place}{study.slug}/", {"act": "screen"})  # pressed twice: one line in the log
-    client.post(f"{place}{study.slug}/", {"act": "unscreen"})
-    computed()
-    assert content(study)["scales"] == before
-    lines = AuditEntry.objects.filter(action="study.screen").order_by("id").values_list("detail", flat=True)
-    assert [line["after"] for line in lines] == [{"screens": True}, {"screens": False}]
+    assert (found["screening"], found["screened"], found["screened_by"]) == (True, ["contrary"], {"contrary": ["others"]})
+    assert found["counted"] == 4 * 8 and found["unscreened"]["raters"] == 5
+    # The best entry: 5 of four raters; with the fifth, who gives it 1, 4.2.
+    best = max(found["scales"], key=lambda row: row["mos"][0])
+    before = {row["method"]: row["value"][0] for row in found["unscreened"]["scales"]}
+    assert (best["mos"][0], before[best["method"]]) == (5.0, pytest.approx(4.2))
+    section = section_of(client, place, study)
+    assert "Left out is who gave scores that correlate with the mean of the others’ by less than 0.3" in section
+    assert "With screening and without: 4 and 5 raters" in section and "left out" in section and "unlike the others" in section
+    campaign.count_rater(study.raters.get(name="rater0"), people.organizer, False)
+    assert "Left out by hand:" in section_of(client, place, study) and "rater0" in section_of(client, place, study)
+    page = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
+    assert "have left out 1 rater with all" in " ".join(page.split())
 
 
-def test_page_api_and_json_say_which_it_was(study, people):
-    client, phase = Client(), study.phase
-    page, api = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/", f"/api/v1/challenges/{phase.challenge.slug}/phases"
-    api += f"/{phase.slug}/studies/{study.slug}"
-    assert "All raters count" in client.get(page).content.decode()
-    found = client.get(api).json()
-    assert (found["screened"], found["raters"]) == (None, 5)
-    study.screen(people.organizer, True)
+def test_a_rule_of_pairs_leaves_out_who_fails_known_pairs(phase, people, client):
+    """Three answer every known pair right and one wrong: ten of them each."""
+    rows = making.entries(phase, people)
+    rules = {"gold": {"share": 0.3, "answers": 2}, "fast": {"seconds": 1.0, "share": 0.2, "answers": 3}}
+    study = making.live(phase, people.organizer, rows, gold=(rows[0], rows[3]), screening=rules, is_public=True)
+    entries = list(study.entries.order_by("id"))
+    for k, name in enumerate(("a", "b", "c", "wrong", "hasty")):
+        rater = Rater.objects.create(study=study, name=name, joined_at=study.created_at)
+        for sample in study.samples.all():
+            for i, left in enumerate(entries):
+                for right in entries[i + 1 :]:
+                    choice = "right" if k == 3 else "left"
+                    StudyVote.objects.create(
+                        study=study, rater=rater, sample=sample.name, left=left, right=right, criterion="overall", choice=choice,
+                        is_gold=left == entries[0] and right == entries[3], seconds=0.5 if k == 4 else 4.0,
+                    )  # fmt: skip
+    recount()
     computed()
-    said = client.get(page).content.decode()
-    assert "Left out: 1 rater " in said and "r below 0.3" in said and "contrary" not in said
-    found = client.get(api).json()
-    assert (found["screened"], found["raters"]) == (1, 4)
-    told = client.get(f"{page}analysis.json").json()["criteria"][study.criteria[0]["key"]]
-    assert told["screening"] is True and len(told["screened"]) == 1
+    found = content(study)
+    assert found["screened_by"] == {"wrong": ["gold"], "hasty": ["fast"]} and found["screened"] == ["hasty", "wrong"]
+    assert found["raters"] == ["a", "b", "c", "hasty", "wrong"] and found["unscreened"]["raters"] == 5
+    client.force_login(people.organizer)
+    place = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"
+    section = section_of(client, place, study)
+    assert "known pairs wrong" in section and "too fast" in section and "With screening and without: 3 and 5 raters" in section
+    address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/{study.slug}"
+    said = Client().get(address).json()
+    assert (said["raters"], said["screened"]) == (3, 2)
+    assert said["analyses"]["overall"]["screened_by"] == {"rater 4": ["fast"], "rater 5": ["gold"]}
+
+
+def test_rules_of_a_draft_are_set_under_settings(phase, people, client):
+    study = making.live(phase, people.organizer, making.entries(phase, people), opened=False)
+    client.force_login(people.organizer)
+    address = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/{study.slug}/"
+    sent = {"act": "edit", "title": "T", "access": "open", "break_every": 100, "screen_fast": "20", "screen_gold": "25"}
+    assert client.post(address, sent).status_code == 302
+    study.refresh_from_db()
+    assert study.screening == {"fast": {"seconds": 1.0, "share": 0.2, "answers": 10}, "gold": {"share": 0.25, "answers": 10}}
+    assert 'name="screen_fast" value="20"' in client.get(address).content.decode()
+    campaign.open_study(study, people.organizer)
+    page = client.get(address).content.decode()
+    assert 'name="screen_fast"' not in page and "were fixed when the study opened" in page
+    assert client.post(address, sent | {"screen_fast": "90"}).status_code == 302
+    study.refresh_from_db()
+    assert study.screening["fast"]["share"] == 0.2
 
 
 def test_a_study_that_was_brought_in_is_screened_from_the_list(place, study, client, phase, people):
@@ -92,11 +141,14 @@ def test_a_study_that_was_brought_in_is_screened_from_the_list(place, study, cli
     page = client.post(place, {"act": "screen", "study": brought.pk}, follow=True).content.decode()
     assert "less than 0.3 are left out" in page and "Count all raters" in page
     brought.refresh_from_db()
-    assert brought.screens_raters
+    assert brought.screening == {"others": {"r": 0.3}}
+    client.post(place, {"act": "screen", "study": brought.pk})  # pressed twice: one line in the log
+    client.post(place, {"act": "unscreen", "study": brought.pk})
+    lines = AuditEntry.objects.filter(action="study.screen").order_by("id").values_list("detail", flat=True)
+    assert [line["after"]["screens"] for line in lines] == [{"others": {"r": 0.3}}, {}]
 
 
-def test_raters_of_pairs_are_not_screened(phase, people, place, client):
-    pairs = making.live(phase, people.organizer, making.entries(phase, people), slug="pairs")
-    assert 'id="screening"' not in client.get(f"{place}pairs/").content.decode()
+def test_raters_of_pairs_that_were_brought_in_are_not_screened(phase, people):
+    pairs = Study.objects.create(phase=phase, slug="pairs", title="Pairs", question="Which?")
     with pytest.raises(Refused, match="by hand"):
         pairs.screen(people.organizer, True)

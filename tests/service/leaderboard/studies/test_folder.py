@@ -57,7 +57,7 @@ def test_a_folder_holds_votes_references_and_entries_as_training_reads_them(phas
     folder = export(study, tmp_path)
     said = capsys.readouterr().out
     assert "4 answers on 2 samples and 3 entries with files" in said and "Without files: from elsewhere." in said
-    assert {path.name for path in folder.iterdir()} == {"votes.csv", "study.json", "references", "entries"}
+    assert {path.name for path in folder.iterdir()} == {"votes.csv", "README.md", "study.json", "references", "entries"}
     kept = load_folder(folder / "references")
     assert set(kept) == {"house_01", "house_02"} and all(same(kept[item], references[item]) for item in kept)
     about = material(folder)
@@ -135,6 +135,9 @@ def test_opinions_on_meshes_are_what_stage_2_of_locase_takes(tmp_path):
     (subject,) = rated(folder / "scores.csv", lambda path: read_mesh(path.read_bytes(), path.name))
     assert [sample.score for sample in subject.samples] == [5.0, 2.5] and subject.group
     assert json.loads((folder / "study.json").read_text())["screening"] is False
+    # Every column of the file is told, and no other.
+    head = (folder / "opinions.csv").read_text().splitlines()[0].split(",")
+    assert [line.split("|")[1].strip() for line in (folder / "README.md").read_text().splitlines()[10:]] == head
     # Of two more raters one says the opposite; screened, the means that train are without them, and all scores stay.
     for name, given in (("cid", {"tall": 2, "same": 5}), ("dan", {"tall": 5, "same": 1})):
         rater = Rater.objects.create(study=study, name=name)

@@ -1,0 +1,64 @@
+"""Figures of a study with screening and without it, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from leaderboard.studies.summary import Ends, Summary
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A figure with its interval, in words: of the raters that rules leave, and of everybody."""
+
+    name: str
+    screened: str
+    everybody: str
+
+
+@dataclass(frozen=True)
+class Effects:
+    """`raters` of `everybody` are left by the rules; people's column of the entries, and how far each metric agrees with people. Figures of
+    too few raters or items are not there."""
+
+    raters: int
+    everybody: int
+    entries: tuple[Effect, ...]
+    metrics: tuple[Effect, ...]
+
+    @property
+    def out(self) -> int:
+        return self.everybody - self.raters
+
+
+def effects(summary: Summary) -> Effects | None:
+    """None where no rule leaves anybody out."""
+    before, people = summary.unscreened, summary.n_people
+    if before is None or people is None:
+        return None
+
+    def column(ends: Ends) -> str:
+        return _words(ends, 1.0, 2) if summary.opinions else _words(ends, 100.0, 0)
+
+    values = {line.method: line.value for line in before.scales}
+    agreed = {line.key: line.decided for line in before.metrics}
+    entries = (
+        Effect(line.method, column(summary.value_of(line)), column(values[line.method]))
+        for line in summary.ranked
+        if line.method in values and summary.shows(line)
+    )
+    metrics = (
+        Effect(line.title or line.key, _words(line.decided.ends, 100.0, 0), _words(found.ends, 100.0, 0))
+        for line in summary.metrics
+        if not line.guard and line.decided.low is not None and (found := agreed.get(line.key)) is not None
+    )
+    return Effects(people, before.raters, tuple(entries), tuple(metrics))
+
+
+def _words(ends: Ends, times: float, digits: int) -> str:
+    value, low, high = ends
+    if value is None:
+        return "–"
+    sign = " %" if times == 100 else ""
+    interval = "" if low is None or high is None else f" [{times * low:.{digits}f}, {times * high:.{digits}f}]"
+    return f"{times * value:.{digits}f}{sign}{interval}"
