@@ -31,6 +31,8 @@ export class RatePage {
     this.shown = null; // {question, answers, step, from}: what a person sees and may answer
     this.wanted = ""; // id of the question that is being brought onto the page
     this.breaks = new Set();
+    this.least = Number(root.dataset.minWidth) || 0; // pixels of a window that is wide enough
+    this.device = ""; // what the last answer was given with
     this.listen();
     this.listKeys(View);
     this.viewed();
@@ -44,15 +46,54 @@ export class RatePage {
     this.payload = payload;
     if (payload.note) this.note(payload.note);
     this.head(payload.progress);
+    this.practice(payload.practice);
     this.part("question").textContent = payload.study.question;
     // The answer to what is on the page may be waiting itself: then this is not yet the last word.
     const ahead = this.session.waiting.length > 0;
     if (payload.following) this.scenes.get(payload.following).catch(() => {});
     if (ahead) return;
+    if (payload.feedback) {
+      if (payload.question) this.scenes.get(payload.question).catch(() => {});
+      this.feedback(payload.feedback);
+      return;
+    }
+    this.goOn(payload);
+  }
+
+  /* To what the server asks next, or to the end. */
+  goOn(payload) {
     if (payload.closed || payload.done || !payload.question) this.end(payload);
     else if (this.shown?.question.id !== payload.question.id && this.wanted !== payload.question.id) this.present(payload.question);
     this.undoable();
     this.suggestBreak(payload);
+  }
+
+  practice(place) {
+    const tag = this.part("practice");
+    if (place) tag.textContent = `Practice ${place[0]} of ${place[1]}: does not count`;
+    tag.hidden = !place;
+    this.part("bar").closest(".rate-progress").toggleAttribute("data-empty", Boolean(place));
+  }
+
+  /* What is known of the pair on the page, which stays until the rater goes on; the tag is still that of its question. */
+  feedback(words) {
+    this.loading(false);
+    this.lock(true);
+    this.practice(this.shownPractice);
+    delete this.root.dataset.question;
+    this.part("feedback-words").textContent = words;
+    this.part("feedback").hidden = false;
+    this.part("ask").hidden = true;
+    this.part("feedback-on").focus({ preventScroll: true });
+    this.say(words);
+  }
+
+  leaveFeedback() {
+    if (this.part("feedback").hidden) return;
+    this.part("feedback").hidden = true;
+    this.part("ask").hidden = false;
+    this.practice(this.payload.practice);
+    this.goOn(this.payload);
   }
 
   head({ answered, total, per_hour: rate, seconds_left: seconds }) {
@@ -122,6 +163,7 @@ export class RatePage {
     this.part("prompt").hidden = !ready.prompt;
     this.part("prompt").textContent = ready.prompt ? `Asked for: “${ready.prompt}”` : "";
     this.shown = { question, answers: {}, step: 0 };
+    this.shownPractice = this.payload.practice;
     this.wanted = "";
     this.step();
     await painted();
@@ -143,7 +185,7 @@ export class RatePage {
   }
 
   answer(value) {
-    if (!this.shown || this.locked || performance.now() - this.since < DOUBLE) return;
+    if (!this.shown || this.locked || this.narrow() || performance.now() - this.since < DOUBLE) return;
     const { shown } = this;
     shown.answers[this.criteria[shown.step].key] = value;
     this.ask.flash(value);
@@ -166,9 +208,9 @@ export class RatePage {
     const trouble = this.part("trouble");
     if (trouble.dataset.stays) { delete trouble.dataset.stays; trouble.hidden = true; }
     this.say(this.said(value));
-    this.session.answer(question.id, answers, this.watch.seconds);
-    const { progress } = this.payload;
-    this.payload = { ...this.payload, following: null, progress: { ...progress, answered: progress.answered + 1 } };
+    this.session.answer(question.id, answers, this.watch.seconds, { viewport_width: window.innerWidth, viewport_height: window.innerHeight, device: this.device });
+    const { progress, practice } = this.payload;
+    this.payload = { ...this.payload, following: null, progress: { ...progress, answered: progress.answered + (practice ? 0 : 1) } };
     this.head(this.payload.progress);
     if (following && following.id !== question.id) this.present(following, from);
     else {
@@ -223,7 +265,9 @@ export class RatePage {
     delete this.root.dataset.question;
     const none = done && !progress.answered;
     const title = none ? "There are no questions for you" : closed ? "No more answers are taken" : done ? "That was all. Thank you." : "There is nothing to rate now";
-    const words = closed || (none && "All of them are on entries of your own team, or on some that were withdrawn.") || (done ? `You have answered ${counted(progress.answered, "question", "questions")}; every answer is stored.` : "Come back later: there may be more.");
+    const { preview } = this.payload;
+    const walked = preview && `This was the preview, and nothing of it is stored. A rater is asked ${counted(preview.total, "question", "questions")}.`;
+    const words = closed || (none && "All of them are on entries of your own team, or on some that were withdrawn.") || walked || (done ? `You have answered ${counted(progress.answered, "question", "questions")}; every answer is stored.` : "Come back later: there may be more.");
     this.part("end-title").textContent = title;
     this.part("end-words").textContent = words;
     this.part("undo-end").hidden = !undo;
@@ -251,6 +295,13 @@ export class RatePage {
   legend() {
     const hint = make("span", { className: "rate-hint" }, this.view.constructor.hint);
     this.part("legend").replaceChildren(...this.view.legend(), hint);
+  }
+
+  /* True where the window is too narrow for the study now; it says so. */
+  narrow() {
+    const narrow = this.least > 0 && window.innerWidth < this.least;
+    if (narrow) this.note(`This study needs a window at least ${this.least.toLocaleString("en")} pixels wide, and yours has ${window.innerWidth.toLocaleString("en")}; make it wider, or go on at a larger screen.`);
+    return narrow;
   }
 
   lock(on) {
@@ -286,6 +337,9 @@ export class RatePage {
   listen() {
     this.part("undo").addEventListener("click", () => this.undo());
     this.part("undo-end").addEventListener("click", () => this.undo());
+    this.part("feedback-on").addEventListener("click", () => this.leaveFeedback());
+    // Before the buttons hear of it: what an answer is given with. A key on a button clicks it without a pointer.
+    this.root.addEventListener("click", (event) => { this.device = event.detail === 0 ? "keyboard" : event.pointerType === "mouse" || !event.pointerType ? "mouse" : "touch"; }, true);
     this.part("break").addEventListener("close", () => this.watch.go());
     this.root.addEventListener("rate:trouble", (event) => this.note(event.detail));
     document.addEventListener("keydown", (event) => this.key(event));
@@ -304,8 +358,15 @@ export class RatePage {
     const key = event.shiftKey && plain.startsWith("Arrow") ? `shift+${plain}` : plain;
     if (key === "?") { this.part("help").showModal(); return true; }
     const value = this.ask.value(key);
+    if (!this.part("feedback").hidden) {
+      if (key === "Enter" && !event.repeat) this.leaveFeedback();
+      return key === "Enter";
+    }
     if (value !== null) {
-      if (!event.repeat) this.answer(value);
+      if (!event.repeat) {
+        this.device = "keyboard";
+        this.answer(value);
+      }
       return true;
     }
     if (key === "Backspace" || key === "u") {

@@ -40,8 +40,9 @@ export class Session {
 
   start() { return this.work("next"); }
 
-  answer(question, answers, seconds) {
-    this.waiting = [...this.waiting.filter((one) => one.question !== question), { question, answers, seconds }];
+  /* `conditions` are the size of the window and the kind of device. */
+  answer(question, answers, seconds, conditions) {
+    this.waiting = [...this.waiting.filter((one) => one.question !== question), { question, answers, seconds, ...conditions }];
     return this.work();
   }
 

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -20,9 +21,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.lookup import study_to_rate
-from leaderboard.models import Question, Rater, Study, StudyInvitation
+from leaderboard.models import PracticeQuestion, Question, Rater, Study, StudyInvitation
 from leaderboard.studies.live import panel as panels
+from leaderboard.studies.live import practice
 from leaderboard.studies.live.ask import open_questions
+from leaderboard.studies.live.grid import Subject
 from submissions.errors import Refused
 from submissions.models.user import User, hash_secret
 
@@ -98,6 +101,48 @@ def may_join(study: Study, user: User) -> bool:
     return study.access == Study.Access.OPEN or is_listed(study, user)
 
 
+def rater_before(study: Study, user: User | None, panel_hash: str = "") -> Rater | None:
+    """The rater that somebody was before, in this study or in one whose raters it refuses: known by their account or their panel.
+
+    Of this study only who comes by a panel: an account that has joined is let in again without being asked.
+    """
+    here = study.raters.filter(joined_at__isnull=False).exclude(panel_hash="").filter(panel_hash=panel_hash).first()
+    if here is not None or not study.refuses_raters_of:
+        return here
+    known = Q(pk__in=[])
+    if panel_hash:
+        known |= Q(panel_hash=panel_hash)
+    if user is not None:
+        known |= Q(user=user)
+    others = Rater.objects.filter(known, joined_at__isnull=False, study__phase__challenge=study.phase.challenge_id)
+    rows = others.exclude(study=study).select_related("study__phase").order_by("-finished_at", "pk")
+    return next((row for row in rows if f"{row.study.phase.slug}/{row.study.slug}" in study.refuses_raters_of), None)
+
+
+def before_sentence(study: Study, rater: Rater) -> str:
+    """Why somebody who was that rater does not take part now."""
+    if rater.study_id != study.pk:
+        return "You have taken part in another study of this challenge, so this one is for other people; thank you for coming."
+    if rater.left_at is not None:
+        return "You have left this study, and nobody takes part in it twice; thank you for coming."
+    if rater.removed_at is not None:
+        return "The organizers have ended your part in this study; write to them if you think that is wrong."
+    if rater.finished_at is not None:
+        return "You have answered all your questions in this study, and everybody takes part once; thank you."
+    return "Your panel has sent you to this study before, and everybody takes part once; go on in the browser in which you began."
+
+
+def full_sentence(study: Study, group: str = "") -> str:
+    """Why the study takes nobody more of that group; empty where there is room. Who has left or was removed makes room."""
+    people = study.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False, removed_at=None)
+    if study.most_raters is not None and people.count() >= study.most_raters:
+        return "This study has all the raters it needs; thank you for coming."
+    quota = study.group_quotas.get(group)
+    if quota is not None and people.filter(group=group).count() >= quota:
+        return f"This study has all the raters of the group “{group}” that it needs; thank you for coming."
+    return ""
+
+
 def new_key() -> str:
     """A key for somebody without an account, which the form holds that they join with."""
     return secrets.token_urlsafe(24)
@@ -118,14 +163,16 @@ def join(
     now: datetime | None = None,
     key: str = "",
     query: Mapping[str, str] = {},
+    sight: Mapping[str, Any] = {},
 ) -> Joined:
     """Make `user` (None: somebody without an account) a rater, who has read what they agree to.
 
-    `query` holds the parameters of the address they came by, of which the study keeps those of its panel.
+    `query` holds the parameters of the address they came by, of which the study keeps those of its panel; `sight` is what they said
+    of their eyes and screen.
 
     Who is one already stays as they are, known by their account or by the key of a form that is sent a second time. Raises
-    `Refused`, in a sentence: the study does not take answers now, it has as many raters as it may have, the invitation is
-    used up, they were removed, or their panel has sent them before.
+    `Refused`, in a sentence: the study does not take answers now, it has as many raters as it may have, of all or of their group, the
+    invitation is used up, they were removed, or took part before.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -147,25 +194,37 @@ def join(
             raise Refused("This study is for invited raters; open the link of your invitation.", "not_invited")
         panel = {} if own is not None else panels.parameters_of(study, query)
         panel_id = next(iter(panel.values()), "")
-        if panel_id and study.raters.filter(panel_id=panel_id).exists():
-            raise Refused(
-                "Your panel has sent you to this study before, and everybody takes part once; go on in the browser in which you began.",
-                "returned",
-            )
-        people = study.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False, removed_at=None)
-        if study.most_raters is not None and people.count() >= study.most_raters:
-            raise Refused("This study has all the raters it needs; thank you for coming.", "enough_raters")
-        group = (invitation.group if invitation else "") or group
+        panel_hash = panels.hash_of(study, panel_id)
+        if before := rater_before(study, user, panel_hash):
+            raise Refused(before_sentence(study, before), "returned")
+        group = (own.group if own is not None else "") or (invitation.group if invitation else "") or group
+        if full := full_sentence(study, group):
+            raise Refused(full, "enough_raters")
         if own is not None:
-            own.joined_at, own.group = now, own.group or group
-            own.save(update_fields=["joined_at", "group"])
+            own.joined_at, own.group, own.sight = now, group, dict(sight)
+            own.save(update_fields=["joined_at", "group", "sight"])
+            _plan_practice(study, own)
             return Joined(own)
         name = free_name(study, user.get_username()[:100] if user is not None else "")
         rater = Rater.objects.create(
             study=study, name=name, user=user, group=group, invitation=invitation, joined_at=now, panel=panel, panel_id=panel_id,
-            key_hash=hash_secret(key) if key else "",
+            panel_hash=panel_hash, came_by=_link_name(invitation), sight=dict(sight), key_hash=hash_secret(key) if key else "",
         )  # fmt: skip
+        _plan_practice(study, rater)
         return Joined(rater, key)
+
+
+def _plan_practice(study: Study, rater: Rater) -> None:
+    if study.practice_questions:
+        PracticeQuestion.objects.bulk_create(practice.plan(Subject(study, rater), rater))
+
+
+def _link_name(invitation: StudyInvitation | None) -> str:
+    """An invitation as exports call it: its number among the study's, and its note."""
+    if invitation is None:
+        return ""
+    number = StudyInvitation.objects.filter(study=invitation.study_id, pk__lte=invitation.pk).count()
+    return f"link {number}: {invitation.note}" if invitation.note else f"link {number}"
 
 
 def free_name(study: Study, wanted: str = "") -> str:
@@ -179,8 +238,8 @@ def free_name(study: Study, wanted: str = "") -> str:
     return name
 
 
-def shown_question(request: HttpRequest, key: str, token: str) -> Question:
-    """The question of that token, if it is the asking rater's own current or following one; Http404 else.
+def shown_question(request: HttpRequest, key: str, token: str) -> Question | PracticeQuestion:
+    """The question of that token, if it is the asking rater's own current or following one, or of their practice; Http404 else.
 
     With its sample, and both entries with their submissions.
     """
@@ -188,7 +247,10 @@ def shown_question(request: HttpRequest, key: str, token: str) -> Question:
     rater = rater_of(request, study)
     if rater is None or rater.removed_at is not None or study.closed_sentence():
         raise Http404
-    if token not in [question.token for question in open_questions(study, rater)[:2]]:
-        raise Http404
     related = ("sample", "left__submission", "right__submission", "study__reference", "study__phase__challenge")
+    waiting = practice.open_practice(study, rater)
+    if token in [question.token for question in waiting[:1]]:
+        return PracticeQuestion.objects.select_related(*related).get(token=token)
+    if waiting or token not in [question.token for question in open_questions(study, rater)[:2]]:
+        raise Http404
     return Question.objects.select_related(*related).get(token=token)

@@ -4,24 +4,52 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
 from leaderboard.models import Opinion, Question, Rater, Study, StudyVote
-from leaderboard.studies.live import history
+from leaderboard.studies.live import history, practice
 from leaderboard.studies.live.ask import open_questions
+from leaderboard.studies.live.criteria import asked_of
+from leaderboard.studies.live.sight import pixels
 from submissions.errors import Refused
 
 LONGEST = 3600.0  # seconds that one answer may have taken
 LOWEST, HIGHEST = 1, 5
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What the rater's browser says of an answer: the window's size in pixels of CSS and the kind of device, empty where not known."""
+
+    viewport_width: int | None = None
+    viewport_height: int | None = None
+    device: str = ""
+
+    @classmethod
+    def read(cls, sent: Mapping[str, object]) -> Self:
+        """Of what a browser sent; all that is of another form is not known, and nothing else is read."""
+        device = sent.get("device")
+        known = device if isinstance(device, str) and device in StudyVote.Device.values else ""
+        return cls(pixels(sent.get("viewport_width")), pixels(sent.get("viewport_height")), known)
+
+
+UNKNOWN = Conditions()
+
+
 def answer(
-    study: Study, rater: Rater, token: str, answers: Mapping[str, object], seconds: object = None, now: datetime | None = None
+    study: Study,
+    rater: Rater,
+    token: str,
+    answers: Mapping[str, object],
+    seconds: object = None,
+    now: datetime | None = None,
+    conditions: Conditions = UNKNOWN,
 ) -> str:
     """Store the answers to a question, one to each criterion; a sentence where the rater should know what became of them.
 
@@ -32,10 +60,13 @@ def answer(
     now = now or timezone.now()
     with transaction.atomic():
         rater = _locked(study, rater, now)
+        if trial := rater.practice.filter(token=token).first():
+            practice.store(study, trial, checked(study, rater.pk, answers), _seconds(seconds), now)
+            return ""
         question = Question.objects.filter(rater=rater, token=token).select_related("sample").first()
         if question is None:
             raise Refused("This is not one of your questions; load the page again.", "no_question")
-        chosen = _checked(study, answers)
+        chosen = checked(study, rater.pk, answers)
         if question.answered_at is not None:
             pairs = study.kind == Study.Kind.PAIRS
             given = question.votes.values_list("criterion", "choice") if pairs else question.opinions.values_list("criterion", "score")
@@ -45,7 +76,7 @@ def answer(
         if question.shown_at is None and token not in [row.token for row in open_questions(study, rater)[:2]]:
             raise Refused("This question has not been asked yet; load the page again.", "not_asked")
         taken = _taken(seconds, question, now)
-        _store(study, rater, question, chosen, None if taken is None else taken + question.seconds_before, now)
+        _store(study, rater, question, chosen, None if taken is None else taken + question.seconds_before, now, conditions)
         Question.objects.filter(pk=question.pk).update(answered_at=now, shown_at=question.shown_at or now)
         begun, sitting_answers = history.session_started(rater, now)
         Rater.objects.filter(pk=rater.pk).update(sitting_from=begun, sitting_answers=sitting_answers, answered_last=now)
@@ -74,7 +105,7 @@ def take_back(study: Study, rater: Rater, token: str, now: datetime | None = Non
         Question.objects.filter(pk=last.pk).update(answered_at=None, reopened_at=now, seconds_before=spent)
         if study.kind == Study.Kind.PAIRS:
             history.note(rater, last, None)
-        Rater.objects.filter(pk=rater.pk).update(sitting_answers=max(0, rater.sitting_answers - 1))
+        Rater.objects.filter(pk=rater.pk).update(sitting_answers=max(0, rater.sitting_answers - 1), finished_at=None)
     return ""
 
 
@@ -97,9 +128,9 @@ def _locked(study: Study, rater: Rater, now: datetime) -> Rater:
     return locked
 
 
-def _checked(study: Study, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """The answers in the order of the criteria; `Refused` unless there is exactly one to each."""
-    keys = [criterion["key"] for criterion in study.criteria]
+def checked(study: Study, rater: int, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers in the order in which the rater of that id is asked the criteria; `Refused` unless there is exactly one to each."""
+    keys = [criterion["key"] for criterion in asked_of(study, rater)]
     if not isinstance(answers, Mapping) or set(answers) != set(keys):
         raise Refused(f"A question has one answer on each of {', '.join(keys)}; send these and no others.", "bad_answer")
     for key, value in answers.items():
@@ -114,31 +145,48 @@ def _checked(study: Study, answers: Mapping[str, Any]) -> dict[str, Any]:
     return {key: answers[key] for key in keys}
 
 
-def _taken(seconds: object, question: Question, now: datetime) -> float | None:
+def _seconds(sent: object) -> float | None:
+    """A time of the rater's own clock; None for what is none."""
+    if isinstance(sent, bool) or not isinstance(sent, (int, float)) or not math.isfinite(sent) or sent < 0:
+        return None
+    return round(min(float(sent), LONGEST), 2)
+
+
+def _taken(sent: object, question: Question, now: datetime) -> float | None:
     """The time the rater took, of their own clock, but no longer than since they were shown the question, or shown it again; None if
     not known."""
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not math.isfinite(seconds) or seconds < 0:
-        return None
-    since = question.reopened_at or question.shown_at
-    most = LONGEST if since is None else min(LONGEST, (now - since).total_seconds() + 1.0)
-    return round(min(float(seconds), max(0.0, most)), 2)
+    seconds, since = _seconds(sent), question.reopened_at or question.shown_at
+    if seconds is None or since is None:
+        return seconds
+    return round(min(seconds, max(0.0, (now - since).total_seconds() + 1.0)), 2)
 
 
-def _store(study: Study, rater: Rater, question: Question, chosen: Mapping[str, Any], seconds: float | None, now: datetime) -> None:
+def _store(
+    study: Study,
+    rater: Rater,
+    question: Question,
+    chosen: Mapping[str, Any],
+    seconds: float | None,
+    now: datetime,
+    conditions: Conditions,
+) -> None:
     each = None if seconds is None else round(seconds / len(chosen), 3)  # so that the times of a question add up
     sample = question.sample.name
     shared = {"study": study, "rater": rater, "question": question, "sample": sample, "seconds": each, "given_at": now}
-    shared["order"] = question.number + 1
+    shared |= {"order": question.number + 1, **asdict(conditions)}
     if study.kind == Study.Kind.OPINIONS:
-        rows = (Opinion(**shared, entry_id=question.left_id, criterion=key, score=value) for key, value in chosen.items())
+        rows = (
+            Opinion(**shared, step=step, entry_id=question.left_id, criterion=key, score=value)
+            for step, (key, value) in enumerate(chosen.items(), start=1)
+        )
         Opinion.objects.bulk_create(rows)
         return
     before = None if question.repeat_of_id is None else question.repeat_of.number
     StudyVote.objects.bulk_create(
         StudyVote(
-            **shared, left_id=question.left_id, right_id=question.right_id, choice=value, criterion=key,
+            **shared, step=step, left_id=question.left_id, right_id=question.right_id, choice=value, criterion=key,
             swapped="1" if question.swapped else "", repeat_of="" if before is None else str(before + 1), is_gold=question.is_gold,
         )
-        for key, value in chosen.items()
+        for step, (key, value) in enumerate(chosen.items(), start=1)
     )  # fmt: skip
     history.note(rater, question, chosen.get(study.main_criterion))

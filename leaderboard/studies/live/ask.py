@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.models import Question, Rater, Study
-from leaderboard.studies.live import history, plan
+from leaderboard.studies.live import history, plan, practice
 from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.live.history import Past
 from leaderboard.studies.live.plan import ALONE, Known, Overlap
@@ -51,7 +51,8 @@ def standing(study: Study, rater: Rater, now: datetime | None = None) -> Standin
     if current is None or current.reopened_at is None:
         answered = Question.objects.filter(rater=rater, answered_at__isnull=False)
         last = answered.only("token").order_by("-answered_at", "-number").first()
-    return Standing(current, following, *_counted(subject, history.of(rater), waiting), last)
+    n_told = len(practice.told_cells(subject, rater)) if study.practice_questions else 0
+    return Standing(current, following, *_counted(subject, history.of(rater), waiting, n_told), last)
 
 
 def open_questions(study: Study, rater: Rater) -> list[Question]:
@@ -82,8 +83,9 @@ def expected(subject: Subject, own: Set[int] = frozenset()) -> int:
     return fresh + plan.repeats_of(fresh, share_of_repeats(subject.study))
 
 
-def _counted(subject: Subject, own: Past, waiting: Sequence[Question]) -> tuple[int, int]:
-    """Count a rater's questions: those answered, and all there are for them, with those that have no row yet."""
+def _counted(subject: Subject, own: Past, waiting: Sequence[Question], n_told: int) -> tuple[int, int]:
+    """Count a rater's questions: those answered, and all there are for them, with those that have no row yet. Of `n_told` others they
+    know the answer since their practice, so they are not asked these."""
     answered = len(own) - len(waiting)
     found = _in_turn(subject, waiting)
     if not found:
@@ -93,7 +95,7 @@ def _counted(subject: Subject, own: Past, waiting: Sequence[Question]) -> tuple[
     asked = int(subject.live_units[units].sum())
     # Of what dropped out, only what was answered counts.
     made = len(units) - sum(row.repeat_of_id is None and not subject.asks(row) for row in waiting)
-    fresh = fresh_left(subject.study, made, subject.n_cells(subject.live) - asked)
+    fresh = fresh_left(subject.study, made, subject.n_cells(subject.live) - asked - n_told)
     share = share_of_repeats(subject.study)
     return answered, answered + len(found) + fresh + max(0, plan.repeats_of(made + fresh, share) - repeats)
 
@@ -142,6 +144,7 @@ class _Desk:
         """The cells of as many fresh questions as may be planned now; none is looked for before it is needed."""
         free = np.repeat(self.subject.live_units[:, None], self.grid.samples, axis=1)
         free.ravel()[self.own.cells] = False
+        free.ravel()[practice.told_cells(self.subject, self.rater)] = False
         count = min(AHEAD, fresh_left(self.study, self.n_fresh, int(free.sum())))
         if not count:
             return

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from leaderboard.kinds import KINDS
+
+if TYPE_CHECKING:
+    from leaderboard.models import Study
 
 PAIRS, OPINIONS = "pairs", "opinions"
 
@@ -57,3 +63,11 @@ def ready_made(kind: str, family: str) -> tuple[Criterion, ...]:
         return (*criteria, Criterion("overall", "Overall", "All in all, how good is it?"))
     closer = Criterion("overall", "Closer to the reference", row.criteria["closer"])
     return (closer, *(one for one in OBJECTS if one.key != "overall")) if row.generated else (closer,)
+
+
+def asked_of(study: Study, rater: int) -> list[dict[str, str]]:
+    """The criteria in the order in which the rater of that id is asked them: the study's, or one of their own that its seed fixes."""
+    if not study.shuffles_criteria:
+        return study.criteria
+    order = np.random.default_rng([study.seed, rater, 23]).permutation(len(study.criteria))
+    return [study.criteria[k] for k in order]

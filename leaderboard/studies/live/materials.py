@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.kinds import KINDS
-from leaderboard.models import Question
+from leaderboard.models import PracticeQuestion, Question
 from leaderboard.viewer import mesh_scene, viewer_cache
 from submissions.formats.arrays import Mesh, Wireframe
 from submissions.formats.mesh import mesh_files
@@ -30,6 +30,7 @@ from submissions.storage import stored_files
 VERSION = 1  # of all that is made here; what is stored carries it
 MAX_VIEWS = 24  # of a scene, evenly spread
 DIGITS = 6  # after the point, in the entry's unit
+Asked = Question | PracticeQuestion
 LEFT, RIGHT, REFERENCE = "left", "right", "reference"
 MESH, IMAGE = "application/octet-stream", "image/webp"
 NAME = re.compile(r"(?P<side>left|right|reference)(\.mesh|-(?P<number>[1-9][0-9]?)(?P<normal>-normal)?\.webp)", re.ASCII)
@@ -53,12 +54,12 @@ class Side:
         return "reference" if self.name == REFERENCE else "prediction"
 
 
-def scene(question: Question) -> dict[str, Any]:
+def scene(question: Asked) -> dict[str, Any]:
     """The scene that the rating page reads of the question first, see static/viewer/src/rate_data.js and static/rate/slides.js."""
     return KINDS[question.study.phase.challenge.family].rated_scene(question)
 
 
-def file(question: Question, name: str) -> tuple[bytes | None, str]:
+def file(question: Asked, name: str) -> tuple[bytes | None, str]:
     """A file that the scene names, and its content type; None where it is being made for somebody else. Raises `NoSuchFile`."""
     match = NAME.fullmatch(name)
     side = next((one for one in sides(question) if match and one.name == match["side"]), None)
@@ -72,7 +73,7 @@ def file(question: Question, name: str) -> tuple[bytes | None, str]:
     return _image(question, side, place, views[place], bool(match["normal"])), IMAGE
 
 
-def sides(question: Question) -> list[Side]:
+def sides(question: Asked) -> list[Side]:
     """The reference, and one or two entries."""
     reference = question.study.reference
     rows = [Side(REFERENCE, reference.key, f"reference-{reference.pk}")]
@@ -83,13 +84,13 @@ def sides(question: Question) -> list[Side]:
     return rows
 
 
-def _items(question: Question) -> list[str]:
+def _items(question: Asked) -> list[str]:
     """The items of the sample, in the reference's order."""
     reference = question.study.reference
     return [item for item, group in zip(reference.item_ids, reference.groups, strict=True) if group == question.sample.name]
 
 
-def _once(question: Question, side: Side, suffix: str, compute: Callable[[], bytes], more: Any = None, heavy: bool = False) -> bytes | None:
+def _once(question: Asked, side: Side, suffix: str, compute: Callable[[], bytes], more: Any = None, heavy: bool = False) -> bytes | None:
     facts = {
         "rated": VERSION, "items": _items(question), "more": more, "side": side.role, "artifact": side.key,
         "reference": question.study.reference.key,
@@ -100,7 +101,7 @@ def _once(question: Question, side: Side, suffix: str, compute: Callable[[], byt
 # --- wireframes
 
 
-def wireframes(question: Question) -> dict[str, Any]:
+def wireframes(question: Asked) -> dict[str, Any]:
     """The lines of both sides and of the reference."""
     models = []
     for side in sides(question):
@@ -109,7 +110,7 @@ def wireframes(question: Question) -> dict[str, Any]:
     return {"form": "wireframe", "unit": question.study.phase.unit, "models": models}
 
 
-def _wireframe(question: Question, side: Side) -> bytes:
+def _wireframe(question: Asked, side: Side) -> bytes:
     read, ids = stored_files.store().read, _items(question)
     truth = _joined_frames(unpack(read(question.study.reference.key)), ids)
     shown = truth if side.name == REFERENCE else _joined_frames(unpack(read(side.key)), ids)
@@ -140,13 +141,13 @@ def _joined_frames(items: Mapping[str, Wireframe], ids: Sequence[str]) -> Wirefr
 # --- meshes
 
 
-def meshes(question: Question) -> dict[str, Any]:
+def meshes(question: Asked) -> dict[str, Any]:
     """The files of both sides and of the reference, one mesh each."""
     models = [{"name": side.name, "role": side.role, "file": f"{side.name}.mesh"} for side in sides(question)]
     return {"form": "mesh", "unit": question.study.phase.unit, "models": models}
 
 
-def _mesh(question: Question, side: Side) -> bytes | None:
+def _mesh(question: Asked, side: Side) -> bytes | None:
     def compute() -> bytes:
         read, ids = stored_files.store().read, _items(question)
         truth = _joined_meshes(mesh_files.unpack(read(question.study.reference.key)), ids)
@@ -172,7 +173,7 @@ def _joined_meshes(items: Mapping[str, Mesh], ids: Sequence[str]) -> Mesh:
 # --- renders
 
 
-def renders(question: Question) -> dict[str, Any]:
+def renders(question: Asked) -> dict[str, Any]:
     """The pictures of some views, and the text they were made from."""
     about = {side.name: _about_pictures(question, side) for side in sides(question)}
     normals = any(one["normal"] for one in about.values())
@@ -183,7 +184,7 @@ def renders(question: Question) -> dict[str, Any]:
     return {"form": "render", "prompt": about[REFERENCE]["prompt"], "normals": normals, "views": views}
 
 
-def _about_pictures(question: Question, side: Side) -> dict[str, Any]:
+def _about_pictures(question: Asked, side: Side) -> dict[str, Any]:
     """The text that a generated object was asked for with, and whether there are pictures of normals, as the first view says."""
 
     def compute() -> bytes:
@@ -196,13 +197,13 @@ def _about_pictures(question: Question, side: Side) -> dict[str, Any]:
     return {"missing": side.missing} | json.loads(_once(question, side, "json", compute) or b"{}")
 
 
-def _shown_views(question: Question) -> list[str]:
+def _shown_views(question: Asked) -> list[str]:
     """The views of the scene that raters see: all, or so many that are evenly spread."""
     ids = _items(question)
     return [ids[k * len(ids) // MAX_VIEWS] for k in range(MAX_VIEWS)] if len(ids) > MAX_VIEWS else ids
 
 
-def _image(question: Question, side: Side, place: int, item: str, normal: bool) -> bytes | None:
+def _image(question: Asked, side: Side, place: int, item: str, normal: bool) -> bytes | None:
     def compute() -> bytes:
         with stored_files.store().open(side.key) as source:
             view = store.read(source, only=[item]).get(item)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from django.utils.crypto import salted_hmac
+
 from leaderboard.models import Study
 from submissions.errors import Refused
 
@@ -34,6 +36,12 @@ def parameters_of(study: Study, query: Mapping[str, str]) -> dict[str, str]:
     if study.panel_parameters and study.panel_parameters[0] not in kept:
         raise Refused(f"The address lacks {study.panel_parameters[0]}; open the link of your panel again, as it was sent.", "no_panel")
     return kept
+
+
+def hash_of(study: Study, panel_id: str) -> str:
+    """What is kept of somebody's number at a panel, also once they have left: the same in all studies of a challenge, and of no use
+    without this service's secret key. Empty where they have none."""
+    return salted_hmac("rater of a panel", f"{study.phase.challenge_id}:{panel_id}", algorithm="sha256").hexdigest() if panel_id else ""
 
 
 def completion(study: Study) -> dict[str, str] | None:

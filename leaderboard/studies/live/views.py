@@ -10,7 +10,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -19,14 +19,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from leaderboard.api.service import problem
 from leaderboard.lookup import study_to_rate
-from leaderboard.models import Question, Rater, Study
-from leaderboard.studies.live import access, history, materials, panel
+from leaderboard.models import PracticeQuestion, Question, Rater, Study
+from leaderboard.studies.live import access, history, materials, panel, practice, sight
 from leaderboard.studies.live import answer as answering
 from leaderboard.studies.live.access import shown_question
 from leaderboard.studies.live.ask import standing
+from leaderboard.studies.live.criteria import asked_of
 from leaderboard.viewer import viewer_cache
 from submissions.errors import Refused
-from submissions.models.user import hash_secret
+from submissions.models.user import User, hash_secret
 from submissions.throttling import limit_joins
 
 MAX_BYTES = 10_000  # of an answer
@@ -78,23 +79,57 @@ def _let_in(request: HttpRequest, study: Study, key: str) -> HttpResponse:
 def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
     if access.rater_of(request, study) is not None:
         return redirect("rate", study.key)
-    groups = [] if access.group_of(study, request.user, invitation) else study.groups
-    context = {"study": study, "invitation": invitation, "groups": groups, "closed": study.closed_sentence(), "here": request.path}
-    context["key"] = "" if request.user.is_authenticated else access.new_key()
+    user = request.user if request.user.is_authenticated else None
+    if returned := _returned(request, study, user):
+        return returned
+    given = access.group_of(study, request.user, invitation)
+    context = {"study": study, "invitation": invitation, "here": request.path} | intro(study, given)
+    context["key"] = "" if user else access.new_key()
     if request.method != "POST":
         return render(request, "rating/join.html", context)
-    group = request.POST.get("group", "")
     try:
-        if request.POST.get("agree") != "yes":
-            raise Refused("Tick the box to say that you agree.", "no_consent")
-        if groups and group not in groups:
-            raise Refused(f"Say which group you belong to: {', '.join(groups)}.", "no_group")
+        group, sight_said = said_at_join(study, given, request.POST)
         limit_joins(request)
-        user = request.user if request.user.is_authenticated else None
-        joined = access.join(study, user, invitation, group if groups else "", key=request.POST.get("key", ""), query=request.GET.dict())
+        joined = access.join(study, user, invitation, group, key=request.POST.get("key", ""), query=request.GET.dict(), sight=sight_said)
     except Refused as refused:
         return render(request, "rating/join.html", context | {"refused": refused.sentence}, status=409)
     return _let_in(request, study, joined.key)
+
+
+def intro(study: Study, given_group: str) -> dict[str, Any]:
+    """What the page before the questions shows: the groups to choose from where nobody has chosen one, the questions on sight, and in
+    place of the form why nobody can join now (`closed`)."""
+    groups = [] if given_group else study.groups
+    full = {name for name in groups if access.full_sentence(study, name)}
+    closed = study.closed_sentence() or access.full_sentence(study, given_group)
+    if groups and len(full) == len(groups):
+        closed = closed or "This study has all the raters that it needs, of every group; thank you for coming."
+    return {"groups": [(name, name in full) for name in groups], "sight": sight.asked(study), "sizes": sight.SIZES, "closed": closed}
+
+
+def said_at_join(study: Study, given_group: str, sent: QueryDict) -> tuple[str, dict[str, Any]]:
+    """The group that somebody who joins says they belong to ("" where another has said it), and what they say of eyes and screen.
+    `Refused` where they do not agree, or an answer is missing."""
+    if sent.get("agree") != "yes":
+        raise Refused("Tick the box to say that you agree.", "no_consent")
+    groups, group = ([] if given_group else study.groups), sent.get("group", "")
+    if groups and group not in groups:
+        raise Refused(f"Say which group you belong to: {', '.join(groups)}.", "no_group")
+    return group if groups else "", sight.answers(study, sent.dict())
+
+
+def _returned(request: HttpRequest, study: Study, user: User | None) -> HttpResponse | None:
+    """The page for somebody who took part before: why they do not again, and where they go if they had finished."""
+    try:
+        panel_id = next(iter(panel.parameters_of(study, request.GET.dict()).values()), "")
+    except Refused:  # said once they want to join: accounts on the list need none
+        panel_id = ""
+    before = access.rater_before(study, user, panel.hash_of(study, panel_id))
+    if before is None:
+        return None
+    finished = panel.completion(before.study) if before.finished_at is not None and before.left_at is None else None
+    context = {"study": study, "returned": access.before_sentence(study, before), "completion": finished}
+    return render(request, "rating/join.html", context, status=409)
 
 
 @never_cache
@@ -173,7 +208,8 @@ def answer(request: HttpRequest, study: Study, rater: Rater) -> HttpResponse:
     """Take an answer, and say what is asked next."""
 
     def act(sent: dict[str, Any]) -> str:
-        return answering.answer(study, rater, sent["question"], sent.get("answers", {}), sent.get("seconds"))
+        conditions = answering.Conditions.read(sent)
+        return answering.answer(study, rater, sent["question"], sent.get("answers", {}), sent.get("seconds"), conditions=conditions)
 
     return _acted(request, study, rater, act)
 
@@ -199,34 +235,53 @@ def _acted(request: HttpRequest, study: Study, rater: Rater, act: Callable[[dict
             return JsonResponse({"detail": refused.sentence}, status=400 if refused.code == "bad_answer" else 409)
         note = ""
     rater.refresh_from_db()
-    return JsonResponse(state(study, rater, note=note))
+    content = state(study, rater, note=note)
+    if trial := rater.practice.filter(token=sent["question"], answered_at__isnull=False).first():
+        content["feedback"] = practice.feedback(study, trial, trial.answers)
+    return JsonResponse(content)
 
 
 def state(study: Study, rater: Rater, note: str = "", now: datetime | None = None) -> dict[str, Any]:
     """All that the rating page needs to go on. `since_break` counts the answers since the last pause; where nothing can
-    be answered, `closed` says why and no question is there."""
+    be answered, `closed` says why and no question is there. While practice goes on `practice` is its place and their number."""
     now = now or timezone.now()
     closed = answering.removed_sentence(rater) or study.closed_sentence(now)
-    about = {"title": study.title, "question": study.question, "kind": study.kind, "break_every": study.break_every}
-    content: dict[str, Any] = {"study": about | {"criteria": study.criteria}, "closed": closed or None, "note": note or None}
+    content = described(study, rater.pk) | {"closed": closed or None, "note": note or None}
     if closed:
         answered = rater.questions.filter(answered_at__isnull=False).count()
         progress = history.progress(rater, answered, answered, now)
-        return content | {"progress": progress, "question": None, "following": None, "done": False, "undo": None}
+        finished = panel.completion(study) if rater.finished_at is not None and rater.left_at is None else None
+        return content | {"progress": progress, "question": None, "following": None, "done": False, "undo": None, "completion": finished}
+    base = f"{reverse('rate', args=[study.key])}scenes/"
+    if waiting := practice.open_practice(study, rater):
+        n = rater.practice.count()
+        return content | {
+            "progress": history.progress(rater, 0, 0, now), "question": shown(study, waiting[0], base), "following": None,
+            "done": False, "undo": None, "completion": None, "practice": [n - len(waiting) + 1, n],
+        }  # fmt: skip
     at = standing(study, rater, now)
+    done = at.current is None
+    if done and at.answered and rater.finished_at is None:
+        Rater.objects.filter(pk=rater.pk, finished_at=None).update(finished_at=now)
     return content | {
         "progress": history.progress(rater, at.answered, at.total, now),
-        "question": _shown(study, at.current), "following": _shown(study, at.following), "done": at.current is None,
+        "question": shown(study, at.current, base), "following": shown(study, at.following, base), "done": done,
         "undo": at.last.token if at.last is not None else None,
-        "completion": panel.completion(study) if at.current is None and at.answered else None,
+        "completion": panel.completion(study) if done and at.answered else None,
     }  # fmt: skip
 
 
-def _shown(study: Study, question: Question | None) -> dict[str, Any] | None:
-    """A question as its rater may know it: its token, its number and where its pictures are."""
+def described(study: Study, rater: int) -> dict[str, Any]:
+    """The study as the rating page of the rater of that id shows it."""
+    about = {"title": study.title, "question": study.question, "kind": study.kind, "break_every": study.break_every}
+    return {"study": about | {"criteria": asked_of(study, rater)}, "practice": None, "feedback": None}
+
+
+def shown(study: Study, question: Question | PracticeQuestion | None, base: str) -> dict[str, Any] | None:
+    """A question as its rater may know it: its token, its number and where, below `base`, its pictures are."""
     if question is None:
         return None
-    scene = f"{reverse('rate', args=[study.key])}scenes/{question.token}/scene.json"
+    scene = f"{base}{question.token}/scene.json"
     return {"id": question.token, "number": question.number + 1, "form": study.phase.challenge.family, "scene": scene}
 
 
@@ -240,14 +295,22 @@ CACHING = "private, max-age=3600"
 @require_safe
 def scene(request: HttpRequest, key: str, token: str) -> HttpResponse:
     """The scene of the question, and the names of its other files."""
-    question = shown_question(request, key, token)
+    return scene_response(shown_question(request, key, token))
+
+
+def scene_response(question: Question | PracticeQuestion) -> HttpResponse:
+    """The scene of a question that the asking person may look at."""
     return _private(JsonResponse(materials.scene(question)))
 
 
 @require_safe
 def scene_file(request: HttpRequest, key: str, token: str, name: str) -> HttpResponse:
     """One mesh or image of the question."""
-    question = shown_question(request, key, token)
+    return file_response(shown_question(request, key, token), name)
+
+
+def file_response(question: Question | PracticeQuestion, name: str) -> HttpResponse:
+    """A file of a question that the asking person may look at."""
     try:
         data, content_type = materials.file(question, name)
     except materials.NoSuchFile:

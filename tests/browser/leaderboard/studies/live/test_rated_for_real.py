@@ -34,6 +34,7 @@ from tests.support.processes import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 SAMPLES = ("house_01", "house_02")
+HOME = "https://panel.example/done"
 
 
 @dataclass
@@ -192,6 +193,99 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     tab.goto(f"{address}people/{study.slug}/")
     assert "Too few raters: 5 are needed, there is 1." in tab.locator(".claims").inner_text()
     assert sorted(tab.locator("#scales td.name b").all_inner_texts()) == [f"secret-method-{k}" for k in range(4)]
+    context.close()
+
+
+def test_a_rater_of_a_panel_comes_practises_answers_and_goes_back(live_server, own_browser, browser, rows, phase, people):
+    """By keyboard and by touch: parameters in, practice with what is known, the questions, and the panel's address out."""
+    criteria = [{"key": key, "title": key.title(), "text": f"Look at {key}."} for key in ("overall", "corners")]
+    study = making.live(
+        phase, people.organizer, rows, samples=SAMPLES, gold=(rows[0], rows[3]), practice_questions=2, questions_per_rater=2,
+        panel_parameters=["PROLIFIC_PID"], completion=f"{HOME}?cc=C1", sight_questions=["glasses", "screen"], min_width=600,
+        criteria=criteria, shuffles_criteria=True, slug="panel",
+    )  # fmt: skip
+    address = f"{live_server.url}/rate/{study.key}/join/?PROLIFIC_PID=5f3a"
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    tab = phone.new_page()
+    tab.goto(address)
+    assert "at least 600 pixels wide, and yours has 390" in tab.locator("[data-narrow]").inner_text()
+    tab.get_by_label("glasses").select_option("none")
+    tab.get_by_label("I have read this").check()
+    tab.get_by_role("button", name="Begin").tap()
+    assert "and yours has 390" in tab.locator("main").inner_text() and not study.raters.exists()
+    phone.close()
+
+    context, _ = own_browser()
+    tab = context.pages[0]
+    failures: list[str] = []
+    tab.on("pageerror", lambda error: failures.append(str(error)))
+    tab.goto(address)
+    assert not tab.locator("[data-narrow]").is_visible()
+    tab.get_by_label("glasses").select_option("worn")
+    tab.get_by_label("I have read this").press("Space")
+    tab.get_by_role("button", name="Begin").press("Enter")
+    rater = study.raters.get()
+    assert rater.panel == {"PROLIFIC_PID": "5f3a"}
+    assert (rater.sight["glasses"], rater.sight["window_width"], rater.sight["window_height"]) == ("worn", 1280, 800)
+
+    def answer(key: str) -> None:
+        for n in range(2):
+            until(tab, f"performance.now() - {PAGE}.ratePage.since > 350 && {PAGE}.ratePage.shown?.step === {n}")
+            tab.keyboard.press(key)
+
+    for n, words in ((1, "is known to be better than the"), (2, "There is no right answer here")):
+        ready(tab, n)
+        assert f"Practice {n} of 2: does not count" in tab.locator("[data-part=practice]").inner_text()
+        answer("ArrowDown")
+        until(tab, "!document.querySelector('[data-part=feedback]').hidden")
+        assert words in tab.locator("[data-part=feedback-words]").inner_text()
+        assert f"Practice {n} of 2" in tab.locator("[data-part=practice]").inner_text(), "still that question"
+        tab.keyboard.press("ArrowLeft")  # answers nothing
+        tab.keyboard.press("Enter")
+    ready(tab, 1)
+    assert not tab.locator("[data-part=practice]").is_visible()
+    answer("ArrowLeft")
+    ready(tab, 2)
+    for _ in range(2):
+        until(tab, f"performance.now() - {PAGE}.ratePage.since > 350")
+        tab.get_by_role("button", name="Equal").click()
+    until(tab, "!document.querySelector('[data-part=end]').hidden")
+    assert tab.get_by_role("link", name="Finish at your panel").get_attribute("href") == f"{HOME}?cc=C1"
+    assert failures == [] and rater.practice.filter(answered_at__isnull=False).count() == 2
+    votes = list(study.votes())
+    assert [(vote.order, vote.step, vote.device) for vote in votes] == [
+        ("1", "1", "keyboard"), ("1", "2", "keyboard"), ("2", "1", "mouse"), ("2", "2", "mouse"),
+    ]  # fmt: skip
+    assert {(vote.viewport_width, vote.viewport_height) for vote in votes} == {("1280", "800")}
+    # In another browser: they have been here, and the way back stands there again.
+    other = browser.new_context()
+    tab = other.new_page()
+    tab.goto(address)
+    assert "You have answered all your questions in this study" in tab.locator("main").inner_text()
+    assert tab.get_by_role("link", name="Finish at your panel").get_attribute("href") == f"{HOME}?cc=C1"
+    other.close()
+
+
+def test_a_study_is_walked_through_before_it_opens(live_server, browser, rows, phase, people):
+    study = making.live(phase, people.organizer, rows, opened=False, samples=SAMPLES, practice_questions=1, questions_per_rater=1)
+    client = Client()
+    client.force_login(people.organizer)
+    context = browser.new_context(viewport={"width": 768, "height": 1024}, has_touch=True)
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    tab = context.new_page()
+    tab.goto(f"{live_server.url}{reverse('console_preview', args=[phase.challenge.slug, phase.slug, study.slug])}")
+    tab.get_by_label("I have read this").check()
+    tab.get_by_role("button", name="Begin the preview").tap()
+    tab.wait_for_url("**/preview/questions/")
+    for part in ("feedback", "end"):
+        ready(tab, 1)
+        tab.get_by_role("button", name="Left is better").tap()
+        until(tab, f"!document.querySelector('[data-part={part}]').hidden")
+        if part == "feedback":
+            tab.get_by_role("button", name="Go on").tap()
+    words = tab.locator("[data-part=end-words]").inner_text()
+    assert "nothing of it is stored. A rater is asked 1 question." in words
+    assert not study.raters.exists() and not Question.objects.exists() and not StudyVote.objects.exists()
     context.close()
 
 

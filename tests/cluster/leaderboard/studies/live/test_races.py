@@ -101,6 +101,32 @@ def test_never_more_raters_join_than_there_is_room_for(study):
     assert sorted(name for name in said if name != "enough_raters") == ["rater 01", "rater 02", "rater 03"]
 
 
+def test_never_more_of_a_group_join_than_its_quota(study, people):
+    study.group_quotas = {"experts": 2}
+    study.save()
+    invitation, _ = campaign.invite(study, people.organizer, group="experts")
+    said = together([lambda n=n: access.join(study, None, invitation if n % 2 else None, "experts").rater.group for n in range(8)])
+    assert said.count("enough_raters") == 6 and said.count("experts") == 2
+    assert together([lambda: access.join(study, None, group="crowd").rater.group] * 3) == ["crowd"] * 3
+
+
+def test_one_number_of_a_panel_is_one_rater_however_many_browsers_come(study):
+    study.panel_parameters = ["PID"]
+    study.save()
+    said = together([lambda: access.join(study, None, query={"PID": "p1"}).rater.pk] * 6)
+    assert said.count("returned") == 5 and study.raters.count() == 1
+
+
+def test_tabs_that_practise_at_once_keep_the_first_answer(study):
+    study.practice_questions = 1
+    study.save()
+    rater = making.rater(study)
+    token = rater.practice.get().token
+    together([lambda c=c: answer(study, fresh(rater), token, {"overall": c}, 1.0) for c in ("left", "right", "tie")])
+    kept = rater.practice.get()
+    assert kept.answered_at is not None and kept.answers["overall"] in ("left", "right", "tie") and not StudyVote.objects.exists()
+
+
 def test_an_invitation_is_used_as_often_as_it_says(study, people):
     invitation, _ = campaign.invite(study, people.organizer, most_uses=2)
     said = together([lambda: access.join(study, None, invitation).rater.pk] * 6)

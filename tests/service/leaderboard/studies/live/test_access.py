@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from datetime import timedelta
 
@@ -193,7 +195,19 @@ def test_nothing_that_a_rater_gets_tells_methods_teams_entries_samples_or_other_
         assert word not in everything, word
     for state in states:
         assert set(state["question"]) == {"id", "number", "form", "scene"}
-        assert set(state) == {"study", "progress", "question", "following", "done", "closed", "note", "undo", "completion"}
+        assert set(state) == {
+            "study",
+            "progress",
+            "question",
+            "following",
+            "done",
+            "closed",
+            "note",
+            "undo",
+            "completion",
+            "practice",
+            "feedback",
+        }
         assert set(state["study"]) == {"title", "question", "kind", "break_every", "criteria"}
 
 
@@ -320,3 +334,164 @@ class TestPanel:
             sent = {"question": state["question"]["id"], "answers": making.same_answer(study, "left"), "seconds": 2}
             state = client.post(f"{address}answer", sent, content_type="application/json").json()
         assert state["done"] and state["completion"] == given
+
+
+class TestTakesPartOnce:
+    """Who finished, left, or took part in a study whose raters this one refuses is told so, with the way back where they have one."""
+
+    @pytest.fixture
+    def pair(self, phase, people, rows) -> tuple[Study, Study]:
+        """A pilot, and the study that refuses its raters; both of one panel."""
+        panel = {"panel_parameters": ["PID"], "questions_per_rater": 1}
+        pilot = making.live(phase, people.organizer, rows, slug="pilot", completion="https://panel.example/pilot", **panel)
+        refuses = {"refuses_raters_of": [f"{phase.slug}/pilot"]}
+        return pilot, making.live(phase, people.organizer, rows, slug="main", completion="MAIN", **panel, **refuses)
+
+    @staticmethod
+    def goes(study: Study, upto: str, pid: str = "p1", client: Client | None = None) -> Client:
+        client, _ = join(f"/rate/{study.key}/join/?PID={pid}", client)
+        if upto in ("finished", "left"):
+            state = client.get(f"/rate/{study.key}/next").json()
+            answer = {"question": state["question"]["id"], "answers": {"overall": "tie"}}
+            client.post(f"/rate/{study.key}/answer", answer, content_type="application/json")
+        if upto == "left":
+            client.post(f"/rate/{study.key}/leave/", {"act": "withdraw"})
+        return client
+
+    @pytest.mark.parametrize(
+        ("before", "upto", "words", "back"),
+        [
+            ("main", "finished", "You have answered all your questions in this study", "Your completion code: <code>MAIN</code>"),
+            ("main", "left", "You have left this study, and nobody takes part in it twice", ""),
+            ("main", "joined", "go on in the browser in which you began", ""),
+            ("pilot", "finished", "You have taken part in another study of this challenge", 'href="https://panel.example/pilot"'),
+            ("pilot", "left", "You have taken part in another study of this challenge", ""),
+            ("pilot", "joined", "You have taken part in another study of this challenge", ""),
+        ],
+    )
+    def test_refusals(self, pair, before, upto, words, back):
+        pilot, main = pair
+        self.goes({"pilot": pilot, "main": main}[before], upto)
+        path = f"/rate/{main.key}/join/?PID=p1"
+        n = main.raters.count()
+        for found in (Client().get(path), join(path)[1]):  # told before they read anything, and whoever posts without reading
+            text = found.content.decode()
+            assert found.status_code == 409 and words in text and 'name="agree"' not in text
+            assert (back in text) if back else ("completion" not in text and "Finish at" not in text)
+        assert main.raters.count() == n
+        assert join(f"/rate/{main.key}/join/?PID=p2")[1].status_code == 302
+        if before == "main":  # the pilot refuses nobody
+            assert join(f"/rate/{pilot.key}/join/?PID=p1")[1].status_code == 302
+
+    def test_the_browser_in_which_they_began_goes_on_and_shows_the_way_back_also_once_the_study_is_closed(self, pair, people):
+        _, main = pair
+        client = self.goes(main, "joined")
+        assert client.get(f"/rate/{main.key}/join/?PID=p1").status_code == 302
+        assert client.get(f"/rate/{main.key}/next").json()["question"]
+        client = self.goes(main, "finished", "p3")
+        assert client.get(f"/rate/{main.key}/next").json()["completion"] == {"code": "MAIN"}
+        campaign.close(main, people.organizer)
+        assert client.get(f"/rate/{main.key}/next").json()["completion"] == {"code": "MAIN"}
+        client.post(f"/rate/{main.key}/leave/", {"act": "withdraw"})
+        state = client.get(f"/rate/{main.key}/next").json()
+        assert (state["question"], state["completion"]) == (None, None)
+
+    def test_accounts_are_known_without_a_panel(self, pair, people):
+        pilot, main = pair
+        Study.objects.update(panel_parameters=[])
+        client = Client()
+        client.force_login(people.stranger)
+        assert join(f"/rate/{pilot.key}/join/", client)[1].status_code == 302
+        assert "another study of this challenge" in join(f"/rate/{main.key}/join/", client)[1].content.decode()
+        campaign.list_account(main, people.organizer, people.stranger)
+        assert join(f"/rate/{main.key}/join/", client)[1].status_code == 409
+
+    def test_who_left_leaves_no_number_of_the_panel_but_what_tells_it_again(self, pair):
+        _, main = pair
+        self.goes(main, "left", "5f3a9")
+        rater = main.raters.get()
+        assert "5f3a9" not in repr(Rater.objects.filter(pk=rater.pk).values().get()) and len(rater.panel_hash) == 64
+
+
+class TestGroups:
+    """A group may have a quota; a full one is said to be so before anything is asked."""
+
+    @pytest.fixture
+    def grouped(self, phase, people, rows) -> Study:
+        return making.live(phase, people.organizer, rows, groups=["experts", "crowd"], group_quotas={"experts": 1, "crowd": 2})
+
+    def test_a_full_group_is_refused_and_a_place_that_gets_free_is_given_again(self, grouped, people):
+        path = f"/rate/{grouped.key}/join/"
+        assert join(path, group="experts")[1].status_code == 302
+        assert "experts (enough have come)" in Client().get(path).content.decode()
+        _, found = join(path, group="experts")
+        assert found.status_code == 409 and "all the raters of the group “experts” that it needs" in found.content.decode()
+        first, _ = join(path, group="crowd")
+        join(path, group="crowd")
+        page = Client().get(path).content.decode()
+        assert "all the raters that it needs, of every group" in page and 'name="agree"' not in page
+        assert first.get(f"/rate/{grouped.key}/next").json()["question"], "who is in goes on"
+        grouped.raters.get(group="experts").leave()
+        assert join(path, group="experts")[1].status_code == 302
+        assert grouped.raters.filter(removed_at=None).count() == 3
+
+    def test_an_invitation_for_a_full_group_says_so_at_once(self, grouped, people):
+        _, token = campaign.invite(grouped, people.organizer, group="experts")
+        assert join(f"/rate/join/{token}/")[1].status_code == 302
+        page = Client().get(f"/rate/join/{token}/").content.decode()
+        assert "all the raters of the group “experts” that it needs" in page and 'name="agree"' not in page
+        assert join(f"/rate/join/{token}/")[1].status_code == 409
+
+
+class TestSight:
+    """What a study asks of screens and eyes is kept with the rater, and goes with them."""
+
+    @pytest.mark.parametrize(
+        ("asks", "least", "sent", "kept"),
+        [
+            ([], None, {"glasses": "worn", "window_width": "1200"}, {}),
+            (["glasses", "colours"], None, {"glasses": "worn", "colours": "not_all", "window_width": "1"},
+             {"glasses": "worn", "colours": "not_all"}),
+            (["glasses"], None, {}, "Answer the question “Do you need glasses"),
+            (["glasses"], None, {"glasses": "sometimes"}, "Answer the question “Do you need glasses"),
+            (["screen"], None, {"screen_width": "1920", "screen_height": "1080", "window_width": "1200", "window_height": "x"},
+             {"screen_width": 1920, "screen_height": 1080, "window_width": 1200}),
+            (["screen"], None, {}, {}),
+            ([], 900, {"window_width": "900"}, {"window_width": 900}),
+            ([], 900, {"window_width": "390"}, "a window at least 900 pixels wide, and yours has 390"),
+            ([], 900, {}, "switch on JavaScript"),
+        ],
+    )  # fmt: skip
+    def test_answers_are_kept_and_exported_or_refused(self, phase, people, rows, asks, least, sent, kept):
+        study = making.live(phase, people.organizer, rows, sight_questions=asks, min_width=least)
+        _, found = join(f"/rate/{study.key}/join/", **sent)
+        if isinstance(kept, str):
+            assert found.status_code == 409 and kept in found.content.decode() and not study.raters.exists()
+            return
+        assert found.status_code == 302 and study.raters.get().sight == kept
+        client = Client()
+        client.force_login(people.organizer)
+        address = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/live/raters.csv"
+        head, row = list(csv.reader(io.StringIO(b"".join(client.get(address).streaming_content).decode())))
+        line = dict(zip(head, row, strict=True))
+        assert {key: line[key] for key in ("glasses", "colours", "screen_width", "window_width") if line[key]} == {
+            key: str(value) for key, value in kept.items() if key != "screen_height"
+        }
+        study.raters.get().leave()
+        assert study.raters.get().sight == {}
+
+    def test_the_page_says_what_is_kept(self, phase, people, rows):
+        study = making.live(phase, people.organizer, rows, sight_questions=["glasses", "screen"], min_width=900)
+        page = " ".join(Client().get(f"/rate/{study.key}/join/").content.decode().split())
+        assert "what you say of your eyes, and how large your screen and window are now; it is deleted when you leave" in page
+        assert 'data-narrow="900"' in page and "how large your window was" in page
+
+
+def test_answers_name_the_link_their_rater_came_by(study, people):
+    campaign.invite(study, people.organizer, "for nobody")
+    _, token = campaign.invite(study, people.organizer, "the lab, Tuesday")
+    client, _ = join(f"/rate/join/{token}/")
+    state = client.get(f"/rate/{study.key}/next").json()
+    answer = {"question": state["question"]["id"], "answers": {"overall": "tie"}}
+    client.post(f"/rate/{study.key}/answer", answer, content_type="application/json")
+    assert [vote.invitation for vote in study.votes()] == ["link 2: the lab, Tuesday"]

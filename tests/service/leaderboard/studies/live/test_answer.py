@@ -316,7 +316,7 @@ def test_answers_to_pairs_of_known_order_say_how_good_a_rater_is_and_count_in_no
     client.force_login(people.organizer)
     sent = client.get(reverse("study_votes", args=[phase.challenge.slug, phase.slug, study.slug]))
     lines = list(csv.DictReader(io.StringIO(b"".join(sent.streaming_content).decode())))
-    assert [line["gold"] for line in lines].count("1") == known.count() and list(lines[0])[-3:] == ["gold", "order", "at"]
+    assert [line["gold"] for line in lines].count("1") == known.count() and list(lines[0])[-8:-5] == ["gold", "order", "at"]
     questions = {str(row.number + 1): row for row in Question.objects.all()}
     for line in lines:
         assert line["at"] == questions[line["order"]].answered_at.isoformat(timespec="seconds")
