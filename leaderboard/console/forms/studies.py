@@ -16,14 +16,17 @@ from leaderboard.console.forms.fields import Lines, LongText, MomentField
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study
 from leaderboard.models.study import MAX_VOTES
+from leaderboard.stats import screening
 from leaderboard.stats.planning import MAX_LOOKS
-from leaderboard.studies.live import campaign, panel
+from leaderboard.stats.screening import Rules
+from leaderboard.studies.live import campaign, panel, sight
 from leaderboard.studies.live.artifacts import CORRUPTIONS, NOTHING, Artifact, available
 from leaderboard.studies.live.campaign import Design
 from leaderboard.studies.live.criteria import OPINIONS, PAIRS, Criterion, ready_made
 from submissions.models import Phase, Submission
 
 MOMENTS = ("opens_at", "closes_at")
+MAX_PRACTICE, MAX_QUOTA = 20, 100_000
 UNKNOWN = (
     "By a link, or where everybody may, people rate without an account too. Who has none cannot be known as a member of a team, and may "
     "be asked about entries of their own; where that matters, let only accounts on the list rate."
@@ -40,6 +43,23 @@ COVARIATES = (
 PANEL = (
     "Names of parameters that a panel adds to the address, one a line, such as PROLIFIC_PID, STUDY_ID and SESSION_ID. They are kept with "
     "each rater. The first says who somebody is: nobody comes in without it, or twice, but accounts on the list."
+)
+GROUPS = (
+    "One a line, such as experts or designers. Raters say theirs where their invitation does not. A colon and a number behind one, as in "
+    "“experts: 12”, is how many of them may take part."
+)
+REFUSES = (
+    "Who took part in these does not in this one: known by their account, or by their number at a panel. Who has neither cannot be known."
+)
+SIGHT = "Asked once, before the questions; kept with the rater, exported, and deleted when they leave."
+MIN_WIDTH = "Pixels of their window, such as 900, which no phone has. Empty: any."
+PRACTICE = (
+    "Before those that count, on pairs of known order first, after which they are told what is known. Their answers are no votes, and are "
+    "exported apart."
+)
+RULES = (
+    "A rule is part of the registered design: it cannot be changed once the study has opened. Results are shown with and without it. "
+    "Empty: no such rule."
 )
 COMPLETION = "An address that begins with https://, or a code: shown to raters who have answered everything."
 
@@ -69,7 +89,53 @@ def entry_name(entry: Submission) -> str:
     return f"{entry.method_name} · {entry.team.name} (#{entry.number})"
 
 
-class NewStudyForm(forms.Form):
+class ScreeningFields(forms.Form):
+    """Rules that leave raters out of what is computed, each with its threshold."""
+
+    screen_fast = forms.FloatField(
+        min_value=0, max_value=100, required=False, label="Leave out who is too fast, %",
+        help_text=f"Who gives more than this share of at least 10 answers in less than {screening.FAST:g} s. {RULES}",
+    )  # fmt: skip
+    screen_gold = forms.FloatField(
+        min_value=0, max_value=100, required=False, label="Leave out who fails known pairs, %",
+        help_text="Who gets more than this share of at least 10 pairs of known order wrong. Empty: no such rule.",
+    )  # fmt: skip
+    screen_scores = forms.ChoiceField(
+        required=False, label="Leave out whose scores are unlike the others’",
+        choices=[("", "no such rule"), *((key, words) for key, words in (
+            ("others", "r below 0.3 with the mean of the others"), ("bt500", "ITU-R BT.500"),
+            ("inconsistency", "more than twice as inconsistent as the median (ITU-T P.910)"),
+        ))],
+    )  # fmt: skip
+
+    def show_rules(self, rules: Rules) -> None:
+        """Begin with these rules."""
+        for key in screening.OF_PAIRS:
+            if key in rules:
+                self.initial[f"screen_{key}"] = f"{100 * rules[key]['share']:g}"
+        self.initial["screen_scores"] = next((key for key in screening.ONE_OF if key in rules), "")
+
+    def rules(self, kind: str) -> Rules:
+        """The rules of a form that is valid, for a study of that kind."""
+        data, rules = self.cleaned_data, {}
+        for key in screening.OF_PAIRS:
+            if data.get(f"screen_{key}") is not None and (key == "fast" or kind == PAIRS):
+                rules[key] = screening.DEFAULTS[key] | {"share": data[f"screen_{key}"] / 100}
+        if kind == OPINIONS and data.get("screen_scores"):
+            rules[data["screen_scores"]] = dict(screening.DEFAULTS[data["screen_scores"]])
+        return rules
+
+
+def other_studies(phase: Phase, own: Study | None = None) -> list[tuple[str, str]]:
+    """The other studies of the challenge that people rate here, as `Study.refuses_raters_of` names them."""
+    rows = Study.objects.filter(phase__challenge=phase.challenge_id, key__isnull=False).select_related("phase")
+    return [(f"{one.phase.slug}/{one.slug}", one.title) for one in rows if own is None or one.pk != own.pk]
+
+
+SIGHT_CHOICES = [(sight.SCREEN, "How large their screen and window are (measured)"), *((one.key, one.text) for one in sight.QUESTIONS)]
+
+
+class NewStudyForm(ScreeningFields):
     """A live study: what is asked, about which entries on which samples, in which order, and of whom."""
 
     title = forms.CharField(max_length=120, help_text="Raters read it.")
@@ -143,11 +209,21 @@ class NewStudyForm(forms.Form):
         help_text=f"Accounts on the list always may. {UNKNOWN}",
     )
     most_raters = forms.IntegerField(min_value=1, required=False, label="Most raters", help_text="Empty: no limit.")
-    groups = Lines(
-        required=False,
-        rows=3,
-        help_text="One a line, such as experts or designers. Raters say theirs where their invitation does not.",
+    groups = Lines(required=False, rows=3, help_text=GROUPS)
+    practice_questions = forms.IntegerField(
+        min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
     )
+    shuffles_criteria = forms.BooleanField(
+        required=False, initial=True, label="Ask several criteria in an order drawn for each rater",
+        help_text="The same for all questions of a rater.",
+    )  # fmt: skip
+    refuses_raters_of = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Not for raters of", help_text=REFUSES
+    )
+    sight_questions = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, choices=SIGHT_CHOICES, label="Ask about screen and sight", help_text=SIGHT
+    )
+    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Least width", help_text=MIN_WIDTH)
     consent = LongText(
         required=False, rows=4, label="What raters agree to", help_text="Markdown. What is kept and how to leave is said in any case."
     )
@@ -161,7 +237,7 @@ class NewStudyForm(forms.Form):
     discloses = forms.BooleanField(required=False, label="Raters may see the reference of these samples")
 
     # What is asked for one kind of study alone; the page hides it while the other one is chosen.
-    ONLY = {"criteria_opinions": OPINIONS} | dict.fromkeys(
+    ONLY = {"criteria_opinions": OPINIONS, "screen_scores": OPINIONS} | dict.fromkeys(
         (
             "criteria_pairs",
             "repeat_percent",
@@ -172,11 +248,15 @@ class NewStudyForm(forms.Form):
             "covariates",
             "planned_looks",
             "planned_answers",
+            "screen_gold",
         ),
         PAIRS,
     )
     GROUPS = (
-        ("What is asked", ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria")),
+        (
+            "What is asked",
+            ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria", "shuffles_criteria"),
+        ),
         ("About what", ("entries", "corruptions", "empty", "n_samples", "sample_names", "discloses")),
         (
             "How much of it",
@@ -191,9 +271,11 @@ class NewStudyForm(forms.Form):
                 "gold_worse",
                 "planned_looks",
                 "planned_answers",
+                "practice_questions",
                 "break_every",
             ),
         ),
+        ("Whose answers count", ("screen_fast", "screen_gold", "screen_scores")),
         (
             "Of whom",
             (
@@ -202,6 +284,9 @@ class NewStudyForm(forms.Form):
                 "rater_skill",
                 "covariates",
                 "groups",
+                "refuses_raters_of",
+                "sight_questions",
+                "min_width",
                 "consent",
                 "panel_parameters",
                 "completion",
@@ -224,6 +309,7 @@ class NewStudyForm(forms.Form):
             self.fields[f"criteria_{kind}"].choices = [(one.key, f"{one.title}: {one.text}") for one in ready]
             self.initial[f"criteria_{kind}"] = [ready[0].key] if kind == PAIRS else [one.key for one in ready]
         self.fields["covariates"].choices = covariate_choices(self.family)
+        offer_other_studies(self, phase)
         made = available(self.family)
         if not any(one in CORRUPTIONS for one in made):
             del self.fields["corruptions"]
@@ -261,7 +347,11 @@ class NewStudyForm(forms.Form):
         return criteria
 
     def clean_groups(self) -> list[str]:
-        return clean_group_names(self.cleaned_data["groups"])
+        names, self.cleaned_data["group_quotas"] = read_groups(self.cleaned_data["groups"])
+        return names
+
+    def clean_practice_questions(self) -> int:
+        return self.cleaned_data["practice_questions"] or 0
 
     def clean_panel_parameters(self) -> list[str]:
         return clean_parameters(self.cleaned_data["panel_parameters"])
@@ -314,6 +404,11 @@ class NewStudyForm(forms.Form):
             "access",
             "most_raters",
             "groups",
+            "group_quotas",
+            "practice_questions",
+            "shuffles_criteria",
+            "sight_questions",
+            "min_width",
         )
         values = {name: data[name] for name in (*copied, "consent", "panel_parameters", "completion", *MOMENTS, "is_public")}
         values |= {
@@ -324,6 +419,8 @@ class NewStudyForm(forms.Form):
         values["planned_looks"] = data["planned_looks"] or 0
         values["rater_skill"] = data["rater_skill"] or Study.RaterSkill.CROWD
         values["covariates"] = data["covariates"]
+        values["refuses_raters_of"] = data.get("refuses_raters_of", [])
+        values["screening"] = self.rules(data["kind"])
         values["criteria"] = [one.to_dict() for one in data["criteria"]]
         made: list[Artifact] = [*(CORRUPTIONS if data.get("corruptions") else ()), *([NOTHING] if data.get("empty") else ())]
         gold = (data["gold_better"], data["gold_worse"]) if data.get("gold_better") else None
@@ -337,11 +434,21 @@ class NewStudyForm(forms.Form):
         return [there[k] for k in np.sort(np.random.default_rng().choice(len(there), n, replace=False))]
 
 
-class RunningStudyForm(forms.ModelForm):
+class RunningStudyForm(ScreeningFields, forms.ModelForm):
     """Settings of a study that may be changed at any time, and before it opens how its answers are judged; what was asked of raters
     stays as it is."""
 
-    groups = Lines(required=False, rows=3, help_text="One a line.")
+    groups = Lines(required=False, rows=3, help_text=GROUPS)
+    practice_questions = forms.IntegerField(
+        min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
+    )
+    refuses_raters_of = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Not for raters of", help_text=REFUSES
+    )
+    sight_questions = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, choices=SIGHT_CHOICES, label="Ask about screen and sight", help_text=SIGHT
+    )
+    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Least width", help_text=MIN_WIDTH)
     consent = LongText(required=False, rows=3, label="What raters agree to")
     covariates = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, label="Take account of", help_text=COVARIATES
@@ -356,9 +463,13 @@ class RunningStudyForm(forms.ModelForm):
             "title",
             "rater_skill",
             "covariates",
+            "practice_questions",
             "access",
             "most_raters",
             "groups",
+            "refuses_raters_of",
+            "sight_questions",
+            "min_width",
             "consent",
             "panel_parameters",
             "completion",
@@ -381,7 +492,19 @@ class RunningStudyForm(forms.ModelForm):
         else:
             self.fields["covariates"].choices = covariate_choices(instance.phase.challenge.family)
             self.fields["rater_skill"].required = False
-        self.initial["groups"] = "\n".join(instance.groups)
+        is_draft, pairs = instance.state == Study.State.DRAFT, instance.kind == Study.Kind.PAIRS
+        for name, stays in (
+            ("practice_questions", is_draft),
+            ("screen_fast", is_draft),
+            ("screen_gold", is_draft and pairs),
+            ("screen_scores", is_draft and not pairs),
+        ):
+            if not stays:
+                del self.fields[name]
+        self.show_rules(instance.screening)
+        offer_other_studies(self, instance.phase, instance)
+        quotas = instance.group_quotas
+        self.initial["groups"] = "\n".join(f"{name}: {quotas[name]}" if name in quotas else name for name in instance.groups)
         self.initial["panel_parameters"] = "\n".join(instance.panel_parameters)
         self.before = {name: getattr(instance, name) for name in MOMENTS}
         for name in MOMENTS:
@@ -391,7 +514,17 @@ class RunningStudyForm(forms.ModelForm):
         return self.cleaned_data["rater_skill"] or self.instance.rater_skill
 
     def clean_groups(self) -> list[str]:
-        return clean_group_names(self.cleaned_data["groups"])
+        names, self.cleaned_data["group_quotas"] = read_groups(self.cleaned_data["groups"])
+        return names
+
+    def clean_practice_questions(self) -> int:
+        return self.cleaned_data["practice_questions"] or 0
+
+    def values(self) -> dict[str, Any]:
+        """The columns of the study that a valid form sets."""
+        data = self.cleaned_data
+        values = {name: data[name] for name in self.fields if not name.startswith("screen_")} | {"group_quotas": data["group_quotas"]}
+        return values | ({"screening": self.rules(self.instance.kind)} if "screen_fast" in self.fields else {})
 
     def clean_panel_parameters(self) -> list[str]:
         return clean_parameters(self.cleaned_data["panel_parameters"])
@@ -435,12 +568,30 @@ class InvitationForm(forms.Form):
         return data
 
 
-def clean_group_names(names: tuple[str, ...]) -> list[str]:
+def offer_other_studies(form: forms.Form, phase: Phase, own: Study | None = None) -> None:
+    """Give the field its choices; no field where there is no other study."""
+    if choices := other_studies(phase, own):
+        form.fields["refuses_raters_of"].choices = choices
+    else:
+        del form.fields["refuses_raters_of"]
+
+
+def read_groups(lines: tuple[str, ...]) -> tuple[list[str], dict[str, int]]:
+    """The groups named line by line, and of those with a number behind a colon how many raters they may have."""
+    quotas: dict[str, int] = {}
+    names = []
+    for line in lines:
+        name, colon, number = (part.strip() for part in line.rpartition(":"))
+        if colon and name and number.isascii() and number.isdecimal():
+            if not 0 < int(number) <= MAX_QUOTA:
+                raise ValidationError(f"“{line[:60]}” names no number of raters from 1 to {MAX_QUOTA:,}.")
+            quotas[name] = int(number)
+        names.append(name if name in quotas else line)
     distinct = list(dict.fromkeys(names))
     for name in distinct:
         if len(name) > 60:
             raise ValidationError(f"“{name[:40]}…” is too long for a group's name; use at most 60 characters.")
-    return distinct
+    return distinct, quotas
 
 
 def clean_parameters(names: tuple[str, ...]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -20,18 +20,21 @@ from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayF
 from leaderboard.console.page import chosen_act, page
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
-from leaderboard.models import Rater, Study
+from leaderboard.models import PracticeQuestion, Rater, Study
+from leaderboard.stats import mos_table as rating
+from leaderboard.stats import votes as voting
+from leaderboard.stats.reliability import LEAST_ANSWERS, Share, lapse_rates, left_shares
+from leaderboard.stats.screening import FAST
+from leaderboard.stats.votes import stamp
 from leaderboard.studies import words
-from leaderboard.studies.live import campaign, design, outlook
+from leaderboard.studies.live import campaign, design, outlook, practice, sight
 from leaderboard.studies.live.ask import expected
-from leaderboard.studies.live.grid import Subject
+from leaderboard.studies.live.grid import Subject, gold_pairs
 from leaderboard.studies.summary import Reliability
 from leaderboard.views.studies import csv_response
 from submissions.errors import Refused
 from submissions.lookup import row_number
 from submissions.models import Phase
-
-FAST = 1.0  # seconds below which an answer is flagged: nobody looks at two things and the reference in less
 
 
 @organizer_of_phase
@@ -70,7 +73,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         elif act == "edit":
             settings = RunningStudyForm(request.POST, instance=live_study)
             if settings.is_valid():
-                campaign.edit(live_study, request.user, {name: settings.cleaned_data[name] for name in settings.fields})
+                campaign.edit(live_study, request.user, settings.values())
                 messages.success(request, "Saved.")
                 return redirect(request.path)
             live_study.refresh_from_db()
@@ -90,11 +93,14 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
     per_question = max(1, len(study.criteria))
     fast = dict(given.filter(seconds__lt=FAST).order_by().values_list("rater").annotate(Count("pk")))
     timed = dict(given.filter(seconds__isnull=False).order_by().values_list("rater").annotate(Count("pk")))
-    reliable = _reliability(study)
+    reliable, (lapses, lefts) = _reliability(study), _checked(study)
+    told = Counter(PracticeQuestion.objects.filter(study=study, is_gold=True).values_list("rater", flat=True))
     for row in rows:
-        row.said = reliable.get(row.name)
+        row.said, row.lapses, row.lefts = reliable.get(row.name), lapses.get(row.name), lefts.get(row.name)
         row.has_own = row.user_id in own
         row.total = expected(asked, own[row.user_id]) if row.has_own else total
+        if study.questions_per_rater is None:
+            row.total -= told[row.pk]  # what practice has told them is not asked
         row.percent = min(100.0, 100 * row.answered / row.total) if row.total else 0.0
         row.seconds = seconds[row.pk] * per_question if seconds.get(row.pk) is not None else None
         row.fast, row.timed = fast.get(row.pk, 0), timed.get(row.pk, 0)
@@ -109,7 +115,7 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
         "screening": screening(study), "invitation": invitation, "settings": settings, "votes": given.count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows), "closed": study.closed_sentence(),
         "outlook": _outlook(request, study, asked) if study.kind == Study.Kind.PAIRS and study.state == Study.State.DRAFT else None,
-        "fast": FAST, "standing": _standing(study),
+        "fast": FAST, "least_checks": LEAST_ANSWERS, "standing": _standing(study),
         "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
     }  # fmt: skip
 
@@ -119,7 +125,12 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
 def design_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     """The design of a study as JSON: once it has opened, the bytes whose SHA-256 its page shows."""
     found = study_of(phase, True, slug=study, key__isnull=False)
-    response = HttpResponse(design.design_file(found), content_type="application/json")
+    try:
+        text = design.registered_text(found)
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+        return redirect("console_study", phase.challenge.slug, phase.slug, found.slug)
+    response = HttpResponse(text.encode(), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{found.slug}-design.json"'
     return response
 
@@ -127,26 +138,59 @@ def design_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
 @organizer_of_phase
 @require_safe
 def raters_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
-    """The raters of a study as CSV, with what their panel says of them."""
+    """The raters of a study as CSV, with what their panel, their browser and they themselves say of them."""
     found = study_of(phase, True, slug=study, key__isnull=False)
     answered = Count("questions", filter=Q(questions__answered_at__isnull=False))
-    rows = found.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False).select_related("invitation").annotate(answered=answered)
+    rows = found.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False).annotate(answered=answered)
+    (lapses, lefts), done = _checked(found), found.analyses.filter(criterion=found.main_criterion, content__isnull=False).first()
+    summary = done.summary if done else None
+    screened = summary.screened_by if summary else {}
     head = ["rater", "group", "invitation", "joined", "last_answer", "answered", "counted", "left", *found.panel_parameters]
+    more = ["finished", "checks", "lapse_rate", "lapse_low", "lapse_high", "decisive", "left_side", "left_side_low", "left_side_high"]
+
+    def of_share(share: Share | None) -> list[str]:
+        ends = (None, None, None) if share is None else (share.value, share.low, share.high)
+        return ["" if share is None else str(share.n), *("" if end is None else f"{end:.4f}" for end in ends)]
+
     table = [
         [
             row.name,
             row.group,
-            row.invitation.note if row.invitation else "",
-            row.joined_at.isoformat(timespec="seconds"),
-            row.answered_last.isoformat(timespec="seconds") if row.answered_last else "",
+            row.came_by,
+            stamp(row.joined_at),
+            stamp(row.answered_last),
             str(row.answered),
             "yes" if row.is_counted else "no",
             "yes" if row.left_at else "no",
             *(row.panel.get(name, "") for name in found.panel_parameters),
+            stamp(row.finished_at),
+            *of_share(lapses.get(row.name)),
+            *of_share(lefts.get(row.name)),
+            " ".join(screened.get(row.name, ())),
+            *(str(row.sight.get(key, "")) for key in sight.KEYS),
         ]
         for row in rows.order_by("id")
     ]
-    return csv_response([head, *table], f"{found.slug}-raters.csv")
+    return csv_response([[*head, *more, "screened_by", *sight.KEYS], *table], f"{found.slug}-raters.csv")
+
+
+@organizer_of_phase
+@require_safe
+def practice_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
+    """The answers to practice questions as CSV, with the columns of votes or of opinion scores; they count nowhere."""
+    found = study_of(phase, True, slug=study, key__isnull=False)
+    write: Any = voting.write if found.kind == Study.Kind.PAIRS else rating.write
+    return csv_response(write(practice.exported(found)), f"{found.slug}-practice.csv")
+
+
+def _checked(study: Study) -> tuple[dict[str, Share], dict[str, Share]]:
+    """By a rater's name, how often they disagreed with their own answers and with known pairs, and how often they chose the left side, on
+    the main criterion; of everybody, counted or not."""
+    if study.kind != Study.Kind.PAIRS:
+        return {}, {}
+    votes = voting.canonical(study.votes(study.main_criterion))
+    gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+    return lapse_rates(votes, gold), left_shares(votes)
 
 
 def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, Any]:
@@ -219,11 +263,6 @@ def _publish(request: HttpRequest, study: Study) -> None:
     study.publish(request.user, request.POST["act"] == "publish")
 
 
-def _screen(request: HttpRequest, study: Study) -> None:
-    study.screen(request.user, request.POST["act"] == "screen")
-    messages.success(request, "The results are computed anew, and stand here in a minute.")
-
-
 def _list(request: HttpRequest, study: Study) -> None:
     name = request.POST.get("name", "").strip()
     user = find_account(name)
@@ -275,7 +314,7 @@ def _one(rows: Any, text: str | None) -> Any:
 
 
 ACTS: dict[str, Callable[[HttpRequest, Study], None]] = {
-    "open": _open, "close": _close, "publish": _publish, "hide": _publish, "screen": _screen, "unscreen": _screen, "list": _list,
+    "open": _open, "close": _close, "publish": _publish, "hide": _publish, "list": _list,
     "end_invitation": _end_invitation,
     "leave_out": _entry, "take_in": _entry, "remove_rater": _remove, "readmit": _readmit, "count": _count, "uncount": _count,
 }  # fmt: skip

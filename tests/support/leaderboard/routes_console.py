@@ -56,6 +56,17 @@ POST   /console/challenges/{c}/phases/{p}/studies/live/ lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/studies/inner/ lnnnnxnx
 GET    /console/challenges/{c}/phases/{p}/studies/live/raters.csv lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/studies/live/design.json lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/live/practice.csv lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/live/preview/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/live/preview/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/live/preview/questions/ lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/live/preview/next lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/live/preview/answer lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/studies/live/preview/undo lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/live/preview/scenes/preview-0/scene.json lnnnnyny
+GET    /console/challenges/{c}/phases/{p}/studies/live/preview/scenes/preview-0/left.mesh lnnnnxnx
+GET    /console/challenges/{c}/phases/{p}/studies/inner/preview/ lnnnnxnx
+GET    /console/challenges/{private}/phases/{pp}/studies/live/preview/ lxxxxxxx
 GET    /console/challenges/{private}/phases/{pp}/studies/live/ lxxxxxxx
 GET    /console/challenges/{c}/phases/{p}/studies/inner/judges/ lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/studies/inner/judges/ lnnnnyny
@@ -111,6 +122,7 @@ BODIES: dict[str, dict] = {
     "/console/challenges/{renders}/phases/{rp}/reference/regions/garden/": {"act": "save", "version": "1"},
     "/console/challenges/{c}/phases/{p}/studies/": {"act": "hide", "study": "{study}"},
     "/console/challenges/{c}/phases/{p}/studies/live/": {"act": "close"},
+    "/console/challenges/{c}/phases/{p}/studies/live/preview/": {"agree": "yes"},
     "/console/challenges/{c}/files/": {"act": "remove", "file": "{file}"},
     "/console/challenges/{c}/organizers/": {"act": "add", "name": "stranger"},
     "/console/challenges/{c}/participants/": {"act": "declined", "participation": "{participation}"},

@@ -9,7 +9,7 @@ from evaluation.models import EvaluationBatch
 from evaluation.work.worker import drain
 from submissions.formats.wireframe.wireframe_files import unpack
 from submissions.storage import stored_files
-from tests.service.leaderboard.console.test_pages import OF_RENDERS, addresses
+from tests.service.leaderboard.console.test_pages import OF_PREVIEW, OF_RENDERS, addresses
 from tests.support.factories import archive, perturbed, received
 from tests.support.leaderboard import scores
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db(transaction=True)]
 
 NO_PAGES = (
     "console_new", "console_bundle", "console_scoring_progress", "console_metric_evidence", "console_judge_progress", "console_judge_image",
-    "console_judge_answers", "console_raters_file", "console_study_design", *OF_RENDERS,
+    "console_judge_answers", "console_raters_file", "console_study_design", "console_practice_file", *OF_PREVIEW, *OF_RENDERS,
 )  # fmt: skip
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import re
 from dataclasses import replace
@@ -14,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.work.worker import drain
-from leaderboard.models import Question, Snapshot, Study, StudyEntry, StudyVote
+from leaderboard.models import Question, Rater, Snapshot, Study, StudyEntry, StudyVote
 from leaderboard.stats.alternative import TOLERATED
 from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.live import artifacts
@@ -165,9 +167,38 @@ def test_the_reference_is_not_shown_to_raters_unless_somebody_says_that_this_is_
     assert client.post(f"{place}new/", form).status_code == 302
 
 
+def test_the_crowds_way_in_is_set_when_a_study_is_made_and_changed_later(place, phase, client, rows, people):
+    making.live(phase, people.organizer, rows, slug="pilot", title="The pilot")
+    page = client.get(f"{place}new/").content.decode()
+    assert "The pilot" in page and "Do you need glasses" in page
+    sent = filled(
+        rows, groups="experts: 12\ndesigners\nfamily: friends", practice_questions=4, shuffles_criteria="on", min_width=900,
+        refuses_raters_of=[f"{phase.slug}/pilot"], sight_questions=["screen", "colours"], screen_fast=20, screen_gold=30,
+    )  # fmt: skip
+    assert client.post(f"{place}new/", sent).status_code == 302
+    study = Study.objects.get(slug="roofs")
+    assert (study.groups, study.group_quotas) == (["experts", "designers", "family: friends"], {"experts": 12})
+    assert (study.practice_questions, study.shuffles_criteria, study.min_width) == (4, True, 900)
+    assert (study.refuses_raters_of, study.sight_questions) == ([f"{phase.slug}/pilot"], ["screen", "colours"])
+    assert study.screening["gold"]["share"] == 0.3
+    assert "experts: 12\ndesigners" in client.get(f"{place}roofs/").content.decode()
+    edit = {"act": "edit", "title": "T", "access": "open", "break_every": 100, "groups": "experts: 3"}
+    client.post(f"{place}roofs/", edit | {"practice_questions": 2, "sight_questions": ["glasses"]})
+    study.refresh_from_db()
+    assert (study.group_quotas, study.practice_questions, study.sight_questions) == ({"experts": 3}, 2, ["glasses"])
+    assert (study.refuses_raters_of, study.min_width, study.screening) == ([], None, {})
+    making.campaign.open_study(study, people.organizer)
+    client.post(f"{place}roofs/", edit | {"groups": "experts: 5", "practice_questions": 9})
+    study.refresh_from_db()
+    assert (study.group_quotas, study.practice_questions) == ({"experts": 5}, 2), "practice stays as it was"
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
+        ({"groups": "experts: 0"}, "names no number of raters from 1 to"),
+        ({"min_width": 100}, "greater than or equal to 200"),
+        ({"practice_questions": 21}, "less than or equal to 20"),
         ({"criteria_pairs": []}, "Choose at least one criterion"),
         ({"own_criteria": "no colon"}, "with a colon between"),
         ({"own_criteria": "overall: again"}, "have the same name"),
@@ -336,6 +367,34 @@ def test_the_page_of_raters_says_how_consistent_and_how_right_each_of_them_is(pl
     assert f'{first.said.self_consistency:.2f} <span class="soft">of {first.said.repeats}</span>' in shown
 
 
+def test_lapses_and_left_answers_of_a_rater_stand_with_their_interval_and_not_below_ten(place, phase, people, rows, client):
+    study = making.live(phase, people.organizer, rows, gold=(rows[0], rows[3]))
+    entries = list(study.entries.order_by("id"))
+    for name, n in (("many", 12), ("few", 4)):
+        rater = Rater.objects.create(study=study, name=name, joined_at=timezone.now(), sight={"glasses": "worn", "window_width": 900})
+        for k in range(n):
+            StudyVote.objects.create(
+                study=study, rater=rater, sample=f"s{k}", left=entries[0], right=entries[3], criterion="overall", is_gold=True,
+                choice="right" if k < 3 else "left",
+            )  # fmt: skip
+    page = client.get(f"{place}live/").content.decode()
+    many, few = page.partition("<b>many</b>")[2].partition("</tr>")[0], page.partition("<b>few</b>")[2].partition("</tr>")[0]
+    # Wilson: 3 of 12 is 25 [9, 53], 9 of 12 is 75 [47, 91].
+    assert all(words in many for words in ("25 % <span", "9 to 53 %", "75 % <span", "47 to 91 %", "of 12"))
+    assert "%" not in few.partition("acts")[0].partition("Answered")[2] and few.count("–<small") == 2
+    text = b"".join(client.get(f"{place}live/raters.csv").streaming_content).decode()
+    first, second = csv.DictReader(io.StringIO(text))
+    assert [first[name] for name in ("checks", "lapse_rate", "lapse_low", "lapse_high")] == ["12", "0.2500", "0.0889", "0.5323"]
+    assert [second[name] for name in ("checks", "lapse_rate", "decisive", "left_side")] == ["4", "", "4", ""]
+    assert (first["left"], first["left_side"], first["glasses"], first["window_width"], first["colours"]) == (
+        "no",
+        "0.7500",
+        "worn",
+        "900",
+        "",
+    )
+
+
 def test_a_large_study_waits_a_minute_for_a_few_votes(phase, people, rows):
     study = making.live(phase, people.organizer, rows)
     Study.objects.update(counted="500/7", counted_at=timezone.now())
@@ -443,6 +502,32 @@ class TestDesign:
         Study.objects.update(**change)
         assert "The design is not the one that was registered on" in told(client, f"{place}roofs/", "open")
         assert Study.objects.get().state == "closed"
+
+    def test_its_text_is_kept_and_a_reference_that_is_gone_changes_neither_file_nor_hash(self, place, phase, client, opened):
+        text = client.get(f"{place}roofs/design.json").content
+        told(client, f"{place}roofs/", "close")
+        digest = opened.reference.sha256
+        Study.objects.update(reference=None)
+        assert client.get(f"{place}roofs/design.json").content == text == opened.design_text.encode()
+        phase.references.update(sha256="0" * 64)
+        assert f"give the phase the same file again (SHA-256 {digest})" in told(client, f"{place}roofs/", "open")
+        phase.references.update(sha256=digest)
+        told(client, f"{place}roofs/", "open")
+        again = Study.objects.get()
+        assert (again.state, again.reference.sha256, again.design_hash) == ("open", digest, opened.design_hash)
+
+    def test_a_design_of_an_earlier_format_is_held_against_what_it_says(self, place, client, opened):
+        told(client, f"{place}roofs/", "close")
+        before = json.dumps({name: value for name, value in json.loads(opened.design_text).items() if name != "screening"} | {"format": 1})
+        Study.objects.update(design_text=before, design_hash=hashlib.sha256(before.encode()).hexdigest())
+        told(client, f"{place}roofs/", "open")
+        assert Study.objects.get().state == "open"
+        told(client, f"{place}roofs/", "close")
+        Study.objects.update(design_text=before.replace("balanced", "exhaustive"))
+        assert "text changed; make a new study" in told(client, f"{place}roofs/", "open")
+        Study.objects.update(design_text="")
+        assert "only the hash was kept" in told(client, f"{place}roofs/", "open")
+        assert "only the hash was kept" in client.get(f"{place}roofs/design.json", follow=True).content.decode()
 
     def test_a_draft_has_one_that_is_not_registered(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))
