@@ -115,8 +115,9 @@ def test_a_study_of_another_phase_is_not_found(address, client):
 
 
 def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp_path):
-    head = "study,rater,group,sample,entry,criterion,score,seconds,order,at\n"
-    text = f"{head}theirs,1,a,h,A,overall,5,2.5,3,2026-11-22T14:05:09+00:00\ntheirs,2,b,h,B,overall,1,,,\n"
+    head = "study,rater,group,sample,entry,criterion,score,seconds,order,at,step,viewport_width,viewport_height,device,invitation\n"
+    first = "theirs,1,a,h,A,overall,5,2.5,3,2026-11-22T14:05:09+00:00,2,1280,800,touch,link 1: the lab\n"
+    text = f"{head}{first}theirs,2,b,h,B,overall,1,,,,,,,,\n"
     page = client.post(address, filled(text, kind="opinions", columns=""), follow=True).content.decode()
     assert "2 scores are in" in page
     study = Study.objects.get()
