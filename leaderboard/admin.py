@@ -98,6 +98,13 @@ class StudyVoteAdmin(LookOnly):
     show_full_result_count = False
 
 
+@admin.register(models.StudyLook)
+class StudyLookAdmin(LookOnly):
+    list_display = ("study", "number", "judgements", "raters", "samples", "entry", "made_at")
+    search_fields = ("study__slug", "entry")
+    list_select_related = ("study__phase__challenge",)
+
+
 @admin.register(models.StudyAnalysis)
 class StudyAnalysisAdmin(LookOnly):
     list_display = ("study", "criterion", "state", "made_of", "wanted", "attempts", "losses", "worker", "finished_at")
