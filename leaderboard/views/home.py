@@ -17,12 +17,15 @@ from django.utils import timezone
 from leaderboard.boards.front import Front
 from leaderboard.lookup import page_number, search_text
 from leaderboard.models import Snapshot, Study
+from leaderboard.studies import metric_ranking
 from leaderboard.views.board import page_numbers
+from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, Phase
 from submissions.visibility import board_is_out, visible_challenges
 
 MAX_SHOWN = 12  # cards of each kind on the front page
 MAX_NEWS = 5
+MAX_METRICS = 7  # of a family
 PER_PAGE = 50
 
 
@@ -51,7 +54,12 @@ def home(request: HttpRequest) -> HttpResponse:
         {"title": title, "cards": [card for card in all_cards if card.when == when][:MAX_SHOWN]}
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
     ]
+    families = [
+        (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
+        for key, found in metric_ranking.of(request.user).families.items()
+    ]
     context = {
+        "families": [family for family in families if family[2]],
         "sections": [section for section in sections if section["cards"]], "now": now, "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": max(parted, key=_surest, default=None),
         "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
