@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 from tests import ROOT, environment
 from tests.alone import FAILED_KEY
 from tests.support import pages
+from tests.support.examples import examples
 from tests.support.redis_server import RedisServer
 from tests.support.small_disk import mounted
 
@@ -39,7 +40,8 @@ def pytest_configure() -> None:
     # How long an example or a page takes says how busy the machine is. CI tries the same examples each time, so that what it
     # refuses can be found again; elsewhere they are new ones.
     too_slow = [hypothesis.HealthCheck.too_slow]
-    hypothesis.settings.register_profile("plumbline", deadline=None, derandomize=bool(REQUIRED), suppress_health_check=too_slow)
+    usual = examples(100)
+    hypothesis.settings.register_profile("plumbline", usual, derandomize=bool(REQUIRED), suppress_health_check=too_slow)
     hypothesis.settings.load_profile("plumbline")
     expect.set_options(timeout=60_000)
     os.fsync = lambda file: None  # files of tests need not outlive the machine

@@ -44,6 +44,9 @@ def start_s3() -> str:
     raise RuntimeError("the S3 test server did not start")
 
 
+# Each of the programs that tests start, some hundreds, would compile the service's sources anew, and pytest all tests'.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 os.environ.update(
     {
         "PLUMBLINE_HOME": HOME,
