@@ -24,6 +24,7 @@ from tests.support import pages
 from tests.support.examples import examples
 from tests.support.redis_server import RedisServer
 from tests.support.small_disk import mounted
+from tests.support.tabs import Tabs
 
 REQUIRED = {name for name in os.environ.get("PLUMBLINE_REQUIRE", "").split(",") if name}
 CHROMIUM = "/usr/bin/chromium"
@@ -189,6 +190,18 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def _tabs(browser) -> Tabs:
+    return Tabs(browser)
+
+
+@pytest.fixture
+def tabs(_tabs) -> Iterator[Tabs]:
+    """Tabs of this test for pages of a static site; they are closed after it."""
+    yield _tabs
+    _tabs.clear()
 
 
 @pytest.fixture

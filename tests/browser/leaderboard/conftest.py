@@ -16,20 +16,16 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def show(browser, site) -> Iterator[Callable]:
-    """`show(body, head="", browser=None, **context_options) -> tab`; `tab.failures` collects what went wrong in it."""
-    contexts: list = []
+def show(tabs, site) -> Callable:
+    """`show(body, head="", by=None, **context_options) -> tab`; `tab.failures` collects what went wrong in it."""
 
     def open_page(body: str, head: str = "", by=None, **options):
         site.routes["/page"] = html_page(body, head)
-        contexts.append((by or browser).new_context(**options))
-        tab = contexts[-1].new_page()
+        tab = tabs.open(site.url, by, **options)
         tab.failures = []
         tab.on("console", lambda message: tab.failures.append(message.text) if message.type == "error" else None)
         tab.on("pageerror", lambda error: tab.failures.append(str(error)))
         tab.goto(f"{site.url}/page")
         return tab
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    return open_page

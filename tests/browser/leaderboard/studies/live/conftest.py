@@ -19,16 +19,13 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def rate(browser, site) -> Iterator[Callable]:
+def rate(tabs, site) -> Callable:
     """`rate(**desk) -> (tab, desk)`: the page with its first question on it; `tab.failures` collects what went wrong in it."""
-    contexts: list = []
 
     def opened(viewport=None, by=None, wait: bool = True, options=None, **values):
         desk = Desk(site, **values)
         address = desk.open()
-        context = (by or browser).new_context(viewport=viewport or {"width": 1280, "height": 800}, **(options or {}))
-        contexts.append(context)
-        tab = context.new_page()
+        tab = tabs.open(site.url, by, viewport=viewport or {"width": 1280, "height": 800}, **(options or {}))
         tab.failures = []
         tab.on("pageerror", lambda error: tab.failures.append(str(error)))
         tab.goto(address)
@@ -36,9 +33,7 @@ def rate(browser, site) -> Iterator[Callable]:
             ready(tab, 1)
         return tab, desk
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
 
 
 @pytest.fixture(scope="module")
