@@ -18,7 +18,7 @@ from tests.fuzz import runner
 from tests.fuzz.__main__ import main
 from tests.fuzz.formats import BY_NAME, FORMATS, Format
 
-CASES = 300
+CASES = 100
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -8,7 +8,7 @@ from tests.templates import BLOCKS
 
 PARTS = re.compile(r"(<(?:pre|textarea|script|style)\b.*?</(?:pre|textarea|script|style)>)", re.S)
 GAP = re.compile(r"(?P<before><[^<>]*>)?\s*\n\s*(?=(?P<after></?[a-zA-Z!][^<>]*>)?)")
-TAG = re.compile(r"<[a-zA-Z][^<>]*>")
+TAG = re.compile(r"<[a-zA-Z][^<>\n]*\n[^<>]*>")  # of several lines
 LINES = re.compile(r"\s*\n\s*")
 WORD = re.compile(r"</?([a-zA-Z0-9]+)")
 LAID_OUT = ("li", "form", "label", "summary", "option", "select", "button", "svg", "g", "path")  # around which no test asks for spaces
