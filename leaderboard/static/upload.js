@@ -139,13 +139,14 @@ export class Transfer {
 
   /* What is not heard of holds no place, and the server does not see parts that go elsewhere. */
   async resume() {
+    await this.paused; // or the server might hear of it after this
     await persist(() => send("POST", `${this.createUrl}/${this.made.id}/resume`, "{}", this), this.stop.signal);
     this.heard = performance.now();
   }
 
   pause() {
     this.heard = 0;
-    if (this.made) send("POST", `${this.createUrl}/${this.made.id}/pause`, "{}").catch(() => {}); // then it is given up by itself, later
+    if (this.made) this.paused = send("POST", `${this.createUrl}/${this.made.id}/pause`, "{}").catch(() => {}); // then it is given up by itself, later
   }
 
   /* The reservation of these very bytes, from a page that was closed or reloaded: it already counts, so go on with it. */
