@@ -9,8 +9,9 @@ PORT ?= 8000
 run: setup
 	$(PY) manage.py run --demo --port $(PORT)
 
+# Three processes on two cores: a quarter of the time a test waits, for a browser, a lease or a process that starts.
 test: setup-tests
-	$(PY) -m pytest -n 2 --dist loadfile $(ARGS) || $(PY) -m tests.alone
+	$(PY) -m pytest -n 3 --dist loadfile $(ARGS) || $(PY) -m tests.alone
 
 # What takes too long for every change; the table goes to deploy/nightly.md.
 nightly: setup-tests
