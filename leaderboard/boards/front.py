@@ -56,6 +56,10 @@ class Front(Record):
     judgements: int = 0
     parted: Parted | None = None
 
+    @property
+    def has_places(self) -> bool:
+        return any(one.place for one in self.top)
+
     def without(self, ids: Collection[int], people: bool = False) -> Front | None:
         """Nothing of these entries, and nothing of people where `people`; None where the first is one of them."""
         if self.id in ids:
