@@ -86,12 +86,12 @@ def test_the_same_file_on_a_page_loaded_anew_goes_on_with_its_reservation(local_
     form.fill_upload(big)
     form.get_by_role("button", name="Upload").click()
     expect(form.get_by_role("status").filter(has_text="Trying again")).to_be_visible()
-    form.unroute("**/parts/2")
     form.on("dialog", lambda dialog: dialog.accept())  # "leave this page?"
-    sent = []
-    form.on("request", lambda request: sent.append(request.url.rsplit("/", 1)[-1]) if request.method == "PUT" else None)
     form.fill_upload(big)
     expect(form.get_by_role("heading", name="Not finished")).to_be_visible()
+    form.unroute("**/parts/2")  # not before: the page that was left would try again
+    sent = []
+    form.on("request", lambda request: sent.append(request.url.rsplit("/", 1)[-1]) if request.method == "PUT" else None)
     form.get_by_label("Name of the method").fill("Under a better name")
     form.get_by_role("button", name="Upload").click()
     form.wait_for_url("**/entries/*/")
