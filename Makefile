@@ -9,7 +9,7 @@ PORT ?= 8000
 run: setup
 	$(PY) manage.py run --demo --port $(PORT)
 
-# Three processes on two cores: a quarter of the time a test waits, for a browser, a lease or a process that starts.
+# Three processes on two cores: some tests wait, for a browser, a lease or a program that starts.
 test: setup-tests
 	$(PY) -m pytest -n 3 --dist loadfile $(ARGS) || $(PY) -m tests.alone
 
