@@ -167,6 +167,7 @@ MIDDLEWARE = [
     "leaderboard.service.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "leaderboard.service.middleware.CompressionMiddleware",  # behind the static files, which are compressed once, when collected
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -78,7 +78,8 @@ def _compact_pages() -> None:
 
     def compact(self: client.Client, **given: Any) -> Any:
         response = request(self, **given)
-        if not response.streaming and response.headers.get("Content-Type", "").startswith("text/html"):
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        if is_page and not response.streaming and "Content-Encoding" not in response.headers:
             response.content = pages.compact(response.content.decode(response.charset)).encode(response.charset)
         return response
 

@@ -11,6 +11,8 @@ import structlog
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
@@ -23,6 +25,7 @@ from submissions.throttling import TooOften
 log = structlog.get_logger(__name__)
 
 REFRESH_SECONDS = 5  # a page that was refused for no longer than this is asked for again by the browser itself
+COMPRESSED_TYPES = ("text/", "application/json", "application/problem+json")
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 
 
@@ -53,6 +56,20 @@ class RequestMiddleware:
             log.info("request", method=request.method, route=route, status=response.status_code, seconds=round(seconds, 3))
         response["X-Request-ID"] = request_id
         return response
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Pages, JSON and tables are sent compressed to whoever takes that; archives, pictures and meshes are compressed already, or
+    are not worth the time, and go as they are.
+
+    Compression and a secret on one page can give the secret away, byte by byte, to who makes a browser ask often and sees how long
+    the answers are (BREACH). Django adds up to 100 random bytes to each answer, and the CSRF token is masked anew on each page.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if not response.get("Content-Type", "").startswith(COMPRESSED_TYPES):
+            return response
+        return super().process_response(request, response)
 
 
 class RefusalMiddleware:
