@@ -208,13 +208,14 @@ STATIC_URL = "/static/"
 STATIC_ROOT = env.folder("STATIC_ROOT", HOME / "static")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # unused: see storage.py
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "leaderboard.service.static_files.HashedStorage"},
 }
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "leaderboard.charts.plotly_files.PlotlyFinder",
 ]
-WHITENOISE_USE_FINDERS = True
+WHITENOISE_USE_FINDERS = True  # files that were not collected are there all the same
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
 # --- accounts -----------------------------------------------------------------------------

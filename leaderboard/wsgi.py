@@ -2,10 +2,16 @@
 
 import os
 
+import django
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+django.setup()
+
+from leaderboard.service import static_files  # noqa: E402  # needs the settings
+
+static_files.collect()  # the application looks for static files as it is made
 application = get_wsgi_application()
 
 

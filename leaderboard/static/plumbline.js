@@ -241,20 +241,20 @@
   }
 
   // ---- pages of another noun, loaded where they are used ----
-  const here = document.currentScript.src;
+  const modules = document.currentScript.dataset; // their addresses, as the server names them
   function uploadForm(form) {
     if (!once(form, "ready")) return;
-    import(new URL("upload.js", here)).then((module) => module.attach(form));
+    import(modules.upload).then((module) => module.attach(form));
   }
 
   function picturePair(pair) {
     if (!once(pair, "ready")) return;
-    import(new URL("pictures.js", here)).then((module) => module.attach(pair));
+    import(modules.pictures).then((module) => module.attach(pair));
   }
 
   function regionsForm(form) {
     if (!once(form, "ready")) return;
-    import(new URL("regions.js", here)).then((module) => module.attach(form));
+    import(modules.regions).then((module) => module.attach(form));
   }
 
   const BEHAVIOURS = [

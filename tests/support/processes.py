@@ -94,6 +94,7 @@ def end_leases(rows: QuerySet) -> int:
     return noted
 
 
+STATIC_ROOT = settings.HOME / "static-of-services"  # one for all of a run: collecting takes seconds
 START_SECONDS = 600.0  # in which a whole service starts on a machine that does much else
 KINDS = {  # of the processes of a service, by their command lines
     "manage.py run": "supervisor",
@@ -123,7 +124,8 @@ class EmbeddedService:
         inherited = {name: value for name, value in os.environ.items() if name not in own}
         self.process = subprocess.Popen(
             [*before, sys.executable, "manage.py", "run", "--port", str(self.port), "--workers", str(workers)],
-            cwd=settings.BASE_DIR, env=inherited | {"PLUMBLINE_HOME": str(home)} | env,
+            cwd=settings.BASE_DIR,
+            env=inherited | {"PLUMBLINE_HOME": str(home), "PLUMBLINE_STATIC_ROOT": str(STATIC_ROOT)} | env,
             stdout=(home / "said").open("ab"), stderr=subprocess.STDOUT,
         )  # fmt: skip
 

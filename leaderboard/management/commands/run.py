@@ -111,7 +111,6 @@ class Command(BaseCommand):
             raise CommandError(f"Port {port} of {host} cannot be used ({error.strerror}); choose another with --port.")
         call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
         call_command("createcachetable", verbosity=0)
-        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a folder that is not there
         address = f"http://{host}:{port}"
         services = self._services(host, port, workers)
         loading = Service("demo", [sys.executable, "manage.py", "demo", "--server", address])

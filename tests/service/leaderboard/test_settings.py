@@ -19,6 +19,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from leaderboard.service import health
+from tests.support import processes
 
 ROOT = settings.BASE_DIR
 SETTINGS = ROOT / "leaderboard" / "settings.py"
@@ -158,7 +159,7 @@ def test_every_program_ends_with_the_sentence(bare):
 
 
 def test_a_database_without_tables_is_one_sentence_of_every_program(bare):
-    for text in ended(*PROGRAMS).values():
+    for text in ended(*PROGRAMS, PLUMBLINE_STATIC_ROOT=str(processes.STATIC_ROOT)).values():
         assert f"The database {bare}/plumbline.sqlite3 is empty; run `manage.py migrate`, then start again." in text
 
 

@@ -43,7 +43,8 @@ def html_page(body: str, head: str = "") -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Test page</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="csrf-token" content="token-from-meta">'
         '<link rel="icon" href="data:,"><link rel="stylesheet" href="/static/plumbline.css">'
-        '<script src="/static/plumbline.js" defer></script>'
+        '<script src="/static/plumbline.js" data-upload="/static/upload.js" data-pictures="/static/pictures.js"'
+        ' data-regions="/static/regions.js" defer></script>'
         f"{head}</head><body><main>{body}</main></body></html>"
     )
 

@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 
 from tests.pure.leaderboard.service.test_logs import Kept
+from tests.support import processes
 
 
 def test_every_line_of_a_program_is_json_where_it_is_asked_for(tmp_path):
@@ -19,6 +20,7 @@ def test_every_line_of_a_program_is_json_where_it_is_asked_for(tmp_path):
     bare = {name: value for name, value in os.environ.items() if not name.startswith("PLUMBLINE_")}
     env = bare | {
         "PLUMBLINE_HOME": str(tmp_path), "PLUMBLINE_LOG_FORMAT": "json", "PLUMBLINE_SQLITE": str(tmp_path / "nowhere" / "x.sqlite3"),
+        "PLUMBLINE_STATIC_ROOT": str(processes.STATIC_ROOT),
     }  # fmt: skip
     sweeper = subprocess.run(
         [sys.executable, "manage.py", "sweep", "--once"], env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=240
