@@ -129,7 +129,7 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours
             "textfont": {"size": 11, "color": colours.soft},
             "hovertext": [plain(point.label) for point in part], "marker": {"size": 8, "color": colour, "symbol": symbol},
             "error_y": {
-                "type": "data", "symmetric": False, "color": colours.line, "thickness": 1.5, "width": 3,
+                "type": "data", "symmetric": False, "color": colours.bar, "thickness": 1.5, "width": 3,
                 "array": [0 if point.high is None else point.high - point.mos for point in part],
                 "arrayminus": [0 if point.low is None else point.mos - point.low for point in part],
             },

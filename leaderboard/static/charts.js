@@ -1,9 +1,21 @@
-/* Charts: <div class="plot" data-figure="ID"> beside <script type="application/json" id="ID">. The
-   figure names its colours as the page's custom properties, "var(--ink)"; here they become the
-   values of the theme in force, again whenever it changes. */
+/* Interactive charts, on demand: <figure> with <div class="plot" data-figure="ID"> that holds the chart as the server drew it and
+   <script type="application/json" id="ID">, and <p hidden><button data-explore></button></p>. Only the button loads Plotly, five
+   megabytes. The figure names its colours as the page's custom properties, "var(--ink)"; here they become the values of the theme in
+   force, again whenever it changes. */
 "use strict";
 (() => {
   const NAMED = /^var\((--[a-z-]+)\)$/;
+  const address = document.currentScript.dataset.plotly;
+  let loading = null;
+
+  function load() {
+    loading ??= new Promise((resolve, reject) => {
+      const script = Object.assign(document.createElement("script"), { src: address, onload: resolve });
+      script.onerror = () => { loading = null; script.remove(); reject(); };
+      document.head.append(script);
+    });
+    return loading;
+  }
 
   function coloured(value, style) {
     if (typeof value === "string") return NAMED.test(value) ? style.getPropertyValue(NAMED.exec(value)[1]).trim() : value;
@@ -16,14 +28,36 @@
     const figure = JSON.parse(document.getElementById(element.dataset.figure).textContent);
     const style = getComputedStyle(document.documentElement);
     // Plotly changes what it is given, so each drawing starts from the text again.
-    const { data, layout } = coloured({ data: figure.data, layout: figure.layout }, style);
+    const { data, layout } = coloured(figure, style);
     return Plotly.react(element, data, layout, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] })
       .then(() => { element.dataset.ready = "1"; });
   }
 
-  const plots = [...document.querySelectorAll(".plot[data-figure]")];
-  const drawAll = () => plots.forEach(draw);
-  drawAll();
-  document.addEventListener("plumbline:theme", drawAll);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  async function explore(button, element) {
+    const words = button.textContent;
+    Object.assign(button, { disabled: true, textContent: "Loading …" });
+    try {
+      await load();
+    } catch {
+      Object.assign(button, { disabled: false, textContent: `${words}: it could not be loaded, try again` });
+      return;
+    }
+    const script = document.getElementById(element.dataset.figure);
+    element.after(script);
+    element.replaceChildren();
+    element.setAttribute("role", "img");
+    element.setAttribute("aria-label", element.closest("figure").querySelector("figcaption").textContent);
+    element.tabIndex = -1;
+    await draw(element);
+    element.focus({ preventScroll: true });
+    button.parentElement.remove();
+  }
+
+  document.querySelectorAll("[data-explore]").forEach((button) => {
+    button.parentElement.hidden = false;
+    button.addEventListener("click", () => explore(button, button.closest("figure").querySelector(".plot")));
+  });
+  const again = () => document.querySelectorAll(".plot[data-ready]").forEach(draw);
+  document.addEventListener("plumbline:theme", again);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
 })();

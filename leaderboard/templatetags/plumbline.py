@@ -2,23 +2,25 @@
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
-`{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`.
+`{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`, `{% chart figure name %}`.
 """
 
 from __future__ import annotations
 
 import math
 import zoneinfo
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from django import template
 from django.conf import settings
-from django.utils.html import format_html
+from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
+from leaderboard.charts import drawing
 from submissions.models import RenderedText
 
 register = template.Library()
@@ -37,6 +39,14 @@ def markdown_note(text: str | None) -> str:
     """For the author of Markdown: why it is shown as it was typed; nothing where it is not."""
     note = RenderedText.of(text).note if text else ""
     return format_html('<p class="alert warning">{}</p>', note) if note else ""
+
+
+@register.simple_tag
+def chart(figure: Mapping[str, Any], name: str) -> SafeString:
+    """A figure (`charts.boards.Figure.to_dict()`) as SVG, and what the interactive chart is drawn from: a script of JSON with the id
+    `figure-NAME`."""
+    drawn = mark_safe(drawing.draw(figure, name))  # noqa: S308 - words are escaped there
+    return drawn + json_script({"data": figure["data"], "layout": figure["layout"]}, f"figure-{name}")
 
 
 @register.simple_tag(takes_context=True)

@@ -125,8 +125,11 @@ def test_an_item_opens_in_3d_over_the_reference(open_page, two):
 
 def test_a_comparison_has_its_chart_and_two_views_that_turn_together(open_page, two):
     tab = open_page(f"{address(two[0].phase, 'compare')}?a={two[0].pk}&b={two[1].pk}")
+    assert tab.locator(".chart .bars rect").count() == 4 and tab.locator("script[src*=plotly]").count() == 0
+    tab.get_by_role("button", name="Explore the chart").click()
     tab.locator(".plot[data-ready]").wait_for()
-    assert tab.locator(".plot .bars path").count() == 4
+    assert tab.locator(".plot .bars path").count() == 4 and tab.locator(".chart").count() == 0
+    assert tab.locator(".plot").evaluate("element => element === document.activeElement"), "where the button was"
     for view in tab.locator(".viewer").all():
         view.scroll_into_view_if_needed()
     tab.locator(".viewer[data-ready]").nth(1).wait_for()
@@ -139,17 +142,22 @@ def test_a_comparison_has_its_chart_and_two_views_that_turn_together(open_page, 
 
 def test_charts_take_the_colours_of_the_theme_and_change_with_it(open_page, two):
     tab = open_page(address(two[0].phase, "charts"), color_scheme="light")
-    tab.locator(".plot[data-ready]").nth(2).wait_for()
+    assert tab.locator(".chart").count() == 3
 
-    def ink() -> str:
-        return tab.locator(".plot .xtitle").first.evaluate("element => getComputedStyle(element).fill")
+    def ink(title: str) -> str:
+        return tab.locator(title).first.evaluate("element => getComputedStyle(element).fill")
 
-    light = ink()
-    tab.emulate_media(color_scheme="dark")
-    tab.wait_for_function("before => getComputedStyle(document.querySelector('.plot .xtitle')).fill !== before", arg=light)
-    assert fits(tab)
-    phone = open_page(address(two[0].phase, "charts"), viewport=PHONE)
-    phone.locator(".plot[data-ready]").nth(2).wait_for()
+    for title in (".chart .axis-title", ".plot[data-ready] .xtitle"):
+        if "ready" in title:
+            tab.get_by_role("button", name="Explore the chart").first.click()
+        tab.locator(title).first.wait_for()
+        light = ink(title)
+        tab.emulate_media(color_scheme="dark")
+        wait_until(lambda title=title, light=light: ink(title) != light, what="the other theme's colour")
+        assert fits(tab)
+        tab.emulate_media(color_scheme="light")
+    phone = open_page(address(two[0].phase, "charts"), viewport=PHONE, java_script_enabled=False)
+    assert phone.locator(".chart").count() == 3 and phone.get_by_role("button", name="Explore the chart").count() == 0
     assert fits(phone)
 
 
