@@ -59,15 +59,16 @@ class RequestMiddleware:
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Pages, JSON and tables are sent compressed to whoever takes that; archives, pictures and meshes are compressed already, or
-    are not worth the time, and go as they are.
+    """Pages, JSON, tables and the meshes of the 3D view are sent compressed to whoever takes that; pictures and archives are
+    compressed already, and files as somebody sent them go as they are.
 
     Compression and a secret on one page can give the secret away, byte by byte, to who makes a browser ask often and sees how long
     the answers are (BREACH). Django adds up to 100 random bytes to each answer, and the CSRF token is masked anew on each page.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if not response.get("Content-Type", "").startswith(COMPRESSED_TYPES):
+        is_mesh = response.get("Content-Type") == "application/octet-stream" and not response.streaming
+        if not is_mesh and not response.get("Content-Type", "").startswith(COMPRESSED_TYPES):
             return response
         return super().process_response(request, response)
 

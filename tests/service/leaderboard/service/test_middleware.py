@@ -28,11 +28,12 @@ TEXT = b"A roof of two planes. " * 40
         (lambda: StreamingHttpResponse(iter([TEXT]), content_type="text/csv; charset=utf-8"), True),
         (lambda: HttpResponse(b"short"), False),
         (lambda: HttpResponse(TEXT, content_type="image/webp"), False),
-        (lambda: HttpResponse(TEXT, content_type="application/octet-stream"), False),
+        (lambda: HttpResponse(TEXT, content_type="application/octet-stream"), True),
+        (lambda: FileResponse(iter([TEXT]), content_type="application/octet-stream"), False),
         (lambda: FileResponse(iter([TEXT]), content_type="application/zip"), False),
     ],
 )
-def test_texts_are_compressed_and_archives_pictures_and_meshes_are_not(response, is_compressed):
+def test_texts_and_meshes_are_compressed_and_pictures_and_files_are_not(response, is_compressed):
     for headers in (GZIP, {}):
         sent = CompressionMiddleware(lambda _: response())(RequestFactory().get("/", headers=headers))
         body = b"".join(sent.streaming_content) if sent.streaming else sent.content
