@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache as cache_of_process
+from pathlib import Path
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpResponse
@@ -182,6 +187,41 @@ def test_with_a_token_everybody_meets_the_same_at_the_api(names, people):
 
 def test_what_the_table_does_not_say_is_refused(names, people):
     nothing_in(unlisted(names, people))
+
+
+# --- what the pages weigh -----------------------------------------------------------------------
+
+# Of a page with all that it loads by itself, compressed, before anybody asks for an interactive chart; the page that tries calls of the
+# API is another's and comes with its own 400 kB.
+MAX_BYTES = 300_000
+LOADED = re.compile(r'<(?:script|link|img)\b[^>]*?\b(?:src|href)="/static/([^"]+)"')
+IMPORTED = re.compile(r'^import .* from "(\..*)";$', re.MULTILINE)
+
+
+@cache_of_process
+def weight(name: str) -> int:
+    """Bytes of a static file as it is sent, and of the modules that it imports."""
+    contents = Path(finders.find(name)).read_bytes()
+    imported = IMPORTED.findall(contents.decode()) if name.endswith(".js") else []
+    own = len(contents) if name.endswith(".png") else len(gzip.compress(contents))
+    return own + sum(weight(posixpath.normpath(posixpath.join(posixpath.dirname(name), other))) for other in imported)
+
+
+def test_every_public_page_is_light_and_has_its_charts_drawn(names, people):
+    weights, drawn = {}, 0
+    for line in ALL:
+        if line.method != "GET" or line.outcomes[0] != "y":
+            continue
+        response = ask(client_of("anonymous", people), line, names)
+        if line.address == "/api/v1/docs" or response.status_code != 200 or not response["Content-Type"].startswith("text/html"):
+            continue
+        page = response.content.decode()
+        charts = page.count('<svg class="chart')
+        assert charts == page.count("data-figure="), f"{line.address} has a chart that the server did not draw"
+        drawn += charts
+        weights[line.address] = len(gzip.compress(response.content)) + sum(map(weight, set(LOADED.findall(page))))
+    assert len(weights) > 40 and drawn >= 5
+    nothing_in([f"{address}: {size:,} bytes" for address, size in weights.items() if size >= MAX_BYTES])
 
 
 # --- the table is complete ---------------------------------------------------------------------
