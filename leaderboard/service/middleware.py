@@ -25,7 +25,7 @@ from submissions.throttling import TooOften
 log = structlog.get_logger(__name__)
 
 REFRESH_SECONDS = 5  # a page that was refused for no longer than this is asked for again by the browser itself
-COMPRESSED_TYPES = ("text/", "application/json", "application/problem+json")
+COMPRESSED_TYPES = ("text/", "application/json", "application/problem+json", "application/atom+xml", "application/xml", "image/svg+xml")
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 
 
