@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtr, stdtrit
 
 from leaderboard.stats import agreement
@@ -52,6 +51,8 @@ class Pooled:
 
 def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
     """Pooled mean of values with their standard errors; None below three."""
+    from scipy.optimize import brentq
+
     values, errors = np.asarray(y, dtype=np.float64), np.asarray(se, dtype=np.float64)
     k = len(values)
     if k < MIN_STUDIES:
