@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtr, stdtrit
 
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import Pair
-from leaderboard.stats.votes import Floats
+from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES, Floats
 
-MIN_STUDIES = 3
 MIN_FOR_PREDICTION = 4
 DIFFERS = 0.5  # I^2 from which on studies are said to differ
-FEW_STUDIES = f"Fewer than {MIN_STUDIES} studies: they are listed, not pooled."
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,6 @@ class Pooled:
 
 def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
     """Pooled mean of values with their standard errors; None below three."""
-    from scipy.optimize import brentq
-
     values, errors = np.asarray(y, dtype=np.float64), np.asarray(se, dtype=np.float64)
     k = len(values)
     if k < MIN_STUDIES:

@@ -12,18 +12,20 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch
 from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Band, Line, trained_words
 from leaderboard.models import Rater, Study, StudyAnalysis
 from leaderboard.service.page_cache import PageCache
-from leaderboard.stats import agreement, pooled
-from leaderboard.stats.pooled import MIN_STUDIES, Pooled
 from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES
 from leaderboard.studies.summary import Agreement, Metric, Seen, Summary
 from submissions.kinds import FAMILIES
+
+if TYPE_CHECKING:
+    from leaderboard.stats.pooled import Pooled
 
 REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
 ALONE = "alone"  # the state of a family with one or two studies; others are "pooled" and "none"
@@ -122,7 +124,7 @@ class Standing:
         """What stands in the place of a figure, in brief."""
         if self.line.trained:
             return self.line.trained
-        if self.line.figure.why != pooled.FEW_STUDIES:
+        if self.line.figure.why != FEW_STUDIES:
             return self.line.head
         n = len(self.studies)
         return f"in {n} {'study' if n == 1 else 'studies'}: not pooled"
@@ -259,6 +261,8 @@ def _line(metric: Metric, study: Evidence) -> Line:
 
 def _pooled(found: Family) -> Family:
     """Over all its studies."""
+    from leaderboard.stats import agreement, pooled
+
     studies = found.studies
     bands = [study.band for study in studies if study.band is not None]
     band = Reach(median(one.low for one in bands), median(one.high for one in bands)) if len(bands) >= MIN_STUDIES else None
@@ -280,6 +284,8 @@ def _pooled(found: Family) -> Family:
 
 
 def _standing(fingerprint: str, studies: Collection[Evidence], band: Band | None) -> Standing:
+    from leaderboard.stats import pooled
+
     here = [(study, study.metrics[fingerprint]) for study in studies if fingerprint in study.metrics]
     trained = tuple(study.id for study, metric in here if metric.trained)
     used = [(study, metric) for study, metric in here if not metric.trained]
@@ -305,6 +311,8 @@ def _guard(name: str, studies: Collection[Evidence], band: Band | None) -> Stand
 
 def _mean(figures: Collection[Agreement]) -> tuple[Pooled | None, Agreement]:
     """The mean over studies, and the same as a figure; one without a value where fewer than three can be pooled."""
+    from leaderboard.stats import pooled
+
     logits = [
         one
         for figure in figures
@@ -314,7 +322,7 @@ def _mean(figures: Collection[Agreement]) -> tuple[Pooled | None, Agreement]:
     totals = {name: sum(getattr(figure, name) for figure in figures) for name in ("n", "n_eff", "raters", "samples")}
     coverage = min((figure.coverage for figure in figures if figure.coverage is not None), default=None)
     if over is None:
-        return None, Agreement(value=None, low=None, high=None, why=pooled.FEW_STUDIES, coverage=coverage, **totals)
+        return None, Agreement(value=None, low=None, high=None, why=FEW_STUDIES, coverage=coverage, **totals)
     over = over.as_share()
     return over, Agreement(value=over.value, low=over.low, high=over.high, coverage=coverage, **totals)
 
