@@ -24,21 +24,28 @@ def agreement_map(
 ) -> Figure:  # fmt: skip
     """A heat map of agreement [k][k] in the given order; `borders` are places in that order at which another cluster begins, `who`
     says in words who is in it."""
-    if len(names) < 2:
-        return nothing("With a second rater, a matrix of who agrees with whom stands here.", _COLUMNS, colours)
     ordered = [names[n] for n in order]
+    if len(ordered) < 2:
+        return nothing("With a second rater, a matrix of who agrees with whom stands here.", _COLUMNS, colours)
     values = [[agree[i][j] if i != j else None for j in order] for i in order]
     flat = [value for row in values for value in row if value is not None]
     low = min(flat, default=0.0)
-    layout = base_layout(colours, height=180 + 15 * len(names))
+    layout = base_layout(colours, height=180 + 15 * len(ordered))
     layout["margin"] = {"l": 8, "r": 8, "t": 8, "b": 8}
-    ticks: dict[str, Any] = {"tickvals": list(range(len(names))), "showgrid": False, "zeroline": False}
-    layout["xaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "tickangle": -60, "showticklabels": len(names) <= MAX_NAMES}
+    ticks: dict[str, Any] = {"tickvals": list(range(len(ordered))), "showgrid": False, "zeroline": False}
+    layout["xaxis"] |= ticks | {
+        "ticktext": [short(name) for name in ordered],
+        "tickangle": -60,
+        "showticklabels": len(ordered) <= MAX_NAMES,
+    }
     layout["yaxis"] |= ticks | {"ticktext": [short(name) for name in ordered], "autorange": "reversed"}
     layout["shapes"] = [
         line
         for at in borders
-        for line in (_line(at - 0.5, at - 0.5, -0.5, len(names) - 0.5, colours), _line(-0.5, len(names) - 0.5, at - 0.5, at - 0.5, colours))
+        for line in (
+            _line(at - 0.5, at - 0.5, -0.5, len(ordered) - 0.5, colours),
+            _line(-0.5, len(ordered) - 0.5, at - 0.5, at - 0.5, colours),
+        )
     ]
     text = [[f"{plain(one)} and {plain(other)}" for other in ordered] for one in ordered]
     heat = {
