@@ -14,7 +14,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from leaderboard.models.entry import StudyEntry
-from leaderboard.models.judge_budget import JudgeBudget, Reservation, Unpaid, money, month_of
+from leaderboard.models.judge_budget import UNPRICED, JudgeBudget, Reservation, Unpaid, money, month_of
 from leaderboard.models.judge_key import JudgeKey
 from leaderboard.models.money import MoneyField
 from leaderboard.models.rater import Rater
@@ -35,10 +35,6 @@ BUNDLE = 1000
 MAX_NAME = 80  # characters of a model in its judge's name
 PACE_OF = 50  # last questions that the time left is estimated by, and the fewest of them
 MIN_PACE_OF = 5
-UNPRICED = (
-    "What this run costs is limited, and the prices of its model are not known: an operator sets PLUMBLINE_JUDGE_PRICE_IN and "
-    "PLUMBLINE_JUDGE_PRICE_OUT, or for further models PLUMBLINE_JUDGE_PRICES."
-)
 
 
 class JudgeRunQuerySet(LeasedQuerySet):

@@ -18,6 +18,10 @@ from submissions.models import AuditEntry, Challenge, User
 
 SMALL = Decimal("0.05")
 log = structlog.get_logger(__name__)
+UNPRICED = (
+    "What this run costs is limited, and the prices of its model are not known: an operator sets PLUMBLINE_JUDGE_PRICE_IN and "
+    "PLUMBLINE_JUDGE_PRICE_OUT, or for further models PLUMBLINE_JUDGE_PRICES."
+)
 
 
 class Unpaid(ValueError):
@@ -166,6 +170,19 @@ class JudgeBudget(models.Model):
             raise Unpaid(self.refusal(f"The next request may cost up to {money(amount)}"))
         self.reserved += amount
         self.save(update_fields=["month", "spent", "reserved"])
+
+    @classmethod
+    def set_aside(cls, owner: User, amount: Decimal | None) -> Reservation:
+        """Count a request that is of no run, before it is sent; `amount` is None where prices are not known. Unpaid, in a sentence,
+        where it does not fit."""
+        month = month_of(timezone.now())
+        with transaction.atomic():
+            budgets = cls.locked([owner], month)
+            if amount is None and any(one.cap is not None for one in budgets):
+                raise Unpaid(UNPRICED)
+            for one in budgets:
+                one.reserve(amount or Decimal(0))
+        return Reservation(amount or Decimal(0), month, tuple(one.pk for one in budgets))
 
     @classmethod
     def settle(cls, reservation: Reservation, cost: Decimal) -> None:

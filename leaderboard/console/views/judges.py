@@ -21,6 +21,7 @@ from leaderboard.models import JudgeAnswer, JudgeBudget, JudgeRun, Study
 from leaderboard.models.judge_budget import money
 from leaderboard.studies.judge import answers, planning, prompts, setup
 from leaderboard.studies.judge.materials import Materials, image_of
+from leaderboard.studies.judge.paid import PaidClient
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.prompts import AskError, PromptError, ask_for
 from leaderboard.views.studies import csv_response
@@ -154,7 +155,7 @@ def _from_model(request: HttpRequest, form: forms.Form) -> list[str]:
     if endpoint is None:
         raise AskError(setup.MISSING)
     limit_model(request)
-    return ask_for(form.wanted, endpoint, WEB_TIMEOUT / 3)
+    return ask_for(form.wanted, PaidClient(endpoint, WEB_TIMEOUT / 3, request.user))
 
 
 # --- inside

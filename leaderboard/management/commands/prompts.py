@@ -7,6 +7,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard.studies.judge import prompts, setup
+from leaderboard.studies.judge.client import Client
 from leaderboard.studies.judge.prompts import LEVELS, AskError, PromptError, Wanted, ask_for
 
 
@@ -38,7 +39,7 @@ class Command(BaseCommand):
                 endpoint = setup.endpoint(options["model"])
                 if endpoint is None:
                     raise CommandError(setup.MISSING)
-                texts = ask_for(wanted, endpoint)
+                texts = ask_for(wanted, Client(endpoint, prompts.PATIENCE))
         except (PromptError, AskError) as error:
             raise CommandError(str(error)) from None
         if options["out"] is None:

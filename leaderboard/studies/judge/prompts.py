@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from leaderboard.studies.judge.client import Client, Endpoint, JudgeError
+from leaderboard.studies.judge.client import Client, JudgeError
 
 LEVELS = ("low", "medium", "high")
 MAX_PROMPTS, MIN_WORDS, MAX_WORDS = 500, 5, 80
@@ -249,10 +249,10 @@ class AskError(Exception):
     """The model gave no such texts; the text is a sentence for people."""
 
 
-def ask_for(wanted: Wanted, endpoint: Endpoint, patience: float = PATIENCE) -> list[str]:
+def ask_for(wanted: Wanted, client: Client) -> list[str]:
     """As many texts as are wanted, or fewer where the model does not give more. AskError where it gives none."""
     texts: list[str] = []
-    with Client(endpoint, patience) as client:
+    with client:
         for _ in range(MAX_REQUESTS):
             try:
                 reply = client.ask(conversation(wanted))

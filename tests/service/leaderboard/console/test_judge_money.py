@@ -21,7 +21,7 @@ from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import ask_due
 from submissions.models import AuditEntry
 from tests.service.leaderboard.console.test_judges import PLAN, desk, server, study, text_of
-from tests.support.leaderboard.studies.judge.endpoint import KEY, Answer
+from tests.support.leaderboard.studies.judge.endpoint import KEY, Answer, fault, says
 
 __all__ = ["desk", "server", "study"]  # fixtures
 pytestmark = pytest.mark.django_db
@@ -194,3 +194,20 @@ def test_operators_set_budgets_and_organizers_see_them(desk, server, study, peop
     desk.force_login(people.organizer)
     desk.post(run_address, {"act": "start"})
     assert JudgeRun.objects.get().state == "asking"
+
+
+def test_texts_asked_of_the_model_are_paid_from_the_account(desk, server, people):
+    form = {"count": "5", "complexity": "low", "creativity": "low", "max_words": "20", "seed": "3", "act": "ask"}
+    server.answers = [says("1. a boat\n2. a fern\n3. a tram\n4. a moss\n5. a bus")]
+    assert "5 texts by seer-1" in text_of(desk.post("/console/prompts/", form))
+    cost = (1000 * Decimal(2) + 50 * Decimal(10)) / 1_000_000
+    budget = JudgeBudget.of(people.organizer)
+    assert (budget.spent, budget.reserved) == (cost, 0)
+    # One that the endpoint refuses has cost nothing; one that does not fit is not sent.
+    server.behave = lambda body: fault(401, "no")
+    assert "does not take the key" in text_of(desk.post("/console/prompts/", form))
+    assert JudgeBudget.of(people.organizer).counted == cost
+    sent = len(server.requests)
+    JudgeBudget.set_limit(people.organizer, cost + Decimal("0.0000000001"), people.staff)
+    assert "is left of the" in text_of(desk.post("/console/prompts/", form)) and len(server.requests) == sent
+    assert JudgeBudget.of(people.organizer).counted == cost
