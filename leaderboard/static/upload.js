@@ -226,6 +226,7 @@ function dropZone(form, input) {
     input.dispatchEvent(new Event("change", { bubbles: true }));
   });
   input.addEventListener("change", show);
+  show(); // a file that was chosen before this came
   show();
 }
 

@@ -88,7 +88,7 @@ FILE = {"name": "entry.zip", "mimeType": "application/zip", "buffer": CONTENT}
 def test_a_file_arrives_whole_with_its_fields_and_digest_and_ends_on_the_entrys_page(show, server) -> None:
     tab = show(FORM)
     tab.set_input_files("#id_file", FILE)
-    assert "entry.zip, 3.3 kB" in tab.inner_text(".drop")
+    tab.wait_for_function("() => document.querySelector('.drop').innerText.includes('entry.zip, 3.3 kB')")
     tab.click("button.primary")
     tab.wait_for_url("**/entry/7")
     assert b"".join(server.parts[n] for n in sorted(server.parts)) == CONTENT
