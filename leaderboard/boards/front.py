@@ -55,6 +55,14 @@ class Front(Record):
     top: tuple[Leader, ...] = ()
     judgements: int = 0
     parted: Parted | None = None
+    level: int = 1  # entries in first place
+
+    @property
+    def lead(self) -> str:
+        """Who is first, in a sentence; of several that are level, one by name."""
+        if self.level > 1:
+            return f"{self.name} and {self.level - 1} other{'' if self.level == 2 else 's'} are level in first place."
+        return f"{self.name} is first."
 
     @property
     def has_places(self) -> bool:
@@ -102,4 +110,5 @@ def front(board: Board) -> Front | None:
     return Front(
         id=entry.id, name=entry.name, team=entry.team, metric=metric.title, value=cell(metric, first).text, top=tuple(top),
         judgements=board.people.judgements if board.people is not None and column is not None else 0, parted=parted,
+        level=sum(rank == 1 for rank, _ in ranked),
     )  # fmt: skip

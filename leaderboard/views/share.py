@@ -68,7 +68,8 @@ def _foot(snapshot: Snapshot | None, front: Front | None) -> str:
     if snapshot is None or front is None:
         return ""
     counts = [f"{front.judgements:,} judgements"] if front.judgements else []
-    counts += [f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}", f"{snapshot.n_entries:,} entries"]
+    counts.append(f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}")
+    counts.append(f"{snapshot.n_entries:,} {'entry' if snapshot.n_entries == 1 else 'entries'}")
     return f"{' · '.join(counts)} · snapshot {snapshot.digest[:4]}, {snapshot.created_at:%-d %B %Y}"
 
 
@@ -101,7 +102,7 @@ def _drawn(title: str, made_up: bool, front: Front | None, short: str, foot: str
             how = f"in {round(100 * value)} of 100 duels [{round(100 * low)}, {round(100 * high)}]"
         words = f"The metrics put {parted.metrics[0]} first. People prefer {parted.people[0]}, {how}."
     else:
-        words = f"First: {front.name}, {front.metric} {front.value}."
+        words = f"First: {front.name}, {front.metric} {front.value}." if front.level == 1 else front.lead
     for line in textwrap.wrap(_plain(words), 58)[:3]:
         write(64, y, line, 36, INK if front else SOFT)
         y += 46
@@ -187,7 +188,9 @@ class BoardFeed(Feed):
 
     def item_title(self, item: dict[str, Any]) -> str:
         front = item["front"]
-        return f"{front.name} ({front.team}) is first, {front.metric} {front.value}" if front.team else f"{front.name} is first"
+        if front.level > 1:
+            return front.lead
+        return f"{front.name} ({front.team}) is first, {front.metric} {front.value}" if front.team else front.lead
 
     def item_description(self, item: dict[str, Any]) -> str:
         snapshot = item["snapshot"]

@@ -37,3 +37,9 @@ def test_what_is_hidden_later_is_left_out_with_all_that_names_it():
 
 def test_one_of_before_is_read():
     assert Front.model_validate({"id": 1, "name": "a", "team": "t", "metric": "A", "value": "0.9"}).top == ()
+
+
+def test_equal_entries_are_level_and_none_of_them_is_called_the_first():
+    assert front(board_of([0.9, 0.5])).lead == "method 0 is first."
+    assert front(board_of([0.9, 0.9, 0.5])).lead == "method 0 and 1 other are level in first place."
+    assert front(board_of([0.9, 0.9, 0.9])).lead == "method 0 and 2 others are level in first place."
