@@ -40,6 +40,11 @@ class StudyQuerySet(models.QuerySet):
         """Studies that all may see who may see the board: one that has not begun is its organizers' alone."""
         return self.filter(is_public=True).exclude(state=Study.State.DRAFT)
 
+    def asking_everybody(self, now: datetime | None = None) -> list[Study]:
+        """Studies in which everybody may judge at `now`, newest first."""
+        rows = self.filter(access=Study.Access.OPEN, state=Study.State.OPEN, key__isnull=False).order_by("-created_at", "-pk")
+        return [study for study in rows if not study.closed_sentence(now)]
+
     def shown_to(self, organizes: bool) -> Self:
         """Studies that somebody who may see the board may know of."""
         return self if organizes else self.shown()

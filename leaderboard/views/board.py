@@ -23,7 +23,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import certainty, exports, human_agreement
-from leaderboard.boards.payload import PEOPLE, Board, MetricColumn
+from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, snapshot_of
@@ -35,6 +35,7 @@ from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 
 MAX_COLUMNS = 100
+YEAR = 365  # days: a board tells no closing date that is further away
 SLUG = re.compile(r"[a-z0-9_]{1,80}")
 MAX_QUEUED = 1000  # entries in progress that are looked at for the facts line
 EXPORTS = {
@@ -94,7 +95,13 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
     context["frozen"] = audience == Snapshot.Audience.PUBLIC and place.phase.frozen_since(place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
-    context |= {"rate_url": _rate_url(place), "closes_in": _closes_in(place), "share_words": _share_words(context["claim"], snapshot)}
+    asking, closes = Study.objects.filter(phase=place.phase).asking_everybody(place.now), place.phase.closes_at
+    days = (closes - place.now).days if closes is not None and closes > place.now else None
+    context |= {
+        "rate_url": reverse("rate", args=[asking[0].key]) if asking else "",
+        "closes_in": days if days is not None and days <= YEAR else None,
+        "share_words": _share_words(context["claim"], snapshot),
+    }  # fmt: skip
     return remembering(request, place, render(request, "leaderboard/board.html", context))
 
 
@@ -156,29 +163,16 @@ def remembering(request: HttpRequest, place: PhasePlace, response: HttpResponse)
     return response
 
 
-def _rate_url(place: PhasePlace) -> str:
-    """Where everybody may judge entries of the phase now; empty where there is nothing to judge."""
-    studies = Study.objects.filter(phase=place.phase, access=Study.Access.OPEN, state=Study.State.OPEN, key__isnull=False)
-    study = next((one for one in studies.order_by("-created_at") if not one.closed_sentence(place.now)), None)
-    return reverse("rate", args=[study.key]) if study else ""
-
-
 def _share_words(claim: human_agreement.Claim | None, snapshot: Snapshot | None) -> str:
     """The sentence that a pasted link of the board shows; empty before the first ranking."""
     if snapshot is None:
         return ""
-    counts = f"{snapshot.n_entries:,} entries of {snapshot.n_teams:,} teams."
+    n, teams = snapshot.n_entries, snapshot.n_teams
+    counts = f"{n:,} {'entry' if n == 1 else 'entries'} of {teams:,} team{'' if teams == 1 else 's'}."
     if claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
         return f"The metrics put {claim.metrics[0]} first; people prefer {claim.people[0]}. {counts}"
     front = snapshot.front
-    return f"{front.name} is first. {counts}" if front else counts
-
-
-def _closes_in(place: PhasePlace) -> int | None:
-    """Days until the phase closes, where that is within a year."""
-    closes = place.phase.closes_at
-    days = (closes - place.now).days if closes is not None and closes > place.now else None
-    return days if days is not None and days <= 365 else None
+    return f"{front.lead} {counts}" if front else counts
 
 
 def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | None) -> dict:
@@ -187,6 +181,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         return {"snapshot": None, "rows": None, "claim": None}
     board = snapshot.board
     people = human_agreement.of_board(board)
+    printed = paper_figures.printed(board.imported.url if board.imported else "")
     with_people = human_agreement.with_people(board)
     rows = BoardRows(with_people, choice_of(request, place.phase), place.viewer.team_id)
     claim = people.claim(board) if people else None
@@ -198,7 +193,9 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "slope": slope(board, rows.people, split) if claim is not None and claim.metrics else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,
-        "orders": _orders(board, people) if people and people.only_means else [],
+        "orders": [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
+        if people and people.only_means
+        else [],
         "snapshot": snapshot, "ranking": board, "rows": rows, "rule": rule_words(board),
         "foot": certainty.foot(board, rows.standing), "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
@@ -265,11 +262,6 @@ class OrderRow:
     title: str
     rho: Figure
     printed: float | None
-
-
-def _orders(board: Board, people: human_agreement.People) -> list[OrderRow]:
-    printed = paper_figures.printed(board.imported.url if board.imported else "")
-    return [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
 
 
 def _statement(column: MetricColumn) -> str:

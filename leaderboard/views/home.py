@@ -102,9 +102,8 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
     snapshots = {snapshot.phase_id: snapshot for snapshot in newest_snapshots}
     asking: dict[int, str] = {}
     every = [one_phase.pk for one in phases.values() for one_phase in one]
-    for study in Study.objects.filter(phase__in=every, access=Study.Access.OPEN, state=Study.State.OPEN, key__isnull=False).order_by("pk"):
-        if not study.closed_sentence(now):
-            asking[study.phase_id] = reverse("rate", args=[study.key])
+    for study in Study.objects.filter(phase__in=every).asking_everybody(now):
+        asking.setdefault(study.phase_id, reverse("rate", args=[study.key]))
     made = []
     for challenge in challenges:
         ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}

@@ -83,7 +83,9 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
     phases = PhaseMetric.objects.filter(key=key).values("phase")
     rows = StudyAnalysis.seen_by(user, study__phase__in=phases)
     contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows[:MAX_STUDIES]]).values_list("pk", "content"))
-    batches = _current({row.study.phase_id for row in rows[:MAX_STUDIES]})
+    phases = {row.study.phase_id for row in rows[:MAX_STUDIES]}
+    current = EvaluationBatch.objects.filter(phase__in=phases, state=EvaluationBatch.State.CURRENT).select_related("reference")
+    batches = {batch.phase_id: batch for batch in current}
     nouns = {
         row.study.phase_id: Unit.of(
             batches[row.study.phase_id].groups if row.study.phase_id in batches else [], row.study.phase.challenge
@@ -104,12 +106,6 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
         if found_metric.metric == key and fingerprint in ("", found_metric.fingerprint)
     ]
     return sorted(lines, key=lambda one: (not one.is_current, one.source == MADE_UP, not (one.rho or one.line.shown)))
-
-
-def _current(phases: set[int]) -> dict[int, EvaluationBatch]:
-    """By phase, the batch that is in force."""
-    current = EvaluationBatch.objects.filter(phase__in=phases, state=EvaluationBatch.State.CURRENT).select_related("reference")
-    return {batch.phase_id: batch for batch in current}
 
 
 def _versions(phases: set[int], key: str) -> dict[str, int | None]:

@@ -122,8 +122,7 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             between = None if summary.band is None else summary.band.two_people
             brief = StudyBrief(summary.counted, summary.n_people, between, next(iter(words.sentences(summary, [])), None))
         rows.append({"study": study, "found": brief})
-    open_to_all = Study.objects.filter(phase=place.phase, access=Study.Access.OPEN, state=Study.State.OPEN)
-    asking = [study for study in open_to_all if not study.closed_sentence()]
+    asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
 
 
