@@ -12,6 +12,7 @@ from leaderboard.stats.votes import LEAST, Ints
 
 DESIGN = 2.0  # how many times more answers clustered ones must be, unless a study of the family says otherwise
 POWER = 7.849  # (z of 97.5 % + z of 80 %)^2
+CHANCE_TO_SEE = 0.8  # of what a plan says it shows
 FEW_CLUSTERS = 12
 MAX_LOOKS = 10
 ADVICE = {"raters": 12, "samples": 24, "shared": 0.2}
@@ -48,6 +49,13 @@ def forecast(variance: Variance, n: int, answers: int = 1000, raters: int = 10, 
     }
     helps = min(widths, key=lambda name: widths[name])
     return Forecast(half_width(variance, n), (answers, widths["answers"]), (raters, widths["raters"]), (samples, widths["samples"]), helps)
+
+
+def power_of_look(looks: int) -> float:
+    """(z of the two-sided level + z of 80 %)^2 of one of so many looks, each at 5 % over their number; about `POWER` for one."""
+    from scipy.stats import norm
+
+    return float(norm.isf(ALPHA / looks / 2) + norm.isf(1 - CHANCE_TO_SEE)) ** 2
 
 
 def answers_needed(share: float, ties: float, design: float = DESIGN) -> int:

@@ -23,10 +23,12 @@ from leaderboard.studies.live import campaign, panel, sight
 from leaderboard.studies.live.artifacts import CORRUPTIONS, NOTHING, Artifact, available
 from leaderboard.studies.live.campaign import Design
 from leaderboard.studies.live.criteria import OPINIONS, PAIRS, Criterion, ready_made
+from leaderboard.studies.live.grid import gold_pairs
 from submissions.models import Phase, Submission
 
 MOMENTS = ("opens_at", "closes_at")
 MAX_PRACTICE, MAX_QUOTA = 20, 100_000
+SHARES = {"repeat_percent": "repeat_share", "gold_percent": "gold_share", "common_percent": "common_share"}
 UNKNOWN = (
     "By a link, or where everybody may, people rate without an account too. Who has none cannot be known as a member of a team, and may "
     "be asked about entries of their own; where that matters, let only accounts on the list rate."
@@ -126,39 +128,9 @@ class ScreeningFields(forms.Form):
         return rules
 
 
-def other_studies(phase: Phase, own: Study | None = None) -> list[tuple[str, str]]:
-    """The other studies of the challenge that people rate here, as `Study.refuses_raters_of` names them."""
-    rows = Study.objects.filter(phase__challenge=phase.challenge_id, key__isnull=False).select_related("phase")
-    return [(f"{one.phase.slug}/{one.slug}", one.title) for one in rows if own is None or one.pk != own.pk]
+class PlanFields(forms.Form):
+    """Which questions a rater is asked, how many, and when the study ends by itself; fixed once it has opened."""
 
-
-SIGHT_CHOICES = [(sight.SCREEN, "How large their screen and window are (measured)"), *((one.key, one.text) for one in sight.QUESTIONS)]
-
-
-class NewStudyForm(ScreeningFields):
-    """A live study: what is asked, about which entries on which samples, in which order, and of whom."""
-
-    title = forms.CharField(max_length=120, help_text="Raters read it.")
-    slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
-    question = forms.CharField(max_length=400, help_text="What raters are asked, in a sentence.")
-    kind = forms.ChoiceField(choices=Study.Kind.choices, widget=forms.RadioSelect, initial=PAIRS, label="What they answer")
-    criteria_pairs = forms.MultipleChoiceField(label="Criteria of pairs", required=False, widget=forms.CheckboxSelectMultiple)
-    criteria_opinions = forms.MultipleChoiceField(label="Criteria of opinion scores", required=False, widget=forms.CheckboxSelectMultiple)
-    own_criteria = Lines(
-        label="Your own criteria", required=False, rows=2, help_text="One a line: what it is called, a colon, and what to look at."
-    )
-    entries = EntryChoices(Submission.objects.none(), label="Entries")
-    corruptions = forms.BooleanField(
-        required=False, label="Add the twelve corruptions of the reference",
-        help_text="Damaged copies, made and scored here. The lightest and the heaviest damage of a kind are pairs of known order.",
-    )  # fmt: skip
-    empty = forms.BooleanField(required=False, label="Add an empty entry")
-    gold_better = EntryChoice(Submission.objects.none(), required=False, label="Known to be better", empty_label="none")
-    gold_worse = EntryChoice(Submission.objects.none(), required=False, label="Known to be worse", empty_label="none")
-    n_samples = forms.IntegerField(
-        min_value=1, required=False, label="So many samples", help_text="Drawn at random from the reference. Empty: all of them."
-    )
-    sample_names = Lines(label="Or these samples", required=False, rows=3, help_text="One a line, as the reference calls them.")
     plan = forms.ChoiceField(choices=Study.Plan.choices, initial=Study.Plan.BALANCED, widget=forms.RadioSelect, label="Which questions")
     questions_per_rater = forms.IntegerField(
         min_value=1, required=False, label="Questions a rater", help_text="Empty: all there are. Repeats come on top."
@@ -190,6 +162,74 @@ class NewStudyForm(ScreeningFields):
         min_value=1, max_value=MAX_VOTES, required=False, label="Ends after so many answers",
         help_text="Answers that count, repeats and known pairs aside; the last look is taken then, and the study ends settled or not.",
     )  # fmt: skip
+
+    def show_plan(self, study: Study) -> None:
+        """Begin with the plan of this study; a draft without a pair of known order has no share of them."""
+        for name in ("plan", "questions_per_rater", "answers_per_question", "planned_answers"):
+            self.initial[name] = getattr(study, name)
+        self.initial["planned_looks"] = study.planned_looks or None
+        self.initial |= {name: float(f"{100 * getattr(study, share):.6g}") for name, share in SHARES.items()}
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if "plan" not in self.fields:
+            return data
+        if self.asked_kind == OPINIONS:
+            data |= {"planned_looks": 0, "planned_answers": None}
+            if data.get("plan") in (Study.Plan.INFORMATIVE, Study.Plan.FIRST):
+                self.add_error("plan", "Opinion scores have no pairs to choose from; ask everything, or balanced.")
+        badly = self.errors.keys() & {"planned_looks", "planned_answers"}
+        if bool(data.get("planned_looks")) != bool(data.get("planned_answers")) and not badly:
+            missing = "planned_answers" if data.get("planned_looks") else "planned_looks"
+            self.add_error(missing, "Looks lie at equal steps up to the answers at which the study ends; give both, or neither.")
+        return data
+
+    def plan_values(self) -> dict[str, Any]:
+        """The columns of the study that the plan of a valid form sets."""
+        data = self.cleaned_data
+        values = {name: data[name] for name in ("plan", "questions_per_rater", "answers_per_question", "planned_answers")}
+        values |= {share: data[name] / 100 for name, share in SHARES.items() if name in data}
+        return values | {"planned_looks": data["planned_looks"] or 0}
+
+    @property
+    def asked_kind(self) -> str:
+        """What raters answer, pairs or opinion scores; empty while the form does not say."""
+        raise NotImplementedError
+
+
+def other_studies(phase: Phase, own: Study | None = None) -> list[tuple[str, str]]:
+    """The other studies of the challenge that people rate here, as `Study.refuses_raters_of` names them."""
+    rows = Study.objects.filter(phase__challenge=phase.challenge_id, key__isnull=False).select_related("phase")
+    return [(f"{one.phase.slug}/{one.slug}", one.title) for one in rows if own is None or one.pk != own.pk]
+
+
+SIGHT_CHOICES = [(sight.SCREEN, "How large their screen and window are (measured)"), *((one.key, one.text) for one in sight.QUESTIONS)]
+
+
+class NewStudyForm(ScreeningFields, PlanFields):
+    """A live study: what is asked, about which entries on which samples, in which order, and of whom."""
+
+    title = forms.CharField(max_length=120, help_text="Raters read it.")
+    slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
+    question = forms.CharField(max_length=400, help_text="What raters are asked, in a sentence.")
+    kind = forms.ChoiceField(choices=Study.Kind.choices, widget=forms.RadioSelect, initial=PAIRS, label="What they answer")
+    criteria_pairs = forms.MultipleChoiceField(label="Criteria of pairs", required=False, widget=forms.CheckboxSelectMultiple)
+    criteria_opinions = forms.MultipleChoiceField(label="Criteria of opinion scores", required=False, widget=forms.CheckboxSelectMultiple)
+    own_criteria = Lines(
+        label="Your own criteria", required=False, rows=2, help_text="One a line: what it is called, a colon, and what to look at."
+    )
+    entries = EntryChoices(Submission.objects.none(), label="Entries")
+    corruptions = forms.BooleanField(
+        required=False, label="Add the twelve corruptions of the reference",
+        help_text="Damaged copies, made and scored here. The lightest and the heaviest damage of a kind are pairs of known order.",
+    )  # fmt: skip
+    empty = forms.BooleanField(required=False, label="Add an empty entry")
+    gold_better = EntryChoice(Submission.objects.none(), required=False, label="Known to be better", empty_label="none")
+    gold_worse = EntryChoice(Submission.objects.none(), required=False, label="Known to be worse", empty_label="none")
+    n_samples = forms.IntegerField(
+        min_value=1, required=False, label="So many samples", help_text="Drawn at random from the reference. Empty: all of them."
+    )
+    sample_names = Lines(label="Or these samples", required=False, rows=3, help_text="One a line, as the reference calls them.")
     break_every = forms.IntegerField(min_value=10, max_value=5000, initial=350, label="Break after", help_text="Answers; a suggestion.")
     rater_skill = forms.ChoiceField(
         choices=Study.RaterSkill.choices,
@@ -323,6 +363,10 @@ class NewStudyForm(ScreeningFields):
                 "discloses"
             ].help_text = f"Not everybody may see the reference of this phase.{running} The audit log keeps who said so."
 
+    @property
+    def asked_kind(self) -> str:
+        return self.cleaned_data.get("kind", "")
+
     def groups_of_fields(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, str]]]]:
         """Each legend with its fields, and the kind of study that a field is for; empty for both."""
         for legend, names in self.GROUPS:
@@ -374,13 +418,6 @@ class NewStudyForm(ScreeningFields):
             data["criteria"] = chosen
         if kind == OPINIONS:
             data |= {"gold_percent": 0, "gold_better": None, "gold_worse": None, "rater_skill": "", "covariates": []}
-            data |= {"planned_looks": 0, "planned_answers": None}
-            if data.get("plan") in (Study.Plan.INFORMATIVE, Study.Plan.FIRST):
-                self.add_error("plan", "Opinion scores have no pairs to choose from; ask everything, or balanced.")
-        badly = self.errors.keys() & {"planned_looks", "planned_answers"}
-        if bool(data.get("planned_looks")) != bool(data.get("planned_answers")) and not badly:
-            missing = "planned_answers" if data.get("planned_looks") else "planned_looks"
-            self.add_error(missing, "Looks lie at equal steps up to the answers at which the study ends; give both, or neither.")
         gold = (data.get("gold_better"), data.get("gold_worse"))
         if any(gold) and (not all(gold) or gold[0] == gold[1] or not set(gold) <= set(data.get("entries") or ())):
             self.add_error("gold_worse", "A pair of known order is two different ones of the entries above; choose both, or neither.")
@@ -396,10 +433,6 @@ class NewStudyForm(ScreeningFields):
             "slug",
             "question",
             "kind",
-            "plan",
-            "questions_per_rater",
-            "answers_per_question",
-            "planned_answers",
             "break_every",
             "access",
             "most_raters",
@@ -411,12 +444,7 @@ class NewStudyForm(ScreeningFields):
             "min_width",
         )
         values = {name: data[name] for name in (*copied, "consent", "panel_parameters", "completion", *MOMENTS, "is_public")}
-        values |= {
-            "repeat_share": data["repeat_percent"] / 100,
-            "gold_share": data["gold_percent"] / 100,
-            "common_share": data["common_percent"] / 100,
-        }
-        values["planned_looks"] = data["planned_looks"] or 0
+        values |= self.plan_values()
         values["rater_skill"] = data["rater_skill"] or Study.RaterSkill.CROWD
         values["covariates"] = data["covariates"]
         values["refuses_raters_of"] = data.get("refuses_raters_of", [])
@@ -434,9 +462,9 @@ class NewStudyForm(ScreeningFields):
         return [there[k] for k in np.sort(np.random.default_rng().choice(len(there), n, replace=False))]
 
 
-class RunningStudyForm(ScreeningFields, forms.ModelForm):
-    """Settings of a study that may be changed at any time, and before it opens how its answers are judged; what was asked of raters
-    stays as it is."""
+class RunningStudyForm(ScreeningFields, PlanFields, forms.ModelForm):
+    """Settings of a study that may be changed at any time, and before it opens its plan and how its answers are judged; what was asked
+    of raters stays as it is."""
 
     groups = Lines(required=False, rows=3, help_text=GROUPS)
     practice_questions = forms.IntegerField(
@@ -493,7 +521,11 @@ class RunningStudyForm(ScreeningFields, forms.ModelForm):
             self.fields["covariates"].choices = covariate_choices(instance.phase.challenge.family)
             self.fields["rater_skill"].required = False
         is_draft, pairs = instance.state == Study.State.DRAFT, instance.kind == Study.Kind.PAIRS
+        has_gold = is_draft and pairs and bool(gold_pairs(list(instance.entries.all())))
         for name, stays in (
+            *((name, is_draft) for name in ("plan", "questions_per_rater", "common_percent", "answers_per_question")),
+            *((name, is_draft and pairs) for name in ("repeat_percent", "planned_looks", "planned_answers")),
+            ("gold_percent", has_gold),
             ("practice_questions", is_draft),
             ("screen_fast", is_draft),
             ("screen_gold", is_draft and pairs),
@@ -502,6 +534,7 @@ class RunningStudyForm(ScreeningFields, forms.ModelForm):
             if not stays:
                 del self.fields[name]
         self.show_rules(instance.screening)
+        self.show_plan(instance)
         offer_other_studies(self, instance.phase, instance)
         quotas = instance.group_quotas
         self.initial["groups"] = "\n".join(f"{name}: {quotas[name]}" if name in quotas else name for name in instance.groups)
@@ -509,6 +542,10 @@ class RunningStudyForm(ScreeningFields, forms.ModelForm):
         self.before = {name: getattr(instance, name) for name in MOMENTS}
         for name in MOMENTS:
             self.initial[name] = self.fields[name].show(self.before[name], instance.phase.zone)
+
+    @property
+    def asked_kind(self) -> str:
+        return self.instance.kind
 
     def clean_rater_skill(self) -> str:
         return self.cleaned_data["rater_skill"] or self.instance.rater_skill
@@ -523,7 +560,9 @@ class RunningStudyForm(ScreeningFields, forms.ModelForm):
     def values(self) -> dict[str, Any]:
         """The columns of the study that a valid form sets."""
         data = self.cleaned_data
-        values = {name: data[name] for name in self.fields if not name.startswith("screen_")} | {"group_quotas": data["group_quotas"]}
+        of_rules_or_plan = {*ScreeningFields.base_fields, *PlanFields.base_fields}
+        values = {name: data[name] for name in self.fields if name not in of_rules_or_plan} | {"group_quotas": data["group_quotas"]}
+        values |= self.plan_values() if "plan" in self.fields else {}
         return values | ({"screening": self.rules(self.instance.kind)} if "screen_fast" in self.fields else {})
 
     def clean_panel_parameters(self) -> list[str]:

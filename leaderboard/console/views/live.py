@@ -200,7 +200,12 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, An
     form = PayForm(request.GET)
     pay = form.cleaned_data["pay"] if form.is_valid() else None
     lines = outlook.table(sheet, habits, study.most_raters)
+    looks: list[outlook.PlannedLook] = []
+    if study.planned_looks and study.planned_answers and study.plan != Study.Plan.INFORMATIVE:
+        n_entries, aims = len(asked.live), study.plan == Study.Plan.FIRST
+        looks = outlook.planned_looks(sheet, habits, n_entries, study.planned_looks, study.planned_answers, aims)
     return {
+        "looks": looks, "aims": study.plan == Study.Plan.FIRST,
         "lines": [(line, None if pay is None else line.hours * pay) for line in lines], "habits": habits, "form": form, "pay": pay,
         "raters_for_agreement": outlook.raters_for_agreement(sheet, habits), "advice": outlook.advice(sheet),
     }  # fmt: skip

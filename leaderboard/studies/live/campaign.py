@@ -29,7 +29,11 @@ from submissions.models.user import hash_secret
 
 MAX_ENTRIES, MAX_SAMPLES = 200, 5000
 MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
-UNTIL_OPEN = frozenset({"rater_skill", "covariates", "screening", "practice_questions"})  # not for who could have seen answers to choose
+# Not for who could have seen answers to choose.
+UNTIL_OPEN = frozenset({
+    "rater_skill", "covariates", "screening", "practice_questions", "plan", "questions_per_rater", "repeat_share", "gold_share",
+    "common_share", "answers_per_question", "planned_looks", "planned_answers",
+})  # fmt: skip
 KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
 
 
@@ -175,7 +179,7 @@ def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
         if not after:
             return
         if now.state != Study.State.DRAFT and not UNTIL_OPEN.isdisjoint(after):
-            raise Refused("This study has opened, so how its answers are judged stays as it was named before.", "opened")
+            raise Refused("This study has opened, so its plan and how its answers are judged stay as they were named before.", "opened")
         Study.objects.filter(pk=study.pk).update(**after)
         RenderedText.after_commit(after.get("consent", ""))
         if "title" in after:  # boards name their study

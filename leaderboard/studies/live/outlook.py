@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from leaderboard.stats.planning import ADVICE, DESIGN, POWER
+from leaderboard.stats.planning import ADVICE, DESIGN, POWER, power_of_look
 from leaderboard.stats.votes import LEAST
-from leaderboard.studies.live.plan import Overlap
+from leaderboard.studies.live.plan import EXPLORED, Overlap
 
 ENOUGH_SHARED = 60  # decisive answers on questions that two decided, from which on how far people agree is said (AGREEMENT §D)
 RATERS = (3, 5, 12, 24, 48)
@@ -67,12 +67,44 @@ class Outlook:
         return self.raters >= LEAST and self.shared >= ENOUGH_SHARED
 
 
-def smallest_share(answers: float, ties: float, design: float = DESIGN) -> float | None:
-    """The smallest preference, among those who decide, that so many answers on a pair show at 5 % with a power of 80 %; the inverse of
-    `leaderboard.stats.planning.answers_needed`."""
+@dataclass(frozen=True)
+class PlannedLook:
+    """One look at first place before it is taken: after how many `answers`, which so many `raters` give, how many of them are on the
+    first and one that is not yet told from it (`duels`), and the smallest preference for the first, over each other, that settles it in
+    four of five studies (None: not even everybody's)."""
+
+    number: int
+    answers: int
+    raters: int
+    duels: float
+    share: float | None
+
+    @property
+    def is_early(self) -> bool:
+        """True if too few people will have answered for any look."""
+        return self.raters < LEAST
+
+
+def planned_looks(sheet: Sheet, habits: Habits, entries: int, looks: int, answers: int, first_place: bool) -> list[PlannedLook]:
+    """The looks of a study of so many `entries` that ends after `answers`. `first_place`: questions go to the first and those not yet told
+    from it, which are all others until something is known. A look stands by the answers on two entries alone, as `outlook` does."""
+    rows = []
+    counted = sheet.per_rater - math.ceil(sheet.gold * sheet.per_rater - 1e-9)
+    for number in range(1, looks + 1):
+        due = -(-number * answers // looks)
+        everywhere = due / sheet.pairs if sheet.pairs else 0.0
+        duels = EXPLORED * everywhere + (1 - EXPLORED) * due / (entries - 1) if first_place and entries > 1 else everywhere
+        share = smallest_share(duels, habits.ties, power=power_of_look(looks))
+        rows.append(PlannedLook(number, due, math.ceil(due / counted) if counted else 0, duels, share))
+    return rows
+
+
+def smallest_share(answers: float, ties: float, design: float = DESIGN, power: float = POWER) -> float | None:
+    """The smallest preference, among those who decide, that so many answers on a pair show at 5 % with a power of 80 % (or as `power`
+    says); the inverse of `leaderboard.stats.planning.answers_needed`."""
     if answers <= 0 or ties >= 1:
         return None
-    share = 0.5 + math.sqrt(POWER * (1 - ties) / 4 * design / answers)
+    share = 0.5 + math.sqrt(power * (1 - ties) / 4 * design / answers)
     return share if share <= 1 else None
 
 

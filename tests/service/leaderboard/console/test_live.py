@@ -48,6 +48,12 @@ def filled(rows, **more) -> dict:
     }  # fmt: skip
 
 
+def settings_form(**more) -> dict:
+    """The form of a draft under Settings, as its page sends it."""
+    plan = {"plan": "balanced", "questions_per_rater": 10, "repeat_percent": 5, "common_percent": 10, "answers_per_question": 2}
+    return {"act": "edit", "title": "Roofs", "access": "open", "break_every": 100, **plan, **more}
+
+
 def told(client, path: str, act: str, **more) -> str:
     """The page after an act."""
     return client.post(path, {"act": act, **more}, follow=True).content.decode()
@@ -182,7 +188,7 @@ def test_the_crowds_way_in_is_set_when_a_study_is_made_and_changed_later(place, 
     assert (study.refuses_raters_of, study.sight_questions) == ([f"{phase.slug}/pilot"], ["screen", "colours"])
     assert study.screening["gold"]["share"] == 0.3
     assert "experts: 12\ndesigners" in client.get(f"{place}roofs/").content.decode()
-    edit = {"act": "edit", "title": "T", "access": "open", "break_every": 100, "groups": "experts: 3"}
+    edit = settings_form(groups="experts: 3")
     client.post(f"{place}roofs/", edit | {"practice_questions": 2, "sight_questions": ["glasses"]})
     study.refresh_from_db()
     assert (study.group_quotas, study.practice_questions, study.sight_questions) == ({"experts": 3}, 2, ["glasses"])
@@ -233,25 +239,44 @@ def test_listed_accounts_and_settings(place, client, rows, people):
     assert "has no account here" in said
     client.post(f"{place}roofs/", {"act": "list", "name": "stranger", "group": "experts"})
     assert "On the list, not here yet:" in client.get(f"{place}roofs/").content.decode()
-    sent = {
-        "act": "edit",
-        "title": "New title",
-        "access": "open",
-        "most_raters": 5,
-        "groups": "a\nb",
-        "consent": "Be kind.",
-        "break_every": 100,
-    }
+    sent = settings_form(title="New title", most_raters=5, groups="a\nb", consent="Be kind.")
     assert client.post(f"{place}roofs/", sent).status_code == 302
     study = Study.objects.get()
     assert (study.title, study.access, study.most_raters, study.groups) == ("New title", "open", 5, ["a", "b"])
     assert AuditEntry.objects.get(action="study.edit").detail["after"]["title"] == "New title"
 
 
+def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, client, rows, people):
+    client.post(f"{place}new/", filled(rows))
+    client.post(
+        f"{place}roofs/", settings_form(plan="first", questions_per_rater=7, planned_looks=3, planned_answers=90, repeat_percent=10)
+    )
+    study = Study.objects.get()
+    assert (study.plan, study.questions_per_rater, study.planned_looks, study.planned_answers, study.repeat_share) == (
+        "first",
+        7,
+        3,
+        90,
+        0.1,
+    )
+    page = client.get(f"{place}roofs/").content.decode()
+    assert 'name="planned_answers" value="90"' in page and 'name="repeat_percent" value="10' in page
+    assert 'name="gold_percent"' not in page, "no pair of known order"
+    said = client.post(f"{place}roofs/", settings_form(planned_looks=3))
+    assert "give both, or neither" in errors(said)
+    page = told(client, f"{place}roofs/", "open")
+    assert 'name="planned_looks"' not in page
+    client.post(f"{place}roofs/", settings_form(plan="balanced", planned_looks=5, planned_answers=50))
+    study.refresh_from_db()
+    assert (study.plan, study.planned_looks) == ("first", 3)
+    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
+        making.campaign.edit(study, people.organizer, {"planned_looks": 5})
+
+
 def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, client, rows, people):
     client.post(f"{place}new/", filled(rows, rater_skill="expert", is_public="on"))
     assert Study.objects.get().rater_skill == AuditEntry.objects.get(action="study.make").detail["rater_skill"] == "expert"
-    sent = {"act": "edit", "title": "Roofs", "access": "open", "break_every": 100}
+    sent = settings_form()
     client.post(f"{place}roofs/", sent | {"rater_skill": "skilled"})
     log = AuditEntry.objects.get(action="study.edit").detail
     assert (log["before"]["rater_skill"], log["after"]["rater_skill"]) == ("expert", "skilled")
@@ -260,7 +285,7 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     assert 'name="rater_skill"' not in page and "Named before it opened: its raters are skilled people." in page
     client.post(f"{place}roofs/", sent | {"rater_skill": "crowd"})
     study = Study.objects.get()
-    with pytest.raises(making.campaign.Refused, match="stays as it was named before"):
+    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
         making.campaign.edit(study, people.organizer, {"rater_skill": "crowd"})
     assert Study.objects.get().rater_skill == "skilled"
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies"
@@ -273,11 +298,11 @@ def test_what_is_taken_account_of_is_named_before_the_study_opens(place, phase, 
     assert "Size: how many times the edges double" in page and "whether an entry has colours" not in page
     client.post(f"{place}new/", filled(rows, covariates=["size"], is_public="on"))
     assert Study.objects.get().covariates == AuditEntry.objects.get(action="study.make").detail["covariates"] == ["size"]
-    told(client, f"{place}roofs/", "edit", title="Roofs", access="open", break_every=100)
+    client.post(f"{place}roofs/", settings_form())
     assert Study.objects.get().covariates == [] == AuditEntry.objects.get(action="study.edit").detail["after"]["covariates"]
-    assert "texture is not one" in told(client, f"{place}roofs/", "edit", title="R", access="open", break_every=100, covariates=["texture"])
+    assert "texture is not one" in client.post(f"{place}roofs/", settings_form(covariates=["texture"])).content.decode()
     making.campaign.open_study(Study.objects.get(), people.organizer)
-    with pytest.raises(making.campaign.Refused, match="stays as it was named before"):
+    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
         making.campaign.edit(Study.objects.get(), people.organizer, {"covariates": ["size"]})
     assert 'name="covariates"' not in client.get(f"{place}roofs/").content.decode()
 
@@ -555,6 +580,14 @@ class TestOutlook:
         client.post(f"{place}new/", filled(rows, plan="informative", common_percent=0))
         Study.objects.update(questions_per_rater=1, common_share=0.0, most_raters=3)
         assert "not yet: five raters are needed" in client.get(f"{place}roofs/").content.decode()
+
+    def test_planned_looks_say_how_large_a_lead_each_of_them_settles(self, place, client, rows):
+        client.post(f"{place}new/", filled(rows, plan="first", planned_looks=2, planned_answers=240))
+        found = client.get(f"{place}roofs/").content.decode().partition("When first place is looked at")[2].partition("</section>")[0]
+        lines = [re.sub(r"<[^>]+>", " ", line).split() for line in re.findall(r"<tr>(.*?)</tr>", found, re.S)[1:]]
+        # 4 entries, 6 pairs: of 120 answers .85 / 3 and .15 / 6 are on the first and one other: .5 + √(9.506 · .7 / 4 · 2 / 37)
+        assert [line[:4] for line in lines] == [["1", "120", "12", "37.0"], ["2", "240", "24", "74.0"]]
+        assert [line[4] for line in lines] == ["80", "71"] and "later looks see more" in found
 
     def test_what_another_study_found_is_reckoned_with(self, place, phase, client, rows):
         names = {f"m{n}": row.method_name for n, row in enumerate(rows)}

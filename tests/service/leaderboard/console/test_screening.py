@@ -60,7 +60,7 @@ def test_without_a_rule_everybody_counts_and_who_is_unlike_the_others_is_shown(p
     assert "rater0" not in section and content(study)["screened"] == []
     with pytest.raises(Refused, match="fixed when a study opens"):
         study.screen(people.organizer, True)
-    with pytest.raises(Refused, match="stays as it was named before"):
+    with pytest.raises(Refused, match="stay as they were named before"):
         campaign.edit(study, people.organizer, {"screening": {"others": {"r": 0.3}}})
     assert Study.objects.get(pk=study.pk).screening == {}
 
@@ -122,6 +122,7 @@ def test_rules_of_a_draft_are_set_under_settings(phase, people, client):
     client.force_login(people.organizer)
     address = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/{study.slug}/"
     sent = {"act": "edit", "title": "T", "access": "open", "break_every": 100, "screen_fast": "20", "screen_gold": "25"}
+    sent |= {"plan": "balanced", "repeat_percent": 5, "common_percent": 10, "answers_per_question": 2}
     assert client.post(address, sent).status_code == 302
     study.refresh_from_db()
     assert study.screening == {"fast": {"seconds": 1.0, "share": 0.2, "answers": 10}, "gold": {"share": 0.25, "answers": 10}}

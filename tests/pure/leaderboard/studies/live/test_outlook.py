@@ -91,6 +91,18 @@ class TestOutlook:
         assert not outlook.outlook(Sheet(28, 24, None, Overlap()), Habits(), 4).knows_agreement
         assert outlook.raters_for_agreement(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
 
+    def test_looks_are_stricter_than_one_test_and_aim_at_the_first(self):
+        sheet = Sheet(28, 24, 30, Overlap(0.1, 2))
+        spread = outlook.planned_looks(sheet, Habits(0.3), 8, 4, 400, first_place=False)
+        aimed = outlook.planned_looks(sheet, Habits(0.3), 8, 4, 400, first_place=True)
+        assert [(one.answers, one.raters) for one in spread] == [(100, 4), (200, 7), (300, 10), (400, 14)]
+        assert [one.is_early for one in spread] == [True, False, False, False]
+        assert spread[-1].duels == pytest.approx(400 / 28) and aimed[-1].duels == pytest.approx(0.15 * 400 / 28 + 0.85 * 400 / 7)
+        alone = outlook.planned_looks(sheet, Habits(0.3), 8, 1, 400, first_place=True)[0]
+        assert alone.share == pytest.approx(outlook.smallest_share(alone.duels, 0.3), abs=1e-4) and aimed[-1].share > alone.share
+        assert [one.share for one in spread] == [None] * 4, "with so few answers on a pair not even everybody is told from a coin"
+        assert aimed[0].share is None and aimed[1].share > aimed[2].share > aimed[3].share
+
     def test_advice_names_what_is_lacking(self):
         assert outlook.advice(self.SHEET) == ""
         assert outlook.advice(Sheet(28, 8, None, Overlap())) == "Better have 24 samples (it has 8)."
