@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -46,12 +47,19 @@ WORST = {
 
 @dataclass(frozen=True)
 class Tested:
-    """What is known of a metric with its default parameters, beside people: properties, cost, and the phases that use it."""
+    """What is known of a metric with its default parameters, beside people: properties, cost, and the phases that use it. `parts` are
+    the metrics that are this one in the mask or in the boxes of objects."""
 
     spec: registry.MetricSpec
     count: metric_evidence.Count
     cost: metric_evidence.Cost | None
     uses: int
+    parts: tuple[registry.MetricSpec, ...] = ()
+
+    @property
+    def gist(self) -> str:
+        """The first sentence of what it measures."""
+        return re.split(r"(?<=[.:])\s+(?=[A-Z])", self.spec.doc, maxsplit=1)[0]
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,12 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested]) -> S
         )  # fmt: skip
     guards = [Ranked(one, None, "", False, "", [], None) for one in family.guards]
     study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
-    own = sorted((one for one in tests.values() if one.spec.family == family.key), key=lambda one: one.spec.title.lower())
+    of_family = [one for one in tests.values() if one.spec.family == family.key]
+    within: dict[str, list[registry.MetricSpec]] = {}
+    for one in of_family:
+        within.setdefault(one.spec.key.partition("@")[0], []).append(one.spec)
+    own = [replace(one, parts=tuple(within[one.spec.key][1:])) for one in of_family if "@" not in one.spec.key]
+    own.sort(key=lambda one: one.spec.title.lower())
     return Section(family.key, FAMILIES[family.key].title, family, metric_ranking.claim(family), rows, guards, own, study)
 
 
