@@ -8,7 +8,6 @@ from typing import Any
 
 from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
-from leaderboard.stats.votes import LEAST
 from leaderboard.studies.summary import Curve
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
@@ -91,11 +90,8 @@ def adequacy(curve: Curve, colours: Palette = TOKENS, noun: str = NOUN) -> Figur
             "marker": {"size": 5}, "hovertemplate": f"%{{x}} {what}: τ %{{y:.3f}}<extra></extra>",
         },
     )  # fmt: skip
-    # All of them order the entries as all of them do: that says nothing about less. Nor do fewer people or samples than any figure needs.
-    least = 1 if curve.resource == "comparisons" else LEAST
-    steady = None if curve.enough is None else max(least, curve.enough)
-    if steady is not None and steady < sizes[-1]:
-        summary = f"{what.capitalize()}: the order stays with parts of {steady:,} of {sizes[-1]:,} and more."
+    if curve.steady is not None:
+        summary = f"{what.capitalize()}: the order stays with parts of {curve.steady:,} of {sizes[-1]:,} and more."
     else:
         summary = f"{what.capitalize()}: with no part of the {sizes[-1]:,} the order is sure to stay."
     rows = tuple((f"{size:,}", *(f"{value:.3f}" for value in row)) for size, *row in known[:-1])

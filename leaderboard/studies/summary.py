@@ -14,7 +14,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from leaderboard.boards.certainty import plural
-from leaderboard.stats.votes import FEW, NO_DUELS, VERSION
+from leaderboard.stats.votes import FEW, LEAST, NO_DUELS, VERSION
 
 FEW_SAMPLES = f"{FEW} samples:"  # begins the sentence of `leaderboard.stats` that says so of samples
 HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
@@ -517,6 +517,15 @@ class Curve(Record):
     low: list[float | None]
     high: list[float | None]
     enough: int | None
+
+    @property
+    def steady(self) -> int | None:
+        """The smallest part from which on the order stays. None where only all of them order the entries as all of them do, which says
+        nothing about less; and no fewer people or samples than any figure needs."""
+        if self.enough is None:
+            return None
+        from_ = max(1 if self.resource == "comparisons" else LEAST, self.enough)
+        return from_ if from_ < self.sizes[-1] else None
 
 
 class UnscreenedScale(Record):

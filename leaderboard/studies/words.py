@@ -28,9 +28,21 @@ class Sentence:
 def sentences(summary: Summary, lines: Sequence[Line]) -> list[Sentence]:
     """Sentences on what people prefer, which metrics see it the same way, and whether that is enough."""
     if summary.of == "means":
-        return []
+        return _published(summary)
     candidates = [_preferred_scores(summary) if summary.opinions else _preferred(summary), _metrics(lines), _enough(summary)]
     return [sentence for sentence in candidates if sentence is not None]
+
+
+def _published(summary: Summary) -> list[Sentence]:
+    means = [(line.mos[0], line.method) for line in summary.ranked if line.mos[0] is not None]
+    if not means:
+        return []
+    best = max(mean for mean, _ in means)
+    first = [name for mean, name in means if mean == best]
+    known = any(line.mos[1] is not None for line in summary.ranked)
+    sure = "" if known else " Without single scores nothing says how surely it leads."
+    level = "has" if len(first) == 1 else "have"
+    return [Sentence(f"{names(first)} {level} the highest published mean.", f"{best:.2f} of 5, among {len(means)} entries.{sure}")]
 
 
 def _preferred(summary: Summary) -> Sentence:
@@ -101,9 +113,55 @@ def _enough(summary: Summary) -> Sentence | None:
         first = "Not enough for any place yet."
     more = ""
     if summary.enough.more and k < n:
-        n_more = int(float(f"{summary.enough.more:.2g}"))
-        more = f"If the gap is as large as it looks now, about {n_more:,} more judgements would settle place {k + 1}."
+        more = (
+            f"If the gap is as large as it looks now, about {_rounded(summary.enough.more):,} more judgements would settle place {k + 1}."
+        )
     return Sentence(first, more)
+
+
+@dataclass(frozen=True)
+class EnoughRow:
+    """One thing that there may be enough of: `is_enough` is None where there is no test of it."""
+
+    what: str
+    is_enough: bool | None
+    words: str
+    more: str = ""
+
+
+def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
+    """What is settled and what is not, line by line; nothing where there are too few people or items for any of it."""
+    if summary.why:
+        return []
+    rows, n = [], len([line for line in summary.ranked if line.part == 1])
+    if summary.enough is not None:
+        k = min(summary.enough.settled, n)
+        if k:
+            rows.append(EnoughRow(_places(1, k), True, "enough", "the intervals of their places overlap none below"))
+        if k < n:
+            about = (
+                summary.enough.more
+                and f"about {_rounded(summary.enough.more):,} more judgements for place {k + 1}, if its gap is as it looks"
+            )
+            rows.append(EnoughRow(_places(k + 1, n), False, "not yet", about or "no number of judgements is foreseen to settle them"))
+    for curve in summary.adequacy:
+        what = {"raters": "People", "comparisons": "Judgements", "samples": plural(noun).capitalize()}[curve.resource]
+        if len([mean for mean in curve.mean if mean is not None]) < 2:
+            continue
+        parts = f"the order stays with parts of {curve.steady:,} of {curve.sizes[-1]:,}" if curve.steady else "the order moves with fewer"
+        rows.append(EnoughRow(what, curve.steady is not None, "steady" if curve.steady else "not yet", parts))
+    if summary.fragile is not None:
+        rows.append(EnoughRow("What first place hangs on", None, "", fragile_words(summary, noun)))
+    return rows
+
+
+def _places(first: int, last: int) -> str:
+    return f"Place {first}" if first == last else f"Places {first} to {last}"
+
+
+def _rounded(n: float) -> int:
+    """To two digits: a forecast is no count."""
+    return int(float(f"{n:.2g}"))
 
 
 def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
@@ -190,6 +248,25 @@ def fragile_words(summary: Summary, noun: str = NOUN) -> str:
     if not lines:
         return f"No half of the judgements, people or {plural(noun)} decides first place."
     return f"At most {names(lines, 'or')}, left out, would put another entry first."
+
+
+def reliability_words(summary: Summary) -> str:
+    """In brief, how reliable the people are: on duels of known order, when asked again, and how many were left out."""
+    parts = []
+    found = summary.reliability
+    for share, what in ((found.gold, "right on the known duels"), (found.self_consistency, "the same when asked again")):
+        if share is not None and share.low is not None and not summary.why.startswith(FEW):
+            parts.append(f"{percent(share.value)} % [{percent(share.low)}, {percent(share.high)}] {what}, n {share.n:,}")
+    if summary.screening:
+        parts.append(f"{len(summary.screened)} left out" if summary.screened else "nobody left out")
+    return "; ".join(parts)
+
+
+def judge_words(n: int, passed: int | None) -> str:
+    """In brief, how many judge models answered too, and how many of those that were tested may stand beside people."""
+    if passed is None:
+        return f"{n}"
+    return f"{n}; {passed or 'none'} may stand beside people"
 
 
 def covariate_words(summary: Summary) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import F, Value
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,9 +16,11 @@ from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.boards.certainty import plural
 from leaderboard.boards.human_agreement import Line, lines_of, on_scale, spread, trained_more
+from leaderboard.boards.payload import Board
+from leaderboard.boards.rows import ordinal, rule_words, span
 from leaderboard.charts import studies as study_charts
-from leaderboard.lookup import not_shown_yet, study_of
-from leaderboard.models import Rater, Study, StudyAnalysis
+from leaderboard.lookup import audience_of, not_shown_yet, study_of
+from leaderboard.models import Rater, Snapshot, Study, StudyAnalysis
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
@@ -26,6 +29,7 @@ from leaderboard.stats.votes import FEW
 from leaderboard.studies import paper_figures, words
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
+from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import Agreement, Contradiction, Ends, Entry, Figure, Metric, Summary
 from submissions.lookup import PhasePlace, phase_place
@@ -54,15 +58,27 @@ class StudyBrief:
 
 
 @dataclass(frozen=True)
+class EntryPage:
+    """The page of a study's entry: its id and whose it is."""
+
+    id: int
+    team: str
+
+
+@dataclass(frozen=True)
 class ScaleRow:
-    """An entry as people like it: its `place` among the others, the id of its page, and whether its `value` may be shown."""
+    """An entry as people like it: its `place` among the others and where that may be, its page, and whether its `value` may be shown.
+    `board` is its rank there, `against` says which metrics that rank put it before an entry that people prefer."""
 
     line: Entry
     place: int | None
-    entry: int | None
+    may_be: str
+    page: EntryPage | None
     known: bool
     value: Ends
     bar: dict[str, float] | None
+    board: str
+    against: str
 
 
 @dataclass(frozen=True)
@@ -148,9 +164,14 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     summary = summaries.get(asked)
     if row is not None and summary is not None:
         # No page for what was made for raters, or is not the viewer's to see.
-        visible = chosen_study.entries.filter(through("submission", visible_to(place.viewer, chosen_study.phase)), artifact="")
-        pages = dict(visible.values_list("label", "submission_id"))
-        context |= _shown(chosen_study, summary, metric_titles(chosen_study.phase), pages, request.GET.get("metric", ""))
+        visible = chosen_study.entries.filter(
+            through("submission", visible_to(place.viewer, chosen_study.phase)), artifact="", submission__isnull=False
+        )
+        team = Value("") if chosen_study.phase.is_imported else F("submission__team__name")
+        pages = {label: EntryPage(*page) for label, *page in visible.values_list("label", "submission_id", team)}
+        snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
+        board = snapshot.board if snapshot else None
+        context |= _shown(chosen_study, summary, metric_titles(chosen_study.phase), pages, board, request.GET.get("metric", ""))
         context["criteria_table"] = _by_criterion(summary, summaries, titled(chosen_study, summaries))
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["withdrawn"] = chosen_study.withdrawn()
@@ -165,6 +186,9 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     context["judges"] = of_study(chosen_study, summary, hidden)
     beside = [(one, one.agreement) for one in context["judges"] if one.agreement is not None]
     context["tolerated"] = next((judge.gate.tolerated for _, judge in beside if judge.gate is not None), None)
+    gates = [judge.gate for _, judge in beside if judge.gate is not None]
+    context["judge_words"] = words.judge_words(len(context["judges"]), sum(gate.passed for gate in gates) if gates else None)
+    context["source_tag"] = "figures" if summary is not None and summary.of == "means" else source_of(chosen_study)
     context["judges_beside"] = any(not one.display_only for one, _ in beside)
     return render(request, "leaderboard/study.html", context)
 
@@ -235,8 +259,10 @@ def hidden_labels(study: Study, hidden_ids: Collection[int]) -> set[str]:
     return {entry.label for entry in study.entries.all() if entry.submission_id in hidden_ids} if hidden_ids else set()
 
 
-def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict[str, int | None], metric: str) -> dict[str, Any]:
-    """Context of an analysis; `metric` is the one whose values are drawn over opinion scores."""
+def _shown(
+    study: Study, summary: Summary, titles: dict[str, str], pages: dict[str, EntryPage], board: Board | None, metric: str,
+) -> dict[str, Any]:  # fmt: skip
+    """Context of an analysis beside the `board`; `metric` is the one whose values are drawn over opinion scores."""
     noun = study.noun
     lines = lines_of(summary, titles, noun)
     groups = sorted({group for group in summary.groups if group})
@@ -245,12 +271,21 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
     places = rank([summary.value_of(line)[0] for line in ordered], True)
     rates = [summary.value_of(line) for line in summary.ranked]
     ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
+    standing = _standing(board, pages)
+    against: dict[str, list[str]] = {}
+    for line, measured in zip(lines, summary.metrics, strict=True):
+        if board is not None and measured.key in board.overall.metrics:
+            for one in measured.contradictions:
+                against.setdefault(one.second, []).append(f"{line.title} puts it before {one.first}")
     scales = [
         ScaleRow(
-            line, place, entries.get(line.method), summary.shows(line), _value(summary, line), spread(*_value(summary, line), ends_of_scale)
+            line, place, span(*line.rank) if line.rank is not None else "", pages.get(line.method), summary.shows(line),
+            _value(summary, line), spread(*_value(summary, line), ends_of_scale), standing.get(line.method, ""),
+            "; ".join(against.get(line.method, [])),
         )
         for line, place in zip(ordered, places, strict=True)
-    ]
+    ]  # fmt: skip
+    answers = sorted({line.answers for line in ordered})
     others = [line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}]
 
     def by_group(line: Line, figure: Agreement) -> Line:
@@ -268,11 +303,12 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
         for line, measured in zip(lines, summary.metrics, strict=True)
     ]
     turned = [
-        TurnedRow(one, line.title, _side_by_side(study, entries, one.first, one.second))
+        TurnedRow(one, line.title, _side_by_side(study, pages, one.first, one.second))
         for line, measured in zip(lines, summary.metrics, strict=True)
         for one in measured.contradictions
     ]
-    curves = [study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy]
+    by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy}
+    first_curve = by_resource.pop("comparisons", None)
     turned.sort(key=lambda row: row.one.p_holm or 0.0)
     entries_of_teams = {*summary.methods} - {*summary.damaged, *summary.left_out}
     first_metric = next((line.title for line in lines if not line.guard), "")
@@ -296,9 +332,14 @@ def _shown(study: Study, summary: Summary, titles: dict[str, str], entries: dict
         "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
         "covariates": words.covariate_words(summary), "sides": words.side_words(summary),
         "two_people": words.two_people_words(summary), "camps": words.camp_words(summary, noun),
-        "fragile": words.fragile_words(summary, noun), "forecast": words.forecast_words(summary, first_metric, noun),
+        "forecast": words.forecast_words(summary, first_metric, noun),
         "raters": summary.reliability.raters,
-        "map": _map(summary, titles), "curves": curves,
+        "map": _map(summary, titles), "curve": first_curve, "curves": list(by_resource.values()),
+        "enough_rows": words.enough_rows(summary, noun), "reliability": words.reliability_words(summary),
+        "any_against": any(row.against for row in scales), "n_camps": len(summary.camps.sizes) if summary.camps else 0,
+        "n_metrics": sum(not line.guard for line in lines), "has_board": bool(standing),
+        "rule": rule_words(board) if board is not None else "",
+        "answers": [answers[0], answers[-1]] if answers else [],
         "chosen": chosen, "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
         "effects": effects(summary), "everybody": (summary.n_people or 0) + len(summary.screened),
     }  # fmt: skip
@@ -342,12 +383,21 @@ def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
     return [(key, own.get(key) or TITLES.get(key) or key or "all answers") for key in criteria]
 
 
-def _side_by_side(study: Study, entries: dict[str, int | None], first: str, second: str) -> str:
+def _side_by_side(study: Study, pages: dict[str, EntryPage], first: str, second: str) -> str:
     """Where the two entries of a contradiction are compared; nowhere for mere labels."""
-    a, b = entries.get(first), entries.get(second)
+    a, b = pages.get(first), pages.get(second)
     if a is None or b is None:
         return ""
-    return f"{reverse('compare', args=[study.phase.challenge.slug, study.phase.slug])}?a={a}&b={b}"
+    return f"{reverse('compare', args=[study.phase.challenge.slug, study.phase.slug])}?a={a.id}&b={b.id}"
+
+
+def _standing(board: Board | None, pages: dict[str, EntryPage]) -> dict[str, str]:
+    """The rank on the board of each entry that has a page and a rank, as `3rd`."""
+    if board is None:
+        return {}
+    at = {label: board.index_of(page.id) for label, page in pages.items()}
+    ranks = {label: board.overall.rank[index] for label, index in at.items() if index is not None}
+    return {label: ordinal(rank) for label, rank in ranks.items() if rank is not None}
 
 
 def metric_titles(phase: Phase) -> dict[str, str]:

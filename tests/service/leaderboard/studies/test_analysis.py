@@ -191,12 +191,60 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     assert "Being computed" in client.get(f"{address}people/").content.decode()
     analyse_due()
     page = client.get(f"{address}people/").content.decode()
-    for words in ("What people prefer", "Do we have enough judgements?", "The people, one by one", "made up", "are invented"):
+    for words in ("What people prefer", "Do we have enough judgements?", "How reliable the people are", "made up", "are invented"):
         assert words in page
     data = client.get(f"{address}people/analysis.json")
     assert data.json()["criteria"][""]["counted"] == len(rows)
     assert "example.org" not in page + data.content.decode()
     assert study.title in client.get(address).content.decode()
+
+
+def rounds(pairs: list[tuple[str, str]], choice: str = "left", raters: int = 6, samples: int = 8) -> list[Vote]:
+    """Everybody on every sample, the same answer each time."""
+    return [vote(*pair, choice, f"r{r}", f"s{s}") for pair in pairs for r in range(raters) for s in range(samples)]
+
+
+@pytest.mark.parametrize(
+    ("votes", "labels", "says", "is_silent_on"),
+    [
+        ([], {}, ["No judgements yet", "counts here and no figures", "How it was asked"], ['class="claims"', "What people prefer"]),
+        (
+            rounds([("x", "y")], raters=1), {},
+            ["It is too early to say.", "5 are needed, there is 1.", "1 person", "<td class=\"n\">8</td>"],
+            ["Which metrics see it", "Do we have enough", "%</b>", "Every figure"],
+        ),
+        (
+            [vote("a", "b", "left", "r0", "s0"), vote("c", "d", "left", "r1", "s1"), vote("e", "f", "left", "r2", "s2")], {},
+            ["It is too early to say.", "5 are needed, there are 3.", "3 people", "entries stand by name"],
+            ["Which metrics see it", "Do we have enough", "%</b>", "may be first"],
+        ),
+        (
+            made_up(5, 8, 40), {},
+            ["5 people", "Few raters: read these intervals as rough ones.", "Do we have enough judgements?", "Every figure of every"],
+            ["It is too early to say."],
+        ),
+        (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Do we have enough"]),
+        (
+            rounds([("x", "broken"), ("y", "blank")]), {"broken": "corruption", "blank": "empty"},
+            ["Only damaged entries were compared here.", "Damaged, empty and other entries"],
+            ["What people prefer", "Which metrics", "Do we have enough"],
+        ),
+    ],
+    ids=["opened", "one rater", "three who never meet", "five and eight", "nobody prefers any", "damaged only"],
+)  # fmt: skip
+def test_the_page_says_in_every_state_only_what_there_is(phase, client, votes, labels, says, is_silent_on):
+    if votes:
+        study = imported(phase, votes, labels=labels)
+        analyse_due()
+    else:
+        study = Study.objects.create(phase=phase, slug="people", title="P", question="Q?", is_public=True, state="open", key="k" * 20)
+    response = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/")
+    page = " ".join(response.content.decode().split())
+    assert response.status_code == 200
+    assert [words for words in says if words not in page] == [] and [words for words in is_silent_on if words in page] == []
+    sentences = page.partition('<ol class="claims">')[2].partition("</ol>")[0]
+    assert sentences.count("<li>") <= 3
+    assert " open" not in "".join(re.findall(r"<details[^>]*>", page.partition("<h2>Details</h2>")[2])) or not votes
 
 
 def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
@@ -349,11 +397,7 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
     while analyse_due():
         pass
     page = client.get(address).content.decode()
-    assert (
-        "<b>1</b> <span>judgement</span>" in page
-        and "Too few raters: 5 are needed, there is 1." in page
-        and f'href="/rate/{study.key}/"' in page
-    )
+    assert "· 1 judgement" in page and "Too few raters: 5 are needed, there is 1." in page and f'href="/rate/{study.key}/"' in page
     assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics see")[0].partition("<table")[2]
     campaign.close(study, people.organizer)
     assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()
@@ -395,7 +439,7 @@ def test_who_agrees_with_whom_is_drawn_from_five_people_on(phase, client, raters
     imported(phase, rows)
     analyse_due()
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
-    assert (f"Agreement of {raters} raters" in page) is shown and ("say equal" in page) is shown
+    assert (f"Agreement of {raters} raters" in page) is shown and ("said so)" in page) is shown
     first = sum(row.rater == "r0" for row in rows), sum(row.rater == "r0" and row.choice == "tie" for row in rows)
     assert f'<td>a</td><td class="n">{first[0]}</td><td class="n">{first[1]}</td>' in page  # counts bear themselves
 

@@ -14,7 +14,7 @@ from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies import words
-from leaderboard.studies.summary import Camps, Preference, Summary
+from leaderboard.studies.summary import Camps, Curve, Preference, Summary
 from tests.pure.leaderboard.stats.test_people import SAMPLES, said
 
 
@@ -187,3 +187,28 @@ def test_camps_are_told_with_the_likeness_on_other_items():
         "the camps were not found on (p < .001 of a permutation)."
     )
     assert "(p = .042 of" in words.camp_words(summary.model_copy(update={"camps": split.model_copy(update={"p": 0.042})}))
+
+
+def test_each_line_says_what_is_settled_and_what_a_part_of_the_judgements_keeps():
+    clear = words.enough_rows(summary_of([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")], good=3, fair=2, bad=1))
+    assert (clear[0].what, clear[0].is_enough, clear[0].words) == ("Places 1 to 3", True, "enough")
+    assert [row.what for row in clear[1:4]] == ["People", "Judgements", "Items"] and clear[-1].what == "What first place hangs on"
+    open_ = words.enough_rows(summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)]))
+    assert (open_[0].what, open_[0].is_enough) == ("Places 1 to 3", False) and " more judgements for place 1" in open_[0].more
+    assert words.enough_rows(summary_of(said("a", "b", raters=1))) == []
+
+
+def test_a_part_keeps_the_order_only_below_all_of_them():
+    curve = Curve(resource="raters", sizes=[1, 2, 6, 8], mean=[1.0] * 4, low=[1.0] * 4, high=[1.0] * 4, enough=2)
+    assert curve.steady == 5  # fewer people than any figure needs keep nothing
+    assert curve.model_copy(update={"resource": "comparisons"}).steady == 2
+    assert curve.model_copy(update={"enough": 8}).steady is None and curve.model_copy(update={"enough": None}).steady is None
+
+
+def test_of_published_means_the_highest_is_named_and_nothing_said_of_how_surely():
+    clear = summary_of(said("a", "b"))
+    scales = [line.model_copy(update={"mos": (mean, None, None)}) for line, mean in zip(clear.scales, (4.5, 4.25), strict=True)]
+    means = clear.model_copy(update={"kind": "opinions", "of": "means", "scales": scales})
+    [(first, rest)] = sentences(means)
+    assert first == f"{scales[0].method} has the highest published mean."
+    assert rest == "4.50 of 5, among 2 entries. Without single scores nothing says how surely it leads."
