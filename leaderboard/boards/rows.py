@@ -245,20 +245,10 @@ class BoardRows:
         row that does not count and stands between two of a group lets the line through."""
         if self.choice.sort in TEXT_SORTS:
             return [""] * len(self.indices)
-        groups = [self.standing.group[index] for index in self.indices]
-        first: dict[int, int] = {}
-        last: dict[int, int] = {}
-        for place, group in enumerate(groups):
-            if group is not None:
-                first.setdefault(group, place)
-                last[group] = place
-        pieces = [""] * len(groups)
-        for group, start in first.items():
-            if start < last[group]:
-                pieces[start : last[group] + 1] = ["g"] * (last[group] + 1 - start)
-                pieces[start], pieces[last[group]] = "g g1", "g g3"
         loose = self.standing.loose
-        return [f"{piece} loose" if piece and loose and loose[index] else piece for piece, index in zip(pieces, self.indices, strict=True)]
+        return bracket_classes(
+            [self.standing.group[index] for index in self.indices], [bool(loose) and loose[index] for index in self.indices]
+        )
 
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
@@ -285,6 +275,23 @@ def _agreement(found: HumanAgreement, line: ColumnAgreement) -> exports.People:
         name = "pairs" if found.people < 2 else "decided"
         figures = {name: exports.Agreement(line.decided.value, line.decided.low, line.decided.high)} | figures
     return exports.People(figures, line.tier, line.trained)
+
+
+def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list[str]:
+    """Per row, by its bracket, the classes that draw its piece of the line around two or more, dashed where it is loose. A row without
+    a bracket that stands between two of one lets the line through."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for place, group in enumerate(groups):
+        if group is not None:
+            first.setdefault(group, place)
+            last[group] = place
+    pieces = [""] * len(groups)
+    for group, start in first.items():
+        if start < last[group]:
+            pieces[start : last[group] + 1] = ["g"] * (last[group] + 1 - start)
+            pieces[start], pieces[last[group]] = "g g1", "g g3"
+    return [f"{piece} loose" if piece and is_loose else piece for piece, is_loose in zip(pieces, loose, strict=True)]
 
 
 def gap_words(metric: MetricColumn, seen: Seen, first: int, second: int, noun: str) -> str:

@@ -189,6 +189,20 @@ def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
     return Sentence(claim, f"{figure}: {known}, {all_of_them}.")
 
 
+def duel_brief(summary: Summary, a: str, b: str) -> str:
+    """In brief, how often people would pick `a` (of opinion scores: by how much they score it higher), with its interval and the
+    judgements of the pair; empty where there is no interval."""
+    duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
+    value, low, high = duel.value if duel is not None else (None, None, None)
+    if duel is None or value is None or low is None or high is None:
+        return ""
+    if summary.opinions:
+        value, low, high = (value, low, high) if duel.first == a else (-value, -high, -low)
+        return f"{value:+.2f} [{low:+.2f}, {high:+.2f}], n {duel.answers:,}".replace("-", "−")
+    value, low, high = (value, low, high) if duel.first == a else (1 - value, 1 - high, 1 - low)
+    return f"{percent(value)} of 100 [{percent(low)}, {percent(high)}], n {duel.answers:,}"
+
+
 def rough_words(summary: Summary, noun: str = NOUN) -> str:
     """Sentence beside intervals of few raters or items, which are called `noun`."""
     few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, plural(noun))) if LEAST <= n < ROUGH]

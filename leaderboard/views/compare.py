@@ -1,10 +1,13 @@
-"""Two entries side by side: the paired test of each metric, the difference per item, both in 3D."""
+"""Entries side by side. Two: the paired test of each metric, the difference per item, both in 3D. More: each metric on one line, with
+brackets, and every pair."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,20 +16,23 @@ from django.shortcuts import render
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards import certainty
 from leaderboard.boards.digits import NONE, Rounded, rounded
+from leaderboard.boards.lineup import MAX_ENTRIES, LineupPair, lineup, of_board
 from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
 from leaderboard.lookup import audience_of, not_shown_yet
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, Study
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
-from leaderboard.studies.words import duel_words
+from leaderboard.studies.summary import Summary
+from leaderboard.studies.words import duel_brief, duel_words
 from leaderboard.viewer import render_scene
 from leaderboard.views.studies import hidden_from, hidden_labels, seen
 from submissions.lookup import EntryPlace, PhasePlace, entry_place, phase_place, row_number
 from submissions.models import Status, Submission
 from submissions.visibility import own
 
+LETTERS = "ABCDEF"
 MAX_CHOICES = 300  # entries offered in the two lists
 MAX_ITEMS = 1000  # rows of the table; the chart and the test use all
 
@@ -41,6 +47,7 @@ class Comparison:
     paired: Paired | None
     p_board: float | None
     unit: certainty.Unit
+    gap: str = ""  # how many people see the difference, where their answers tell
 
     @property
     def verdict(self) -> str:
@@ -75,20 +82,24 @@ class Comparison:
 
 
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """Choose two entries, then see them compared."""
+    """Choose entries, then see them compared: `a` and `b`, and any others as `with`."""
     place = phase_place(request.user, challenge, phase)
-    a, b = (_entry(request, place, name) for name in ("a", "b"))
+    a, b = (_entry(request, place, request.GET.get(name, "")) for name in ("a", "b"))
+    more = [_entry(request, place, asked) for asked in request.GET.getlist("with")[:MAX_ENTRIES]]
     if not place.sees_board and place.viewer.team_id is None:
         return not_shown_yet(request, place, "compare")
-    context = place.context("compare") | {"choices": _choices(place), "a": a, "b": b}
-    if a and b:
+    entries = {one.submission.pk: one for one in (a, b, *more) if one is not None}
+    chosen = list(entries.values())[:MAX_ENTRIES]
+    context = place.context("compare") | {"choices": _choices(place), "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
+    if len(chosen) > 2:
+        context |= {"a": chosen[0], "b": chosen[1], "others": chosen[2:]} | _several(request, place, chosen)
+    elif a and b:
         context |= _compared(request, a, b) | {"judged": _judged(place, a, b)}
     return render(request, "leaderboard/compare.html", context)
 
 
-def _entry(request: HttpRequest, place: PhasePlace, name: str) -> EntryPlace | None:
-    """The entry of that name in the address; Http404 where its scores are not to be seen."""
-    asked = request.GET.get(name, "")
+def _entry(request: HttpRequest, place: PhasePlace, asked: str) -> EntryPlace | None:
+    """The entry that is asked for; Http404 where its scores are not to be seen."""
     if not asked:
         return None
     found = entry_place(request.user, row_number(asked))
@@ -111,6 +122,69 @@ def _choices(place: PhasePlace) -> list[dict]:
         for it in rest.select_related("team")[:MAX_CHOICES]:
             found.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
     return found
+
+
+@dataclass(frozen=True)
+class SeveralPair:
+    """A pair of the entries in names: `people` says how often people would pick the first, in the study that is named beside."""
+
+    pair: LineupPair
+    first: str
+    second: str
+    people: str
+    query: str
+
+
+def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) -> dict:
+    """Context of more than two entries."""
+    evaluations = [current_evaluation(one.submission) for one in chosen]
+    if any(evaluation is None for evaluation in evaluations):
+        raise Http404
+    made = [evaluation for evaluation in evaluations if evaluation is not None]
+    phase, batch = place.phase, made[0].batch
+    sees_items = all(one.may("see_items") for one in chosen)
+    snapshot = Snapshot.current(phase, audience_of(place.viewer)) if place.sees_board else None
+    unit = certainty.Unit.of(batch.groups, phase.challenge)
+    metrics = lineup(
+        [results(evaluation, None) for evaluation in made], batch.reference.groups, unit, sees_items,
+        snapshot.board if snapshot else None, [one.submission.pk for one in chosen],
+    )  # fmt: skip
+    names = [one.submission.method_name for one in chosen]
+    context: dict = {"several": chosen, "names": names, "lineup": metrics, "units": certainty.plural(unit.noun), "sees_items": sees_items}
+    if not metrics:
+        return context
+    shown = next((one for one in metrics if one.metric.slug == request.GET.get("metric")), None)
+    shown = shown or next((one for one in metrics if one.metric.is_primary), metrics[0])
+    study, summary = _study_of(place, chosen)
+    label_of = {pk: label for label, pk in summary.entries.items()} if summary is not None else {}
+    pairs = []
+    for pair in shown.pairs:
+        one, other = chosen[pair.first].submission, chosen[pair.second].submission
+        labels = [label_of.get(row.pk, "") for row in (one, other)]
+        people = duel_brief(summary, *labels) if summary is not None and all(labels) else ""
+        pairs.append(SeveralPair(pair, names[pair.first], names[pair.second], people, f"?a={one.pk}&b={other.pk}"))
+    context |= {"shown_metric": shown, "claim": shown.claim(names), "pairs": pairs, "study": study}
+    if phase.challenge.kind.images:
+        items = batch.reference.item_ids
+        item = request.GET.get("item") if request.GET.get("item") in items else items[0] if items else None
+        context |= _pictures(list(zip(LETTERS, chosen, made, strict=False)), item) | {"item": item, "view_names": items} if item else {}
+    return context
+
+
+def _study_of(place: PhasePlace, chosen: list[EntryPlace]) -> tuple[Study | None, Summary | None]:
+    """The newest study that the viewer may see and that says of any two of the entries how often people would pick one."""
+    if not place.sees_board:
+        return None, None
+    ids, hidden_ids = {one.submission.pk for one in chosen}, hidden_from(place.phase, place.viewer.organizes)
+    for study in seen(place):
+        analysis = study.main_analysis
+        if analysis is None or analysis.summary is None:
+            continue
+        summary = analysis.summary.without(hidden_labels(study, hidden_ids))
+        labels = [label for label, pk in summary.entries.items() if pk in ids]
+        if any(duel_brief(summary, one, other) for one, other in combinations(labels, 2)):
+            return study, summary
+    return None, None
 
 
 def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
@@ -138,7 +212,7 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
     sees_geometry = a.may("see_geometry") and b.may("see_geometry")
     if a.submission.phase.challenge.kind.images:
         view = item if item in names else (names[order[0]] if order else None)
-        context |= _pictures(a, b, first, second, view) if view else {}
+        context |= _pictures([("A", a, first), ("B", b, second)], view) if view else {}
     return context | {
         "shown": chosen, "figure": figure.to_dict(), "items": _item_rows(chosen, names, left, right, order), "n_items": len(names),
         "items_noun": certainty.plural(a.submission.phase.challenge.item_noun),
@@ -164,10 +238,10 @@ def _judged(place: PhasePlace, a: EntryPlace, b: EntryPlace) -> list[dict]:
     return found
 
 
-def _pictures(a: EntryPlace, b: EntryPlace, first: Evaluation, second: Evaluation, item: str) -> dict:
-    """One view of both entries, each with its pictures, as far as they are made and may be seen."""
+def _pictures(entries: Sequence[tuple[str, EntryPlace, Evaluation]], item: str) -> dict:
+    """One view of the entries, each with its pictures, as far as they are made and may be seen."""
     sides, runs = [], []
-    for letter, place, evaluation in (("A", a, first), ("B", b, second)):
+    for letter, place, evaluation in entries:
         evaluation.submission = place.submission
         group = evaluation.batch.reference.groups[evaluation.batch.reference.item_ids.index(item)]
         scene = render_scene.Scene(evaluation, group, results(evaluation, None), place.may("see_geometry"))
@@ -175,7 +249,8 @@ def _pictures(a: EntryPlace, b: EntryPlace, first: Evaluation, second: Evaluatio
         view = scene.view(item, runs[-1]) if runs[-1] else None
         sides.append({"letter": letter, "place": place, "scene": scene, "run": runs[-1], "view": view})
     waiting = [run for run in runs if run is not None and run.state == PictureRun.State.WAITING]
-    return {"sides": render_scene.beside_each_other(sides), "is_making": bool(waiting), "making": waiting, **render_scene.SCALES}
+    sides = render_scene.beside_each_other(sides) if len(sides) == 2 else sides
+    return {"sides": sides, "is_making": bool(waiting), "making": waiting, **render_scene.SCALES}
 
 
 def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, board: Board | None) -> list[Comparison]:
@@ -190,7 +265,8 @@ def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, board:
         test = _test(first, result, other) if sees_items else None
         column = columns.get((result.slug, result.score.fingerprint))
         p = column.pair_p(a, b) if column and sees_items and a is not None and b is not None else None
-        found.append(Comparison(result, other, test, p, unit))
+        gap = of_board(board, column, first.submission_id, second.submission_id, unit.noun)[1]
+        found.append(Comparison(result, other, test, p, unit, gap))
     return found
 
 

@@ -134,6 +134,7 @@ GET    /challenges/{private}/{pp}/entries/          xxxxxyxy
 GET    /challenges/{c}/{p}/compare/                 yyyyyyyy
 GET    /challenges/{c}/{p}/compare/?a={e}&b={e2}    yyyyyyyy
 GET    /challenges/{c}/{p}/compare/?a={e}&b={hidden} xxyyxyxy
+GET    /challenges/{c}/{p}/compare/?a={e}&b={e2}&with={hidden} xxyyxyxy
 GET    /challenges/{private}/{pp}/compare/          xxxxxyxy
 GET    /challenges/{c}/{p}/charts/                  yyyyyyyy
 GET    /challenges/{c}/{masked}/charts/             yyyyyyyy

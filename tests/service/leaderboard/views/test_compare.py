@@ -167,6 +167,76 @@ class TestWhatPeopleSayOfTwo:
         assert 'class="judged"' not in text(client.get(compared(two)))
 
 
+# Eight houses of four entries by a metric of which more is better: values, and p of all pairs as one family, worked by hand.
+FOUR = {
+    "a-net": [0.92, 0.88, 0.95, 0.40, 0.90, 0.93, 0.85, 0.91],
+    "b-net": [0.86, 0.84, 0.90, 0.38, 0.83, 0.90, 0.80, 0.84],
+    "c-net": [0.87, 0.70, 0.93, 0.20, 0.91, 0.75, 0.88, 0.60],
+    "d-net": [0.50, 0.42, 0.61, 0.10, 0.55, 0.48, 0.52, 0.44],
+}
+P_OF_FOUR = {"ab": "0.008", "ac": "0.062", "bc": "0.20", "ad": "0.008", "bd": "0.008", "cd": "0.008"}
+
+
+@pytest.fixture
+def four(challenge, people):
+    phase = PhaseFactory(challenge=challenge)
+    give_reference(phase, gables(8))
+    teams = [people.team, people.other_team] * 2
+    rows = [entry(phase, team, {"corner_f1": values}, method_name=name) for team, (name, values) in zip(teams, FOUR.items(), strict=True)]
+    build_due_boards()
+    return rows
+
+
+def lined_up(rows, *places, **more) -> str:
+    return compared([rows[places[0]], rows[places[1]]], **more) + "".join(f"&with={rows[place].pk}" for place in places[2:])
+
+
+class TestSeveral:
+    def test_their_brackets_and_pairs_are_those_of_the_worked_example(self, client, four):
+        response = client.get(lined_up(four, 3, 1, 0, 2))
+        (one,) = response.context["lineup"]
+        names = response.context["names"]
+        assert [names[row.at] for row in one.rows] == ["a-net", "b-net", "c-net", "d-net"]
+        assert [row.bracket for row in one.rows] == ["", "g g1", "g g3 loose", ""]
+        assert [row.rank for row in one.rows] == [1, 2, 3, 4]
+        pairs = {names[pair.first][0] + names[pair.second][0]: pair for pair in one.pairs}
+        assert {pair: found.p for pair, found in pairs.items()} == P_OF_FOUR
+        assert (pairs["ac"].difference.text, pairs["ac"].ends) == ("0.11", "0.00 to 0.23") and not pairs["ac"].is_apart
+        page = " ".join(text(response).split())
+        assert "<b>By Corner F1 a-net has the best value,</b> but is not told from c-net, all their pairs counted." in page
+        assert page.count("both alone</a>") == 6 and 'class="piece g g3 loose"' in page
+
+    def test_three_are_a_family_of_their_own(self, client, four):
+        (one,) = client.get(lined_up(four, 0, 1, 3)).context["lineup"]
+        assert [pair.p for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
+
+    def test_of_few_items_values_stand_alone(self, client, two, phase, people):
+        third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")
+        page = text(client.get(lined_up([*two, third], 0, 1, 2)))
+        assert "4 items: too few for intervals, brackets or rank intervals; six are needed." in page
+        assert 'id="pairs"' not in page and "told from" not in page and "third-net" in page
+
+    def test_withheld_values_are_not_tested(self, client, four):
+        Phase.objects.filter(pk=four[0].phase_id).update(withhold_items=True)
+        page = text(client.get(lined_up(four, 0, 1, 2)))
+        assert "no pair of them is tested" in page and 'id="pairs"' not in page and "told" not in page
+
+    def test_an_entry_that_may_not_be_seen_is_in_no_lineup(self, client, four, people):
+        four[2].hide(people.organizer, "no")
+        assert client.get(lined_up(four, 0, 1, 2)).status_code == 404
+        assert signed_in(people.organizer).get(lined_up(four, 0, 1, 2)).status_code == 200
+
+    def test_the_same_entry_again_is_no_third_one_and_a_seventh_is_left_out(self, client, four):
+        assert "lineup" not in client.get(lined_up(four, 0, 1, 1)).context
+        assert client.get(compared(four[:2]) + f"&with=&with={four[2].pk}").status_code == 200
+        assert len(client.get(lined_up(four, 0, 1, *[2, 3] * 20)).context["several"]) == 4
+
+    def test_people_are_heard_on_every_pair_that_they_compared(self, client, four):
+        judged(four[:2])
+        page = " ".join(text(client.get(lined_up(four, 0, 1, 2))).split())
+        assert re.search(r"17 of 100 \[\d+, \d+\], n 36", page) and page.count("of 100 [") == 1
+
+
 class TestCharts:
     def figures(self, page: str) -> dict:
         found = re.findall(r'<script id="figure-([a-z]+)" type="application/json">(.*?)</script>', page, re.S)

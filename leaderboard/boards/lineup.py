@@ -1,0 +1,168 @@
+"""Several entries beside each other: their values of each metric on one line, and which of them the metric tells apart.
+
+The pairs of the entries that were chosen are one family, by the one test of boards (`leaderboard.stats.uncertainty`); what the board
+says of a pair, among all of its own, stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from evaluation.metrics.spec import MetricSpec
+from leaderboard.boards import certainty
+from leaderboard.boards.digits import Rounded, rounded
+from leaderboard.boards.human_agreement import spread
+from leaderboard.boards.payload import Board, ColumnHead, MetricColumn
+from leaderboard.boards.rows import Cell, bracket_classes, gap_words
+from leaderboard.boards.scorecard import Result
+from leaderboard.stats.ranking import order, rank
+from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix
+from leaderboard.studies.summary import Seen
+
+MAX_ENTRIES = 6
+
+
+@dataclass(frozen=True)
+class LineupRow:
+    """One entry, by its place among those that were chosen: its value, where it stands on the line of all of them, and the classes that
+    draw its piece of a bracket."""
+
+    at: int
+    cell: Cell
+    rank: int | None
+    bar: Mapping[str, float] | None
+    bracket: str
+
+
+@dataclass(frozen=True)
+class LineupPair:
+    """Two of the entries, by their places, the better one first: their difference, with the interval of these two alone; p among all pairs
+    of the chosen ones; what the board says of the two, and how many people see the gap."""
+
+    first: int
+    second: int
+    difference: Rounded
+    ends: str
+    n: int
+    p: str
+    is_apart: bool
+    on_board: str
+    gap: str
+
+
+@dataclass(frozen=True)
+class LineupMetric:
+    """The entries by one metric, the best first. `few` says why nothing is tested; `pairs` are empty then."""
+
+    metric: ColumnHead
+    spec: MetricSpec
+    rows: list[LineupRow]
+    pairs: list[LineupPair]
+    few: str
+
+    def claim(self, names: Sequence[str]) -> tuple[str, str]:
+        """The sentence that follows from the pairs: who is first, and whom it is not told from."""
+        firsts = [row.at for row in self.rows if row.rank == 1]
+        title = self.metric.title
+        if not firsts:
+            return f"{title} has no values to put them in order.", ""
+        if len(firsts) > 1:
+            return f"By {title} {len(firsts)} of them are level in first place.", self.few
+        first = names[firsts[0]]
+        if self.few:
+            return f"By {title} {first} has the best value.", self.few
+        rivals = [pair for pair in self.pairs if pair.first == firsts[0]]
+        level = [names[pair.second] for pair in rivals if not pair.is_apart]
+        met = {pair.second for pair in rivals}
+        untested = [names[row.at] for row in self.rows if row.at != firsts[0] and row.at not in met]
+        rest = f" Not tested: {', '.join(untested)}." if untested else ""
+        if not level:
+            who = "every other" if not untested else "the others that are tested"
+            return f"By {title} {first} is the best of them,", f"told apart from {who}, all their pairs counted.{rest}"
+        if len(level) == len(rivals):
+            return f"By {title} {first} has the best value,", f"but is told from none of the others, all their pairs counted.{rest}"
+        return f"By {title} {first} has the best value,", f"but is not told from {' or '.join(level)}, all their pairs counted.{rest}"
+
+
+def lineup(
+    results: Sequence[Sequence[Result]], groups: Sequence[str], unit: certainty.Unit, sees_items: bool, board: Board | None,
+    ids: Sequence[int],
+) -> list[LineupMetric]:  # fmt: skip
+    """The metrics that all entries have in common, in the order of the first one's. `results` are the scores of each, `groups` those of
+    the reference's items, `ids` their numbers; `board` is the newest ranking that the viewer may see."""
+    others = [{result.slug: result for result in own} for own in results[1:]]
+    found = []
+    for result in results[0]:
+        same = [result, *(one for one in (own.get(result.slug) for own in others) if one is not None)]
+        if len(same) == len(results) and len({one.score.fingerprint for one in same}) == 1:
+            found.append(_metric(same, groups, unit, sees_items, board, ids))
+    return found
+
+
+def _metric(
+    same: Sequence[Result], groups: Sequence[str], unit: certainty.Unit, sees_items: bool, board: Board | None, ids: Sequence[int]
+) -> LineupMetric:
+    first = same[0]
+    higher = first.spec.higher_is_better
+    scores = [one.score.value for one in same]
+    intervals = [one.score.interval() or (None, None) for one in same]
+    ends = [(value, low, high) for value, (low, high) in zip(scores, intervals, strict=True)]
+    vectors = [one.score.values for one in same]
+    values = None
+    if sees_items and len({len(vector) for vector in vectors}) == 1 and len(vectors[0]):
+        values = unit_matrix(np.stack(vectors), groups, first.spec.level)
+        values = None if np.isnan(values).all() else values
+    tested = brackets(values, higher, scores, list(ids)) if values is not None else None
+    column = board.column(first.slug) if board is not None else None
+    column = column if column is not None and column.fingerprint == first.score.fingerprint else None
+    in_order = list(tested.order) if tested is not None else order(scores, higher, list(ids))
+    ranks = tested.rank if tested is not None else rank(scores, higher)
+    pieces = bracket_classes([tested.bracket[at] for at in in_order], [tested.loose[at] for at in in_order]) if tested else [""] * len(same)
+    rows = []
+    for at, piece in zip(in_order, pieces, strict=True):
+        low, high = intervals[at]
+        rows.append(LineupRow(at, same[at].cell, ranks[at], spread(scores[at], low, high, ends), piece))
+    if tested is None or values is None:
+        few = "" if values is not None else f"It has no values per {unit.noun} here, so nothing is tested."
+        return LineupMetric(first.metric, first.spec, rows, [], few)
+    p_of = tested.p
+    if not tested.tested:
+        return LineupMetric(first.metric, first.spec, rows, [], certainty.few(min(unit.n, values.shape[1]), unit))
+    pairs = []
+    for one, other in combinations(in_order, 2):
+        if one not in tested.tested or other not in tested.tested:
+            continue
+        p = float(p_of[one, other])
+        test = paired(values[one].tolist(), values[other].tolist(), higher)
+        own = rounded(test.mean_difference, test.ci_low, test.ci_high)
+        ends_of_pair = (
+            f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
+            if own.spread and test.ci_low is not None and test.ci_high is not None
+            else ""
+        )
+        on_board, gap = of_board(board, column, ids[one], ids[other], unit.noun)
+        pairs.append(LineupPair(one, other, own, ends_of_pair, test.n, certainty.p_words(p), p <= ALPHA, on_board, gap))
+    return LineupMetric(first.metric, first.spec, rows, pairs, "")
+
+
+def of_board(board: Board | None, column: MetricColumn | None, first: int, second: int, noun: str) -> tuple[str, str]:
+    """What the board says of two entries by one of its columns: its own test of the pair, and how many people see the gap; each empty
+    where it says nothing."""
+    if board is None or column is None:
+        return "", ""
+    a, b = board.index_of(first), board.index_of(second)
+    if a is None or b is None or a == b:
+        return "", ""
+    seen = _seen(board, column.slug)
+    gap = gap_words(column, seen, a, b, noun) if seen is not None and column.n[a] == column.n[b] else ""
+    return certainty.board_pair(column.pair_p(a, b)), gap
+
+
+def _seen(board: Board, slug: str) -> Seen | None:
+    """What people see of a metric's differences."""
+    found = board.people.metrics if board.people is not None else []
+    return next((line.seen for line in found if line.slug == slug and not line.guard), None)
