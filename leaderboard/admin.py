@@ -114,6 +114,14 @@ class StudyAnalysisAdmin(LookOnly):
     exclude = ("content",)
 
 
+@admin.register(models.JointAnalysis)
+class JointAnalysisAdmin(LookOnly):
+    list_display = ("members", "state", "made_of", "wanted", "attempts", "losses", "worker", "finished_at")
+    list_filter = ("state",)
+    search_fields = ("members",)
+    exclude = ("content",)
+
+
 @admin.register(models.JudgeRun)
 class JudgeRunAdmin(LookOnly):
     list_display = ("rater", "study", "plan", "state", "n_answered", "n_planned", "requests", "budget", "cost", "worker", "created_at")

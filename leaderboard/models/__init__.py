@@ -2,6 +2,7 @@
 
 from leaderboard.models.analysis import StudyAnalysis
 from leaderboard.models.entry import StudyEntry, StudySample
+from leaderboard.models.joint_analysis import JointAnalysis
 from leaderboard.models.judge import JudgeAnswer, JudgeRun
 from leaderboard.models.judge_budget import JudgeBudget
 from leaderboard.models.judge_key import JudgeKey
@@ -12,6 +13,7 @@ from leaderboard.models.snapshot import Snapshot, read_board
 from leaderboard.models.study import Study
 
 __all__ = [
+    "JointAnalysis",
     "JudgeAnswer",
     "JudgeBudget",
     "JudgeKey",

@@ -25,7 +25,7 @@ from evaluation.celery import app
 from evaluation.models import Part, PictureRun, Process, PropertyRun, Trial
 from evaluation.work import progress
 from leaderboard.checks import check_squashed_migrations
-from leaderboard.models import JudgeRun, StudyAnalysis
+from leaderboard.models import JointAnalysis, JudgeRun, StudyAnalysis
 from leaderboard.service import mail, traffic
 from submissions import database
 from submissions.choices import TextChoices
@@ -235,6 +235,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun),
         ("trials", "Trials of columns before they rank, by state.", Trial),
         ("analyses", "Analyses of studies, by state.", StudyAnalysis),
+        ("joint_analyses", "Analyses of studies that share items or raters, by state.", JointAnalysis),
         ("judge_runs", "Runs of judge models, by state.", JudgeRun),
     ):
         gauge(name, help, "state", states(model, "state", model.State))

@@ -2,7 +2,8 @@
 
 A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. From three studies on they
 are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them. Studies that share items or a rater's account
-are no evidence of their own: the largest of them stands for all. Made-up studies count only where there are no others, and say so.
+are no evidence of their own: they are analysed together as one (`leaderboard.studies.joint`), and until they are, or where they cannot
+be, the largest of them stands for all. Made-up studies count only where there are no others, and say so.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch
 from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Band, Line, trained_words
-from leaderboard.models import Rater, Study, StudyAnalysis
+from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.service.page_cache import PageCache
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES
@@ -50,8 +52,8 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What one study says of metrics, which are by fingerprint; it is of so many `people` and `judgements`. `sharing` are the ids of
-    studies that share items or raters with it, for which it stands."""
+    """What one study says of metrics, which are by fingerprint; it is of so many `people` and `judgements`. `joined` are the ids of
+    studies that were analysed together with it, `sharing` of others that share items or raters with it, for which it stands."""
 
     id: int
     family: str
@@ -65,6 +67,8 @@ class Evidence:
     people: int | None
     judgements: int
     opinions: bool
+    reference: tuple[int, int] | None = None  # the phase, and the version of its reference
+    joined: tuple[int, ...] = ()
     sharing: tuple[int, ...] = ()
 
     @cached_property
@@ -133,7 +137,8 @@ class Standing:
 @dataclass(frozen=True)
 class Family:
     """The ranking of one family. `state` is "pooled", "alone" or "none"; `made_up` says that it is of made-up studies alone. `studies` are
-    those that count, the largest first; `early` is the number of those that are there and have too few people or items for any figure."""
+    those that count, the largest first; `early` is the number of those that are there and have too few people or items for any figure.
+    `sets` are the ids of studies that share items or raters and can be analysed together."""
 
     key: str
     state: str = "none"
@@ -144,6 +149,7 @@ class Family:
     studies: tuple[Evidence, ...] = ()
     all: tuple[Evidence, ...] = ()
     early: int = 0
+    sets: tuple[tuple[int, ...], ...] = ()
 
     @property
     def judgements(self) -> int:
@@ -151,6 +157,16 @@ class Family:
 
     def row(self, key: str, fingerprint: str) -> Standing | None:
         return next((row for row in self.rows if (row.key, row.fingerprint) == (key, fingerprint)), None)
+
+    @property
+    def sharing_words(self) -> str:
+        """What became of studies that share items or people, in a sentence; empty where none do."""
+        joined = sum(len(study.joined) + 1 for study in self.studies if study.joined)
+        stood_for = sum(len(study.sharing) for study in self.studies)
+        words = [f"{joined} that share items or people are analysed as one study."] if joined else []
+        if stood_for:
+            words.append(f"{stood_for} more share{'s' if stood_for == 1 else ''} items or people with a larger one, which stands for all.")
+        return " ".join(words)
 
     @property
     def tiers(self) -> int:
@@ -164,21 +180,29 @@ class Family:
 
 @dataclass(frozen=True)
 class Ranking:
-    """All families, by key, and the rows of their studies, by id."""
+    """All families, by key, the rows of their studies, by id, and what the analysis of each of these is of."""
 
     families: Mapping[str, Family]
     studies: Mapping[int, Study] = field(default_factory=dict)
+    made_of: Mapping[int, str] = field(default_factory=dict)
 
 
 def of(user: Any) -> Ranking:
     """The ranking by the studies that `user` may see. It is computed once for these analyses, and of no others."""
     rows = [row for row in StudyAnalysis.seen_by(user) if not row.study.from_results]
+    ids, made_of = {row.study_id for row in rows}, {row.study_id: row.made_of for row in rows}
+    # Of studies as they are now, all of which the reader may see.
+    joint = [
+        row
+        for row in JointAnalysis.objects.filter(content__isnull=False).defer("content").order_by("members")
+        if ids.issuperset(row.ids) and row.made_of == JointAnalysis.stamp(row.ids, made_of)
+    ]
     key = tuple(sorted((row.pk, row.made_of, str(row.finished_at), source_of(row.study)) for row in rows))
-    families = KEPT.of(key, lambda: _families(rows))
-    return Ranking(families, {row.study_id: row.study for row in rows})
+    families = KEPT.of((key, tuple((row.members, str(row.finished_at)) for row in joint)), lambda: _families(rows, joint))
+    return Ranking(families, {row.study_id: row.study for row in rows}, made_of)
 
 
-def _families(rows: Collection[StudyAnalysis]) -> dict[str, Family]:
+def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] = ()) -> dict[str, Family]:
     contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
     summaries = {row: summary for row in rows if (summary := Summary.read(contents.get(row.pk))) is not None}
     batches = EvaluationBatch.objects.filter(phase__in={row.study.phase_id for row in summaries})
@@ -189,8 +213,19 @@ def _families(rows: Collection[StudyAnalysis]) -> dict[str, Family]:
     known = Rater.objects.filter(study__in={row.study_id for row in summaries}, user__isnull=False)
     for study, user in known.values_list("study_id", "user_id"):
         accounts[study].add(user)
-    found = [_evidence(row.study, summary, current, frozenset(accounts[row.study_id])) for row, summary in summaries.items()]
-    return {key: family(key, [one for one in found if one.family == key]) for key in FAMILIES}
+    found = {row.study_id: _evidence(row.study, summary, current, frozenset(accounts[row.study_id])) for row, summary in summaries.items()}
+    studies = {row.study_id: row.study for row in summaries}
+    as_one = {}
+    for row in joint:
+        members = [found[one] for one in row.ids if one in found]
+        if row.summary is None or len(members) != len(row.ids):
+            continue
+        largest = max(members, key=lambda one: (one.size, -one.id))
+        whole = _evidence(studies[largest.id], row.summary, current, frozenset())
+        slugs = {fingerprint: line.key for one in (*members, largest) for fingerprint, line in one.metrics.items()}
+        metrics = {name: line.model_copy(update={"key": slugs.get(name, line.key)}) for name, line in whole.metrics.items()}
+        as_one[frozenset(row.ids)] = replace(whole, metrics=metrics, joined=tuple(one for one in row.ids if one != largest.id))
+    return {key: family(key, [one for one in found.values() if one.family == key], as_one) for key in FAMILIES}
 
 
 def _evidence(study: Study, summary: Summary, current: Collection[str], accounts: frozenset[int]) -> Evidence:
@@ -205,12 +240,12 @@ def _evidence(study: Study, summary: Summary, current: Collection[str], accounts
     samples = frozenset((study.phase_id, name) for name in summary.samples)
     return Evidence(
         study.pk, study.phase.challenge.family, source_of(study), metrics, guards, summary.band, pairs, samples, accounts,
-        summary.n_people, summary.counted, summary.opinions,
+        summary.n_people, summary.counted, summary.opinions, (study.phase_id, study.reference_id) if study.reference_id else None,
     )  # fmt: skip
 
 
-def family(key: str, evidence: Iterable[Evidence]) -> Family:
-    """The ranking of a family by what its studies say."""
+def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int], Evidence] = MappingProxyType({})) -> Family:
+    """The ranking of a family by what its studies say, some of them together: `joint`, by their ids."""
     found = sorted(evidence, key=lambda one: (-one.size, one.id))
     counted = [one for one in found if one.source != MADE_UP]
     early = sum(not one.counts for one in counted)
@@ -219,23 +254,38 @@ def family(key: str, evidence: Iterable[Evidence]) -> Family:
         usable, made_up = [one for one in found if one.source == MADE_UP and one.counts], True
     if not usable:
         return Family(key, all=tuple(found), early=early)
-    studies = _apart(usable)
-    if len(studies) < MIN_STUDIES:
-        return _alone(Family(key, ALONE, made_up, studies=tuple(studies), all=tuple(found), early=early))
-    return _pooled(Family(key, "pooled", made_up, studies=tuple(studies), all=tuple(found), early=early))
+    sets = _sharing(usable)
+    studies = sorted((_one_of(among, joint) for among in sets), key=lambda study: (-study.size, study.id))
+    ids = tuple(tuple(sorted(study.id for study in among)) for among in sets if len(among) > 1 and _can_be_joined(among))
+    is_pooled = len(studies) >= MIN_STUDIES
+    state = "pooled" if is_pooled else ALONE
+    return (_pooled if is_pooled else _alone)(Family(key, state, made_up, studies=tuple(studies), all=tuple(found), early=early, sets=ids))
 
 
-def _apart(studies: list[Evidence]) -> list[Evidence]:
-    """Of studies that share items or raters, one by the other, the largest; they come largest first."""
+def _can_be_joined(studies: Collection[Evidence]) -> bool:
+    """True if they ask for one kind of answer, on one version of each reference."""
+    versions = {study.reference for study in studies if study.reference is not None}
+    return len({study.opinions for study in studies}) == 1 and len({phase for phase, _ in versions}) == len(versions)
+
+
+def _one_of(studies: Collection[Evidence], joint: Mapping[frozenset[int], Evidence]) -> Evidence:
+    """What stands for studies that share items or raters: the analysis of all of them together, else the largest of them, or of some
+    of them together."""
+    ids = frozenset(study.id for study in studies)
+    among = [*(one for members, one in joint.items() if members <= ids), *studies]
+    first = joint[ids] if ids in joint else max(among, key=lambda study: (study.size, -study.id))
+    return replace(first, sharing=tuple(study.id for study in studies if study.id not in (first.id, *first.joined)))
+
+
+def _sharing(studies: Collection[Evidence]) -> list[list[Evidence]]:
+    """The studies in sets that share items or raters, one by the other; the largest of a set comes first."""
     sets: list[list[Evidence]] = []
     for study in studies:
         joined = [one for one in sets if any(study.shares(other) for other in one)]
         sets = [one for one in sets if one not in joined] + [[*(other for one in joined for other in one), study]]
     for one in sets:
         one.sort(key=lambda study: (-study.size, study.id))
-    return sorted(
-        (replace(first, sharing=tuple(other.id for other in rest)) for first, *rest in sets), key=lambda study: (-study.size, study.id)
-    )
+    return sets
 
 
 def _alone(found: Family) -> Family:

@@ -186,7 +186,7 @@ def test_it_is_computed_once_for_the_same_analyses(monkeypatch):
     study = held(PhaseFactory(challenge=ChallengeFactory()), "one", noise={"edge_f1": 0.3})
     asked = []
     compute = metric_ranking._families
-    monkeypatch.setattr(metric_ranking, "_families", lambda rows: asked.append(len(rows)) or compute(rows))
+    monkeypatch.setattr(metric_ranking, "_families", lambda rows, joint: asked.append(len(rows)) or compute(rows, joint))
     metric_ranking.KEPT.clear()
     found = [metric_ranking.of(AnonymousUser()).families["wireframe"] for _ in range(3)]
     assert asked == [1] and found[0] is found[2] and found[0].row("edge_f1", registry.fingerprint("edge_f1", {})).studies == (study.pk,)

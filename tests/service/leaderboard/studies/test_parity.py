@@ -7,17 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from evaluation.work.worker import drain
 from leaderboard.models import Study
 from leaderboard.stats import mos_table, votes
 from leaderboard.stats.__main__ import main
-from leaderboard.stats.mos_table import Rating
 from leaderboard.studies.analysis import analyse_due, metric_scores
-from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
 from tests.support.leaderboard.stats.ballots import vote
+from tests.support.leaderboard.studies.scored_houses import NAMES, duels, items, scored_houses, scores
 
 pytestmark = pytest.mark.django_db
 ABOUT = {"slug": "people", "title": "Which is closer?", "question": "Which of the two is closer to the house?", "is_public": True}
@@ -36,23 +33,12 @@ SAME = (
     "samples",
 )
 SIZES = ("size", "reference only")
-NAMES = ("near", "midway", "far off")
 
 
 @pytest.fixture
 def scored(challenge, people, django_capture_on_commit_callbacks):
     """A phase of six houses and three scored entries, the first of them best."""
-    phase = PhaseFactory(challenge=challenge, entries="all")
-    houses = gables(6)
-    give_reference(phase, houses)
-    for seed, (scale, name) in enumerate(zip((0.05, 0.3, 0.7), NAMES, strict=True)):
-        received(phase, people.team, archive(perturbed(houses, scale, seed)), user=people.owner, method_name=name)
-        drain()
-    return phase
-
-
-def items(phase) -> list[str]:
-    return list(phase.batches.get(state="current").reference.item_ids)
+    return scored_houses(challenge, people)
 
 
 def in_the_service(client, phase) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -112,15 +98,7 @@ def check(command: dict[str, Any], service: dict[str, Any]) -> None:
 
 
 def test_a_study_of_pairs(scored, client, tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    rows = []
-    for k in range(7):
-        for item in items(scored):
-            for i, better in enumerate(NAMES):
-                for worse in NAMES[i + 1 :]:
-                    first, second, turned = (better, worse, False) if rng.random() < 0.5 else (worse, better, True)
-                    said = rng.choice(["left", "tie", "right"], p=[0.6, 0.2, 0.2][:: -1 if turned else 1])
-                    rows.append(vote(first, second, str(said), f"r{k}", item))
+    rows = duels(scored)
     rows.append(vote(NAMES[0], NAMES[1], "right", "r0", items(scored)[0], repeat_of="1"))
     study = Study.import_votes(scored, None, rows, **ABOUT)
     page, told = in_the_service(client, scored)
@@ -131,12 +109,7 @@ def test_a_study_of_pairs(scored, client, tmp_path, capsys):
 
 
 def test_a_study_of_opinion_scores(scored, client, tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    rows = [
-        Rating(f"r{k}", name, float(np.clip(round(4.2 - n + rng.normal(0, 0.8)), 1, 5)), item)
-        for k in range(7) for item in items(scored) for n, name in enumerate(NAMES)
-    ]  # fmt: skip
-    study = Study.import_ratings(scored, None, rows, **ABOUT)
+    study = Study.import_ratings(scored, None, scores(scored), **ABOUT)
     page, told = in_the_service(client, scored)
     command = by_the_command(tmp_path, mos_table.write(study.ratings()), study, capsys)
     assert command["scales"][0]["mos"][1] is not None

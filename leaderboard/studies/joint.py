@@ -1,0 +1,196 @@
+"""Studies that share items or raters, analysed as one study: samples are items, raters are accounts, entries are what was handed in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import AnonymousUser
+
+from evaluation.models import EvaluationBatch
+from evaluation.work.leased import attempt, logged
+from evaluation.work.sandbox import LeaseLost
+from leaderboard.models import Rater, Study
+from leaderboard.models.joint_analysis import JointAnalysis
+from leaderboard.stats import mos_table as rating
+from leaderboard.stats import screening
+from leaderboard.stats import votes as voting
+from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.votes import Floats, Vote
+from leaderboard.studies import metric_ranking
+from leaderboard.studies.analysis import metric_scores
+from leaderboard.studies.live.grid import gold_pairs
+from leaderboard.studies.sizes import sizes_of
+from leaderboard.studies.summary import GUARD_TITLES, Metric, Summary
+
+
+def request() -> int:
+    """Ask for what is missing of the studies that everybody may see; how many wait."""
+    ranking = metric_ranking.of(AnonymousUser())
+    JointAnalysis.request([one for family in ranking.families.values() for one in family.sets], ranking.made_of)
+    return JointAnalysis.objects.waiting().unleased().count()
+
+
+def analyse_due(worker: str = "studies") -> int:
+    """Compute one analysis that was asked for; how many were computed."""
+    row = JointAnalysis.objects.waiting().claim(worker)
+    if row is None:
+        return 0
+
+    def go_on() -> None:
+        if not row.heartbeat():
+            raise LeaseLost
+
+    with logged("studies analysed together", row, studies=row.members), attempt(row):
+        studies = list(Study.objects.filter(pk__in=row.ids).select_related("phase__challenge").order_by("pk"))
+        row.finish(together(studies, go_on).model_dump(mode="json"))
+    return 1
+
+
+@dataclass
+class Column:
+    """One definition of a metric: its values float64[samples, methods] of all studies, or of whole entries float64[methods]."""
+
+    metric: str
+    title: str
+    higher_is_better: bool
+    values: Floats
+    overall: Floats | None = None
+    trained: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one study brings: its answers as they were given, without those of raters that its rules leave out, and how its names read
+    among those of all: of entries, of samples and of raters."""
+
+    study: Study
+    batch: EvaluationBatch | None
+    answers: Sequence[Any]
+    gold: Sequence[tuple[str, str]]
+    out: frozenset[str]
+    entries: dict[str, str] = field(default_factory=dict)
+    raters: dict[str, str] = field(default_factory=dict)
+
+    def sample(self, name: str) -> str:
+        return f"{self.study.phase_id}/{name}"
+
+
+def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) -> Summary:
+    """The summary of the studies' answers as of one study, each on its leading criterion; its metrics are called by their fingerprints.
+
+    ValueError where some ask for pairs and others for opinion scores.
+    """
+    from leaderboard.stats import opinion_study, summaries
+    from leaderboard.stats.study import MetricScores, analyse
+
+    kinds = {study.kind for study in studies}
+    if len(kinds) != 1:
+        raise ValueError("studies of pairs and of opinion scores are not analysed together")
+    parts, opinions = [_part(study) for study in studies], kinds == {Study.Kind.OPINIONS}
+    damaged = {part.entries[label] for part in parts for label in part.study.damaged | part.out if label in part.entries}
+    answers: Any
+    if opinions:
+        answers = rating.canonical(_renamed_score(one, part) for part in parts for one in part.answers)
+    else:
+        answers = voting.canonical(_renamed_vote(one, part) for part in parts for one in part.answers)
+    columns, size = _columns(parts, answers.samples, answers.methods), np.full((len(answers.samples), len(answers.methods)), math.nan)
+    places = {name: n for n, name in enumerate(answers.samples)}, {name: n for n, name in enumerate(answers.methods)}
+    for part in parts:
+        step()
+        own = sorted({one.sample for one in part.answers}), sorted(part.entries)
+        if sizes := sizes_of(part.study, part.batch, *own, step):
+            _place(size, sizes.entries, part, own, places)
+    metrics = [
+        MetricScores(name, one.values, one.higher_is_better, overall=one.overall, trained=one.trained) for name, one in columns.items()
+    ]
+    known = None if np.isnan(size).all() else size
+    if opinions:
+        analysis = opinion_study.analyse(answers, metrics, left_out=damaged, step=step)
+        found = summaries.of_scores(analysis, answers, metrics, damaged, step=step, size=known)
+    else:
+        gold = [(part.entries[better], part.entries[worse]) for part in parts for better, worse in part.gold if better in part.entries]
+        gold = [pair for pair in gold if set(pair) <= set(answers.methods)]
+        found = summaries.of_pairs(
+            analyse(answers, metrics, gold, step=step), answers, metrics, damaged, fragility=False, size=known, step=step
+        )
+    summary = Summary.model_validate(found)
+    return summary.model_copy(update={"metrics": [_named(line, columns) for line in summary.metrics]})
+
+
+def _part(study: Study) -> Part:
+    criterion = study.leading(study.judged_criteria())
+    out = frozenset(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
+    gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+    if study.kind == Study.Kind.OPINIONS:
+        answers: list[Any] = list(study.ratings(criterion, counted=True))
+        reasons = screening.of_scores(rating.canonical(answers), study.screening) if study.screening else {}
+    else:
+        answers, out = list(study.votes(criterion, counted=True)), frozenset()
+        reasons = screening.of_pairs(voting.canonical(answers), study.screening, gold)
+    answers = [one for one in answers if one.rater not in reasons]
+    linked = dict(study.entries.values_list("label", "submission_id"))
+    accounts = dict(study.raters.filter(kind=Rater.Kind.PERSON).values_list("name", "user_id"))
+    return Part(
+        study, study.batch, answers, gold, out,
+        # Of judgements that were brought from elsewhere only the name says which entry it is.
+        {label: f"entry {pk}" if pk is not None else f"phase {study.phase_id}: {label}" for label, pk in linked.items()},
+        {name: f"account {pk}" if pk is not None else f"study {study.pk}: {name}" for name, pk in accounts.items()},
+    )  # fmt: skip
+
+
+def _renamed_vote(one: Vote, part: Part) -> Vote:
+    names = part.entries
+    return replace(
+        one,
+        rater=part.raters[one.rater],
+        sample=part.sample(one.sample),
+        left=names[one.left],
+        right=names[one.right],
+        group="",
+        criterion="",
+    )
+
+
+def _renamed_score(one: Rating, part: Part) -> Rating:
+    return replace(one, rater=part.raters[one.rater], sample=part.sample(one.sample), entry=part.entries[one.entry], group="", criterion="")
+
+
+def _columns(parts: Sequence[Part], samples: Sequence[str], methods: Sequence[str]) -> dict[str, Column]:
+    """Values of each definition of a metric that any of the studies has values of, by its fingerprint."""
+    columns: dict[str, Column] = {}
+    places = {name: n for n, name in enumerate(samples)}, {name: n for n, name in enumerate(methods)}
+    for part in parts:
+        of_slug = {metric["slug"]: metric for metric in part.batch.metrics} if part.batch else {}
+        own = sorted({one.sample for one in part.answers}), sorted(part.entries)
+        for scores in metric_scores(part.study, part.batch, *own):
+            metric = of_slug[scores.key]
+            empty = np.full((len(samples), len(methods)), math.nan)
+            column = columns.setdefault(metric["fingerprint"], Column(metric["key"], metric["title"], scores.higher_is_better, empty))
+            column.trained = column.trained or scores.trained
+            _place(column.values, scores.values, part, own, places)
+            if scores.overall is not None:
+                if column.overall is None:
+                    column.overall = np.full(len(methods), math.nan)
+                for label, value in zip(own[1], scores.overall, strict=True):
+                    if part.entries[label] in places[1]:
+                        column.overall[places[1][part.entries[label]]] = value
+    return columns
+
+
+def _place(
+    table: Floats, values: Floats, part: Part, own: tuple[list[str], list[str]], places: tuple[dict[str, int], dict[str, int]]
+) -> None:
+    """Write a study's values [its samples, its entries] to their places in the table of all; where two studies have one, it is the same."""
+    there = [n for n, label in enumerate(own[1]) if part.entries[label] in places[1]]
+    at = np.ix_([places[0][part.sample(name)] for name in own[0]], [places[1][part.entries[own[1][n]]] for n in there])
+    table[at] = np.where(np.isnan(values[:, there]), table[at], values[:, there])
+
+
+def _named(line: Metric, columns: dict[str, Column]) -> Metric:
+    if line.key not in columns:
+        return line.model_copy(update={"title": GUARD_TITLES.get(line.key, line.key)})
+    return line.model_copy(update={"metric": columns[line.key].metric, "title": columns[line.key].title, "fingerprint": line.key})
