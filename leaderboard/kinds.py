@@ -22,9 +22,10 @@ class Kind:
     and `rated_suffix` that of the files it names. `criteria` are the questions to raters, by criterion. `corruptions` and
     `empty_entry` say which entries the service can make for raters beside those of teams. `example` is the dotted name of
     (manifest, item, number) -> a thing and the same with noise, for the starter kit. `drawing` is that of (key of a stored reference,
-    key of a stored entry, item) -> a small drawing of both, empty where there is none. `measure` is what the size of an entry
-    counts, and `coloured` says that its files may have colours. Judge models see it as `judged` says (`JudgeRun.Form`), from
-    pictures that are drawn here where it is `drawn`.
+    key of a stored entry, item) -> a small drawing of both, empty where there is none, as is `tile`: (key of a stored reference or
+    nothing, key of a stored entry, item, the columns as JSON, metres per unit) -> a drawing for an entry's gallery. `measure` is
+    what the size of an entry counts, and `coloured` says that its files may have colours. Judge models see it as `judged` says
+    (`JudgeRun.Form`), from pictures that are drawn here where it is `drawn`.
     """
 
     key: str
@@ -39,6 +40,7 @@ class Kind:
     compare_template: str = ""
     rated_suffix: str = ""
     drawing: str = ""
+    tile: str = ""
     generated: bool = True  # raters may be asked the criteria of generated objects too
     corruptions: bool = False
     empty_entry: bool = False
@@ -52,6 +54,10 @@ class Kind:
     def draw(self, reference: str, entry: str, item: str) -> Any:
         """A small drawing of a stored entry over the stored reference on one item."""
         return _loaded(self.drawing)(reference, entry, item)
+
+    def draw_tile(self, reference: str, entry: str, item: str, columns: str, unit_scale: float) -> Any:
+        """A drawing of a stored entry for its gallery, over the stored reference where its key is given; None where there is none."""
+        return _loaded(self.tile)(reference, entry, item, columns, unit_scale)
 
     def made_up(self, manifest: Any, item: Any, number: int) -> tuple[Any, Any]:
         """A thing in the phase's unit or size, and the same with noise."""
@@ -83,6 +89,7 @@ WIREFRAME = Kind(
     item_template="leaderboard/viewer/wireframe_item.html",
     compare_template="leaderboard/viewer/wireframe_compare.html",
     drawing="leaderboard.views.item.drawing",
+    tile="leaderboard.views.gallery.wireframe_tile",
     generated=False,
     corruptions=True,
     empty_entry=True,
@@ -108,6 +115,7 @@ MESH = Kind(
     viewer="entry_meshes",
     item_template="leaderboard/viewer/mesh_item.html",
     compare_template="leaderboard/viewer/mesh_compare.html",
+    tile="leaderboard.views.gallery.mesh_tile",
     empty_entry=True,
     coloured=True,
     drawn=True,

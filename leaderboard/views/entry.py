@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from evaluation.metrics.aggregation import LEAST
-from evaluation.models import Evaluation
+from evaluation.models import Evaluation, Score
+from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
-from leaderboard.boards import build, certainty
-from leaderboard.boards.payload import Board
+from leaderboard.boards import build, certainty, reading
+from leaderboard.boards.digits import rounded
+from leaderboard.boards.human_agreement import People, of_board
+from leaderboard.boards.payload import Board, MetricColumn
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.lookup import audience_of, page_number
 from leaderboard.models import Snapshot, read_board
+from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
+from leaderboard.stats.votes import FEW
 from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
+from leaderboard.views.gallery import gallery
+from leaderboard.views.studies import hidden_from, hidden_labels
 from submissions.lookup import EntryPlace, entry_place
-from submissions.models import Status
+from submissions.models import Status, Submission
+from submissions.permissions import allowed
+from submissions.visibility import visible_entries
 
 ITEMS_PER_PAGE = 100
+MOST_TRIES = 20  # of a team, the newest
 IMPORTED = "Its figures were imported as they were published; there are no files and no items."
 ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "retry")
 SENTENCES = {
@@ -61,7 +76,8 @@ def base_context(place: EntryPlace) -> dict:
     submission = place.submission
     own = place.may("see_problems")
     return place.phase_place.context("entries") | {
-        "it": submission, "may": {name: place.may(name) for name in ASKED},
+        "it": submission, "items_noun": certainty.plural(submission.phase.challenge.item_noun),
+        "may": {name: place.may(name) for name in ASKED},
         "own": own, "is_staff": place.viewer.is_staff,
         "duplicates": list(submission.duplicates()[:5]) if own else [],
     }  # fmt: skip
@@ -88,26 +104,187 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
     index = board.index_of(place.submission.pk) if board else None
     context = {
         "results": scored, "waiting": without, "evaluation": evaluation, "has_micro": any(result.score.extra for result in scored),
-        "overall": _overall(board, index), "certainty": _certainty(evaluation, scored, snapshot, index),
-        "n_ranked": len(board.entries) if board else 0,
+        "certainty": _certainty(evaluation, scored, snapshot, index), "unranked": _unranked(place, board, index),
+        "units": certainty.plural(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun),
+        "tries": _tries(place, board),
     }  # fmt: skip
+    if board is not None and index is not None:
+        duels, people, challenge = _duels(place, board), of_board(board), place.submission.phase.challenge
+        context |= {
+            "people": people, "people_early": _too_early(people),
+            "people_url": reverse("study", args=[challenge.slug, board.phase.slug, people.study.slug]) if people else "",
+            "board_noun": board.resampled, "primary_title": board.primary.title if board.primary else "",
+            "reading": reading.reading(board, index),
+            "strips": reading.strips(board, index), "duels": duels,
+            "above": _above(place, evaluation, board, index, duels), "explanation": board.overall.explanation[index],
+            "has_badge": allowed(AnonymousUser(), "phase.see_board", place.submission.phase)
+            and allowed(AnonymousUser(), "submission.see", place.submission),
+        }  # fmt: skip
     if without:
         titles = ", ".join(metric["title"] for metric in without)
         context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
     if place.may("see_items"):
         sees_reference = place.viewer.may("phase.see_reference", place.submission.phase)
         table = ItemTable(evaluation, scored, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
-        context |= _items_context(request, table)
+        usual = table if table.sort != "item" and not table.best_first else ItemTable(evaluation, scored, sees_reference=sees_reference)
+        context |= _items_context(request, table) | {"gallery": gallery(place, evaluation, usual)}
         if place.submission.phase.challenge.kind.images:
             context["scenes"] = render_scene.scenes(evaluation)
     return context
 
 
-def _overall(board: Board | None, index: int | None) -> dict | None:
-    if board is None or index is None:
+def _too_early(people: People | None) -> str:
+    """That too few people judged, in a sentence; empty where they did not judge at all, or enough of them did."""
+    why = people.found.why if people is not None else ""
+    return f"Too early to say what people prefer. {why}" if why.startswith(FEW) else ""
+
+
+@dataclass(frozen=True)
+class OwnDuel:
+    """One duel of the entry: how often people pick it against `other` (of opinion scores: by how many points they put it higher), with its
+    interval, of how many answers, and whether that holds among all duels of the study."""
+
+    other: str
+    other_id: int | None
+    value: float
+    low: float
+    high: float
+    answers: int
+    is_sure: bool
+
+
+def _duels(place: EntryPlace, board: Board) -> list[OwnDuel]:
+    """The entry's duels in the study that the board goes by, against people's first first; none below the smallest numbers."""
+    if board.people is None or board.people.why:
+        return []
+    studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
+    study = studies.filter(pk=board.people.study.id).prefetch_related("analyses", "entries").first()
+    analysis = study.main_analysis if study is not None else None
+    if study is None or analysis is None or analysis.summary is None:
+        return []
+    hidden = hidden_labels(study, hidden_from(place.submission.phase, place.viewer.organizes))
+    summary = analysis.summary.without(hidden)
+    own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None)
+    order = {line.method: n for n, line in enumerate(summary.ranked)}
+    found = []
+    for duel in summary.duels:
+        value, low, high = duel.value
+        if own is None or own not in (duel.first, duel.second) or value is None or low is None or high is None:
+            continue
+        other = duel.second if duel.first == own else duel.first
+        if other not in order or other in hidden:
+            continue
+        if duel.first != own:
+            value, low, high = (-value, -high, -low) if summary.opinions else (1 - value, 1 - high, 1 - low)
+        is_sure = duel.p_holm is not None and duel.p_holm <= ALPHA
+        found.append(OwnDuel(other, summary.entries.get(other), value, low, high, duel.answers, is_sure))
+    return sorted(found, key=lambda duel: order[duel.other])
+
+
+@dataclass(frozen=True)
+class Above:
+    """The entry right above in the order, by the metric that decides it: `counts` are the units on which this one is better, equal and
+    worse, `p` the board's; each None where it may not be said. `duel` is what people said who were asked about the two."""
+
+    name: str
+    id: int
+    rank: int
+    metric: str
+    difference: str
+    p: str
+    is_close: bool
+    counts: Paired | None
+    duel: OwnDuel | None
+    units: str
+
+
+def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, duels: list[OwnDuel]) -> Above | None:
+    other, column = reading.above(board, index), board.primary
+    if other is None or column is None or column.value[index] is None or column.value[other] is None:
         return None
-    names = ("rank", "rank_low", "rank_high", "explanation")
-    return {name: getattr(board.overall, name)[index] for name in names} | {"counted": board.entries[index].counted}
+    entry, rank = board.entries[other], board.overall.rank[other]
+    p = column.pair_p(index, other)
+    mine, theirs = column.value[index], column.value[other]
+    assert mine is not None and theirs is not None and rank is not None
+    return Above(
+        name=entry.name, id=entry.id, rank=rank, metric=column.title, difference=rounded(abs(mine - theirs)).text,
+        p="" if p is None else certainty.p_words(p), is_close=p is not None and p > ALPHA,
+        counts=_counts(place, evaluation, column, entry.id), duel=next((duel for duel in duels if duel.other_id == entry.id), None),
+        units=certainty.plural(board.resampled),
+    )  # fmt: skip
+
+
+def _counts(place: EntryPlace, evaluation: Evaluation, column: MetricColumn, other: int) -> Paired | None:
+    """On how many units the entry is better than another; None where values per item may not be told, or there are none."""
+    theirs = Submission.objects.select_related("phase__challenge").filter(pk=other).first()
+    if theirs is None or not place.may("see_items") or not place.viewer.may("submission.see_items", theirs):
+        return None
+    scores = Score.objects.filter(evaluation__batch=evaluation.batch, slug=column.slug, fingerprint=column.fingerprint)
+    vectors = dict(
+        scores.filter(evaluation__submission_id__in=(place.submission.pk, other), evaluation__state="done")
+        .values_list("evaluation__submission_id", "vector")
+    )  # fmt: skip
+    size = 8 * len(evaluation.batch.item_ids)
+    if any(len(vectors.get(pk) or b"") != size for pk in (place.submission.pk, other)):
+        return None
+    metric = next(metric for metric in evaluation.batch.metrics if metric["slug"] == column.slug)
+    values = np.stack([np.frombuffer(vectors[pk]) for pk in (place.submission.pk, other)])
+    units = unit_matrix(values, evaluation.batch.groups, spec_of(metric).level)
+    if np.isnan(units).all():
+        return None  # one value of the whole set
+    return paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
+
+
+def _tries(place: EntryPlace, board: Board | None) -> list[dict[str, Any]]:
+    """The team's entries in the phase, the newest first, as far as the viewer may see them; none where this is the only one."""
+    submission = place.submission
+    if submission.phase.is_imported or submission.made_as:
+        return []
+    rows = visible_entries(place.viewer, submission.phase).sent().filter(team=submission.team_id).order_by("-created_at", "-id")
+    entries = list(rows[:MOST_TRIES])
+    if len(entries) < 2:
+        return []
+    column = board.primary if board is not None else None
+    values: dict[int, float | None] = {}
+    if column is not None:
+        scores = Score.objects.filter(evaluation__submission__in=entries, evaluation__batch__state="current", slug=column.slug)
+        values = dict(scores.values_list("evaluation__submission_id", "value"))
+    found = []
+    for entry in entries:
+        entry.phase, entry.team = submission.phase, submission.team
+        at = board.index_of(entry.pk) if board is not None else None
+        found.append(
+            {
+                "entry": entry, "rank": board.overall.rank[at] if board is not None and at is not None else None,
+                "value": values.get(entry.pk) if place.viewer.may("submission.see_scores", entry) else None,
+            }
+        )  # fmt: skip
+    return found
+
+
+def _unranked(place: EntryPlace, board: Board | None, index: int | None) -> str:
+    """Why a scored entry is not in the ranking, in a sentence; empty where it is, or where the order itself is not shown yet."""
+    submission = place.submission
+    if board is None or index is not None:
+        return ""  # the reading of an entry of the ranking says so
+    if submission.withdrawn_at or submission.hidden_at or submission.disqualified_at:
+        return ""  # its state says so
+    frozen = submission.phase.frozen_since(place.viewer.now)
+    if frozen is not None and submission.received_at is not None and submission.received_at > frozen:
+        return "It was received after the board was frozen, and is not on it until the freeze is lifted."
+    of_team = [entry for entry in board.entries if entry.team_id == submission.team_id and entry.counted]
+    words = {
+        "best": "its best entry counts by the primary metric",
+        "latest": "its latest entry counts",
+        "chosen": "the entry it chose counts",
+    }
+    rule = words.get(submission.phase.entries)
+    if rule and of_team:
+        one = of_team[0]
+        return f"It holds no rank: of each team {rule}, which is #{one.number}, {one.name}."
+    if submission.phase.entries == "chosen":
+        return "It holds no rank: of each team the entry it chose counts, and this team has chosen none yet."
+    return "It is not in the newest ranking yet; the next one is made in a moment."
 
 
 def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: Snapshot | None, index: int | None) -> list[str]:

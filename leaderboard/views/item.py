@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,9 +15,9 @@ from leaderboard.viewer import mesh_scene, render_scene
 from leaderboard.viewer.svg import Drawing, draw
 from leaderboard.viewer.viewer_cache import cached_response
 from leaderboard.views.entry import base_context
+from leaderboard.views.gallery import stored
 from leaderboard.views.scene import progress
 from submissions.formats.mesh import mesh_files
-from submissions.formats.wireframe.wireframe_files import Wireframe, unpack
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status
 from submissions.storage import stored_files
@@ -111,12 +110,6 @@ def _scored_item(place: EntryPlace, item: str) -> tuple[Evaluation, int]:
     if place.submission.status != Status.SCORED or evaluation is None or item not in evaluation.batch.reference.item_ids:
         raise Http404
     return evaluation, evaluation.batch.reference.item_ids.index(item)
-
-
-@lru_cache(maxsize=4)
-def stored(key: str) -> dict[str, Wireframe]:
-    """The wireframes under a storage key, which never changes; kept, because people step from item to item."""
-    return unpack(stored_files.store().read(key))
 
 
 def drawing(reference: str, entry: str, item: str) -> Drawing:

@@ -1,0 +1,298 @@
+"""An entry as its page reads it: its place in a sentence, where each of its scores lies among all entries, and why it has no rank.
+
+Everything is said from a ranking as it stands, so nothing is told of an entry that the board does not tell: beyond chance means by the
+board's test of all pairs, people's figures are those of the board, and where there is no figure there is no sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.boards.human_agreement import PEOPLE, of_board
+from leaderboard.boards.payload import Board, MetricColumn
+from leaderboard.boards.rows import WAITING, Cell, cell, ordinal, position, rule_words, seen_words, span
+from leaderboard.stats.uncertainty import ALPHA
+
+NAMED = 3  # entries that a sentence names; of more it gives the number
+STEPS = 200  # of a strip: entries nearer to each other than one share a tick
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`rank` opens the sentence and `people` the one about people, each empty where nothing can be said; what follows them stands in
+    `by_metrics` (of an entry without a rank: why it has none) and `by_people`. `extremes` says in which metric it does best and worst."""
+
+    rank: str
+    by_metrics: str
+    people: str = ""
+    by_people: str = ""
+    people_basis: str = ""
+    extremes: str = ""
+    people_first: bool = False
+
+    @property
+    def brief(self) -> str:
+        """All of it as one plain text, for cards and descriptions."""
+        said = (f"{self.rank}{self.by_metrics}", f"{self.people}{self.by_people}", self.extremes)
+        return " ".join(part for part in said if part)
+
+
+def reading(board: Board, index: int) -> Reading:
+    """The place of the entry that stands at `index` in the ranking's lists."""
+    overall = board.overall
+    rank = overall.rank[index]
+    people, by_people, basis, is_first = _people(board, index)
+    if rank is None:
+        return Reading("", unranked(board, index), people, by_people, basis, "", is_first)
+    ranked = [n for n, place in enumerate(overall.rank) if place is not None]
+    level = sum(overall.rank[n] == rank for n in ranked) - 1
+    words = f"Rank {rank} of {len(ranked)}"
+    if level:
+        words += f", level with {level} other{'' if level == 1 else 's'}"
+    return Reading(words, f"{_beyond_chance(board, index, len(ranked))}.", people, by_people, basis, _extremes(board, index), is_first)
+
+
+def _beyond_chance(board: Board, index: int, n_ranked: int) -> str:
+    """Whom the order keeps it apart from, as the end of a sentence; by what it goes, where that is not tested."""
+    overall = board.overall
+    low, high = overall.rank_low[index], overall.rank_high[index]
+    by = f" by {rule_words(board)}"
+    if low is None or high is None or n_ranked < 2:
+        return by
+    ahead, behind = low - 1, n_ranked - high
+    close = n_ranked - 1 - ahead - behind
+    parts = []
+    if behind:
+        parts.append(f"ahead of {behind} beyond chance")
+    if ahead:
+        parts.append(f"behind {ahead} beyond chance")
+    if close:
+        named = _not_apart(board, index)
+        who = (
+            _names([board.entries[n].name for n in named]) if len(named) == close <= NAMED else f"{close} other{'' if close == 1 else 's'}"
+        )
+        parts.append(f"too close to call with {who}")
+    return f"{by}: {', '.join(parts)}"
+
+
+def _not_apart(board: Board, index: int) -> list[int]:
+    """Entries that the metric which decides the order does not tell it from; none where a rule over several metrics decides it."""
+    if board.overall.rule != "primary" or not board.overall.metrics:
+        return []
+    column = board.column(board.overall.metrics[0])
+    return [] if column is None else close_to(column, index)
+
+
+def close_to(column: MetricColumn, index: int) -> list[int]:
+    """Entries that the board's test of all pairs does not tell from one, best first; those that are not tested are none of them."""
+    found = []
+    for other in column.order:
+        p = column.pair_p(index, other)
+        if p is not None and p > ALPHA:
+            found.append(other)
+    return found
+
+
+def _names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
+    """(the head of the sentence about people, its rest, what it rests on, whether they put it first); empty where they did not judge
+    it, or too few did for a figure."""
+    nothing = ("", "", "", False)
+    people = of_board(board)
+    if people is None or people.found.people < 2:
+        return nothing
+    column = people.column(board)
+    if column is None or column.value[index] is None:
+        return nothing
+    shown, place = cell(column, index), column.rank[index]
+    found = people.found
+    low, high = found.low[index], found.high[index]
+    if low is None or high is None:
+        return nothing  # of published means nothing is known but the number, which stands in its line below
+    n_judged = sum(rank is not None for rank in column.rank)
+    if place is None:
+        head = "People judged it"
+    elif place == 1:
+        head = "People put it first"
+    else:
+        head = f"People put it {ordinal(place)} of {n_judged}"
+    if people.opinions:
+        rest = f": {shown.text} of 5 on average [{low:.2f}, {high:.2f}]"
+    else:
+        rest = f": it wins {shown.text} of its duels [{round(100 * low)}, {round(100 * high)}]"
+    first = found.first
+    if place == 1 and found.over:
+        rivals = [n for n, rank in enumerate(column.rank) if rank is not None and n != index]
+        level = [n for n in rivals if (one := found.over[n]) is None or one.p_holm is None or one.p_holm > ALPHA]
+        if level:
+            names = [board.entries[n].name for n in level]
+            who = _names(names) if len(names) <= NAMED else f"{len(level)} of {len(rivals)} others"
+            rest += f"; they do not tell it from {who}"
+    elif place is not None and first is not None and found.over:
+        against = found.over[index]
+        if against is not None and against.p_holm is not None:
+            who = board.entries[first].name
+            rest += f", {'behind' if against.p_holm <= ALPHA else 'too close to call with'} their first, {who}"
+    n = found.n[index]
+    counted = "scores" if people.opinions else "judgements"
+    basis = f"{n:,} {counted} of it, {people.basis} in all" if n else people.basis
+    return head, f"{rest}.", basis, place == 1
+
+
+def _extremes(board: Board, index: int) -> str:
+    """In which metrics it stands best and worst, where their rank intervals do not touch."""
+    ranked = [
+        (rank, low, high, metric.title)
+        for metric in board.metrics
+        if (rank := metric.rank[index]) is not None
+        and (low := metric.rank_low[index]) is not None
+        and (high := metric.rank_high[index]) is not None
+    ]
+    if len(ranked) < 2:
+        return ""
+    best, worst = min(rank for rank, *_ in ranked), max(rank for rank, *_ in ranked)
+    top, bottom = [one for one in ranked if one[0] == best], [one for one in ranked if one[0] == worst]
+    if max(high for _, _, high, _ in top) >= min(low for _, low, _, _ in bottom):
+        return ""  # the board does not keep the two ranks apart
+    names = [_names([title for *_, title in some[:NAMED]]) for some in (top, bottom)]
+    return f"Strongest: {names[0]} ({ordinal(best)}). Weakest: {names[1]} ({ordinal(worst)})."
+
+
+# --- why it has none
+
+
+def unranked(board: Board, index: int) -> str:
+    """Why an entry of the ranking has no rank, in a sentence; empty where it has one."""
+    overall, entry = board.overall, board.entries[index]
+    if overall.rank[index] is not None:
+        return ""
+    if entry.state == WAITING:
+        return "It waits for a re-evaluation: a metric that decides the order has a newer version, and no score of this entry yet."
+    if entry.state:
+        return f"It is {entry.state}, which the public is not told, and counts for no rank."
+    if entry.late:
+        return "It was received after the board was frozen, and has no rank until the freeze is lifted."
+    if entry.baseline:
+        return "It is a baseline: baselines are shown among the entries and hold no rank."
+    if overall.problem:
+        return f"There is no overall rank here: {overall.problem}."
+    return overall.explanation[index] or "It has no value in a metric that decides the order."
+
+
+# --- where its scores lie
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One score of an entry among those of all: better stands to the right, places are percentages. `ticks` is the path of an SVG of
+    100 by 14 with a line for each entry; `left` and `width` are the interval's. `note` is what may be said of it."""
+
+    slug: str
+    key: str
+    title: str
+    higher_is_better: bool
+    unit: str
+    shown: Cell
+    ticks: str
+    n: int
+    dot: float
+    left: float
+    width: float
+    place: str
+    ranks: str
+    note: str
+    is_people: bool = False
+
+
+def strips(board: Board, index: int) -> list[Strip]:
+    """People's line first, then each metric's in the board's order; none for what the entry has no value in."""
+    people = of_board(board)
+    column = people.column(board) if people else None
+    columns = [column, *board.metrics] if column is not None else board.metrics
+    return [_strip(board, one, index) for one in columns if one.value[index] is not None]
+
+
+def _strip(board: Board, column: MetricColumn, index: int) -> Strip:
+    own = column.value[index]
+    assert own is not None
+    low, high = column.interval(index)
+    values = [value for value in column.value if value is not None]
+    inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
+    ends = [*inner, own, *(end for end in (low, high) if end is not None)]
+    scale = (min(ends), max(ends))
+    at = {_place(scale, value, column.higher_is_better, STEPS) for n, value in enumerate(column.value) if value is not None and n != index}
+    left = width = 0.0
+    if low is not None and high is not None:
+        start, stop = sorted(_place(scale, end, column.higher_is_better) for end in (low, high))
+        left, width = start, round(stop - start, 1)
+    rank, is_people = column.rank[index], column.slug == PEOPLE
+    ranks = span(column.rank_low[index], column.rank_high[index])
+    return Strip(
+        slug=column.slug, key=column.key, title=column.title, higher_is_better=column.higher_is_better, unit=column.unit,
+        shown=cell(column, index, board.resampled), ticks="".join(f"M{place:g} 0V14" for place in sorted(at)), n=len(values),
+        dot=_place(scale, own, column.higher_is_better), left=left, width=width,
+        place=ordinal(rank) if rank is not None else "", ranks=ranks if "–" in ranks else "",
+        note="duels won; 50 % is even" if is_people and column.percent else "" if is_people else _note(board, column, index),
+        is_people=is_people,
+    )  # fmt: skip
+
+
+def _place(scale: tuple[float, float], value: float, higher_is_better: bool, steps: int = 1000) -> float:
+    """Where a value stands, in percent from the worst to the best, in whole steps."""
+    share = position(scale, value)
+    return round(round((share if higher_is_better else 100 - share) * steps / 100) * 100 / steps, 1)
+
+
+def _note(board: Board, column: MetricColumn, index: int) -> str:
+    """The distance to the first, or from the first to those near it, as far as it may be said."""
+    rank = column.rank[index]
+    if not column.may_rank:
+        return "shown, not ranked"
+    if rank is None:
+        return ""
+    first = next((n for n in column.order if column.rank[n] == 1), None)
+    if first is None:
+        return ""
+    close = close_to(column, index)
+    if rank == 1:
+        return f"too close to call with {_some(board, close)}" if close else ""
+    mine, theirs = column.value[index], column.value[first]
+    if mine is None or theirs is None:
+        return ""
+    words = f"{_signed(mine - theirs)} to the first"
+    if first in close:
+        words += ", too close to call"
+    line = next((one for one in board.people.metrics if one.slug == column.slug and not one.guard), None) if board.people else None
+    if line is not None and line.seen is not None and column.n[index] == column.n[first] and board.people and board.people.people >= 2:
+        seen = seen_words(column, line.seen, first, index)
+        words += f"; {seen}" if seen else ""
+    return words
+
+
+def _some(board: Board, indices: Sequence[int]) -> str:
+    if len(indices) <= 2:
+        return _names([board.entries[n].name for n in indices])
+    return f"{board.entries[indices[0]].name} and {len(indices) - 1} others"
+
+
+def _signed(difference: float) -> str:
+    """A difference to three significant digits, with its sign."""
+    text = f"{abs(difference):.3g}"
+    return f"{'+' if difference > 0 else '−'}{text}"
+
+
+# --- beside the one above
+
+
+def above(board: Board, index: int) -> int | None:
+    """The entry that stands right above one in the overall order; None for the first, and for one without a rank."""
+    overall = board.overall
+    rank = overall.rank[index]
+    if rank is None or rank == 1:
+        return None
+    higher = [n for n in overall.order if (place := overall.rank[n]) is not None and place < rank]
+    return higher[-1] if higher else None

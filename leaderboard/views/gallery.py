@@ -1,0 +1,193 @@
+"""An entry's gallery: some of its items from the worst to the best, each with its value and, as far as the reader may see it, a picture."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+from evaluation.models import Evaluation, PictureRun
+from leaderboard.boards.digits import rounded
+from leaderboard.boards.scorecard import STATUS_WORDS, ItemTable, Result, results
+from leaderboard.kinds import KINDS
+from leaderboard.service.page_cache import PageCache
+from leaderboard.viewer import render_scene, svg
+from submissions.formats.arrays import Mesh
+from submissions.formats.wireframe.wireframe_files import Wireframe, unpack
+from submissions.kinds import FAMILIES
+from submissions.lookup import EntryPlace
+from submissions.storage import stored_files
+
+MOST_LINES = 600  # of a drawing that stands in the page itself
+MOST_FACES = 500  # of a mesh there, which is simplified to so many
+MOST_BYTES = 40_000_000  # of stored meshes that are read while a page waits
+LABELS = {1: ("only one",), 2: ("worst", "best"), 3: ("worst", "median", "best"), 4: ("worst", "2nd worst", "2nd best", "best")}
+TILES = PageCache(size=256)  # drawings; what they are made of never changes
+SIX = ("worst", "2nd worst", "median", "median", "2nd best", "best")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One item: why it is shown, its value, and its picture, drawn or as an image; neither where there is none to be seen."""
+
+    item: str
+    label: str
+    value: str
+    drawing: svg.Classed | None = None
+    shaded: svg.Shaded | None = None
+    picture: render_scene.Picture | None = None
+
+    @property
+    def more(self) -> str:
+        """How many lines of the reference have no counterpart, and of the entry."""
+        if self.drawing is None or not self.drawing.reference:
+            return ""
+        parts = [f"{n} {word}" for n, word in ((self.drawing.n_missed, "missed"), (self.drawing.n_extra, "extra")) if n]
+        return ", ".join(parts) or "all matched"
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Tiles from the worst item to the best by one metric; `run` says how far pictures are that are still being made."""
+
+    tiles: list[Tile]
+    metric: str
+    n_items: int
+    n_valued: int
+    run: PictureRun | None = None
+
+    @property
+    def has_reference(self) -> bool:
+        """True if the reference is drawn under the entry."""
+        return any(tile.drawing is not None and tile.drawing.reference for tile in self.tiles)
+
+    @property
+    def is_alone(self) -> bool:
+        """True if the entry is drawn without the reference, which this reader may not see."""
+        return not self.has_reference and any(tile.drawing is not None for tile in self.tiles)
+
+
+def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gallery | None:
+    """For who may see the values per item; None where no item has a value by the metric that the table is sorted by to begin with."""
+    result = next((one for one in table.results if one.slug == table.sort), None)
+    if result is None:
+        return None
+    if not _differs(table, result):  # nothing is the worst where all are alike: the first metric that tells items apart
+        result = next((one for one in table.results if one.spec.level == "item" and _differs(table, one)), result)
+        table = ItemTable(evaluation, table.results, result.slug, sees_reference=table.sees_reference)
+    chosen, n_valued = _chosen(table, result)
+    if not chosen:
+        return None
+    sees_reference = place.may("see_geometry")
+    pictures: Mapping[int, render_scene.Picture] = {}
+    run = None
+    kind = KINDS[place.submission.phase.challenge.family]
+    if place.submission.phase.challenge.kind.images and place.may("see_render"):
+        pictures, run = _rendered(place, evaluation, [index for index, _ in chosen])
+    tiles = []
+    for index, label in chosen:
+        item = table.ids[index]
+        value = float(result.score.values_shown(table.sees_reference)[index])
+        note = STATUS_WORDS.get(result.score.statuses[index], "")
+        drawn = None
+        if kind.tile and place.may("see_render") and place.submission.artifact_key:
+            reference = evaluation.batch.reference.key if sees_reference else ""
+            columns = json.dumps([[metric["key"], metric["params"]] for metric in evaluation.batch.metrics], sort_keys=True)
+            facts = (reference, place.submission.artifact_key, item, columns, evaluation.batch.unit_scale)
+            drawn = TILES.of(facts, partial(kind.draw_tile, *facts))
+        label = f"{label} · {note}" if note else label
+        classed, shaded = (drawn, None) if isinstance(drawn, svg.Classed) else (None, drawn)
+        tiles.append(Tile(item, label, rounded(value).text, classed, shaded, pictures.get(index)))
+    return Gallery(tiles, result.metric.title, len(table.ids), n_valued, run)
+
+
+def _differs(table: ItemTable, result: Result) -> bool:
+    """True if the items do not all have one value by that metric."""
+    values = result.score.values_shown(table.sees_reference)
+    return len({rounded(float(value)).text for value in values if not math.isnan(value)}) > 1
+
+
+def _chosen(table: ItemTable, result: Result) -> tuple[list[tuple[int, str]], int]:
+    """Items with the reason why each is shown, the worst first, and how many have a value at all."""
+    values = result.score.values_shown(table.sees_reference)
+    order = [index for index in table.order() if not math.isnan(values[index])]
+    n = len(order)
+    if n >= len(SIX):
+        middle = (n - 1) // 2 if n % 2 == 0 else n // 2 - 1
+        places: tuple[int, ...] = (0, 1, middle, middle + 1, n - 2, n - 1)
+        labels: Sequence[str] = SIX if n % 2 == 0 else (*SIX[:2], "below the median", *SIX[3:])
+    elif n == 5:
+        places, labels = (0, 2, 4), LABELS[3]
+    else:
+        places, labels = tuple(range(n)), LABELS.get(n, ())
+    if not _differs(table, result):
+        places, labels = places[:3], ["all alike"] * min(3, len(places))
+    return [(order[at], label) for at, label in zip(places, labels, strict=True)], n
+
+
+def _rendered(
+    place: EntryPlace, evaluation: Evaluation, indices: Sequence[int]
+) -> tuple[dict[int, render_scene.Picture], PictureRun | None]:
+    """The pictures of these views as far as they are made, and the run of one that is still waited for."""
+    reference, found, waiting = evaluation.batch.reference, {}, None
+    evaluation.submission = place.submission
+    every = results(evaluation, None)
+    runs: dict[str, tuple[render_scene.Scene, PictureRun]] = {}
+    for index in indices:
+        group = reference.groups[index]
+        if group not in runs:
+            scene = render_scene.Scene(evaluation, group, every, place.may("see_geometry"))
+            runs[group] = scene, scene.request()
+        scene, run = runs[group]
+        view = scene.view(reference.item_ids[index], run)
+        if view.render is not None:
+            found[index] = view.render
+        elif run.state == PictureRun.State.WAITING:
+            waiting = run
+    return found, waiting
+
+
+@lru_cache(maxsize=4)
+def stored(key: str) -> dict[str, Wireframe]:
+    """The wireframes under a storage key, which never changes; kept, because people step from item to item."""
+    return unpack(stored_files.store().read(key))
+
+
+def wireframe_tile(reference: str, entry: str, item: str, columns: str, unit_scale: float) -> svg.Classed | None:
+    """An entry's wireframe with its lines told apart as the phase counts them, or alone where `reference`, the key of the stored one, is
+    empty; None where there are too many lines for a page."""
+    from evaluation.metrics.wireframe.pair import Pair
+    from leaderboard.viewer.wireframe_scene import EXTRA, MISSED, classified
+
+    predicted = stored(entry).get(item)
+    truth = stored(reference)[item] if reference else None
+    if (predicted is None and truth is None) or max(
+        (len(one.edges) for one in (predicted, truth) if one is not None), default=0
+    ) > MOST_LINES:
+        return None
+    if truth is None:
+        assert predicted is not None
+        return svg.draw_classed(None, predicted, [], [False] * len(predicted.edges))
+    metrics: list[dict[str, Any]] = [{"key": key, "params": params} for key, params in json.loads(columns)]
+    of_entry, _, of_truth, _ = classified(Pair.of(predicted, truth, unit_scale), metrics)
+    return svg.draw_classed(truth, predicted, [one == MISSED for one in of_truth], [one == EXTRA for one in of_entry])
+
+
+def mesh_tile(reference: str, entry: str, item: str, columns: str, unit_scale: float) -> svg.Shaded | None:
+    """An entry's mesh, simplified and shaded, in the frame that the reference fills too where its key is given; None where there is none,
+    and where the stored meshes are too large to be read while a page waits."""
+    from leaderboard.viewer.mesh_lod import simplify
+
+    store, family = stored_files.store(), FAMILIES["mesh"]
+    if any(store.size(key) > MOST_BYTES for key in (entry, reference) if key):
+        return None
+    mesh = family.load(store.local_path(entry), [item]).get(item)
+    if mesh is None or not len(mesh.faces):
+        return None
+    vertices, faces = mesh.vertices, mesh.faces
+    if len(faces) > MOST_FACES:
+        vertices, faces, _ = simplify(vertices, faces, MOST_FACES)
+    return svg.draw_shaded(Mesh(vertices, faces, None), family.load(store.local_path(reference), [item])[item] if reference else None)
