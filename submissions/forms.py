@@ -11,27 +11,59 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
+from submissions.errors import Refused
 from submissions.models import Submission
+from submissions.models.entry_texts import checked_about
 
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "One year", "0": "Until revoked"}
 
 
 class EntryForm(forms.ModelForm):
-    """The texts of a team about an entry."""
+    """What a team says about an entry: name, description, links, and the card of its method."""
+
+    CARD = ("weights_url", "licence", "parameters", "hardware", "run_seconds", "training_data")
+
+    parameters = forms.CharField(required=False, max_length=40, help_text="How many: 38M, 1.2B or 38000000.")
+    run_seconds = forms.CharField(
+        required=False, max_length=40, label="Run time", help_text="Seconds that one item takes on that hardware, without training."
+    )
 
     class Meta:
         model = Submission
-        fields = ["method_name", "description", "paper_url", "code_url"]
-        labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code"}
+        fields = [
+            "method_name", "description", "paper_url", "code_url", "weights_url", "licence", "parameters", "hardware", "run_seconds",
+            "training_data",
+        ]  # fmt: skip
+        labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code", "weights_url": "Weights"}
         help_texts = {
             "method_name": "As it is to stand on the board.",
             "description": "What is new in it, what it was trained on. Markdown; everybody who sees the entry sees this.",
+            "licence": "Of code and weights, such as Apache 2.0.",
+            "hardware": "What it ran on, such as one RTX 4090.",
+            "training_data": "Data sets and how much of each; “none” where nothing was learned.",
         }
         widgets = {
             "description": forms.Textarea(attrs={"rows": 4, "maxlength": 10_000}),
             "paper_url": forms.URLInput(attrs={"placeholder": "https://"}),
             "code_url": forms.URLInput(attrs={"placeholder": "https://"}),
+            "weights_url": forms.URLInput(attrs={"placeholder": "https://"}),
         }
+
+    def clean_parameters(self) -> float | str | None:
+        return self._number("parameters")
+
+    def clean_run_seconds(self) -> float | str | None:
+        return self._number("run_seconds")
+
+    def _number(self, name: str) -> float | str | None:
+        try:
+            return checked_about(**{name: self.cleaned_data[name]})[name]
+        except Refused as refused:
+            raise forms.ValidationError(refused.sentence) from None
+
+    def card(self) -> list[forms.BoundField]:
+        """The fields of the method's card, which none needs to be filled in."""
+        return [self[name] for name in self.CARD]
 
 
 class UploadForm(EntryForm):

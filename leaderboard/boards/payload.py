@@ -85,6 +85,9 @@ class PublicEntry(Record):
     )
     paper: str
     code: str
+    weights: str | None = None
+    parameters: int | None = Field(None, description="Of the method, as its team states it.")
+    run_seconds: float | None = Field(None, description="That one item takes, as its team states it.")
 
 
 class BoardEntry(PublicEntry, Stored):
@@ -93,9 +96,9 @@ class BoardEntry(PublicEntry, Stored):
 
     keys = (
         "id", "number", "name", "team", "team_id", "received_at", "counted", "baseline", "verified", "paper", "code", "state", "late",
-        "detail", "reason", "waiting",
+        "detail", "reason", "waiting", "weights", "parameters", "run_seconds",
     )  # fmt: skip
-    optional = frozenset({"waiting"})
+    optional = frozenset({"waiting", "weights", "parameters", "run_seconds"})
 
     team_id: int
     received_at: Moment
@@ -104,6 +107,7 @@ class BoardEntry(PublicEntry, Stored):
 
     def redacted(self) -> Self:
         nothing = {"name": HIDDEN_NAME, "team": "", "team_id": 0, "paper": "", "code": "", "verified": False, "reason": ""}
+        nothing |= {"weights": None, "parameters": None, "run_seconds": None}
         return self.model_copy(update=nothing)
 
 

@@ -131,6 +131,17 @@ def number(value: float | None, digits: int | None = None) -> str:
 
 
 @register.filter
+def amount(n: float | None) -> str:
+    """A large number in three digits: `38 M`, `1.2 billion`."""
+    if n is None:
+        return NOTHING
+    for size, unit in ((1e12, " trillion"), (1e9, " billion"), (1e6, " M"), (1e3, " k")):
+        if n >= 0.9995 * size:
+            return f"{n / size:.3g}{unit}"
+    return f"{n:.0f}"
+
+
+@register.filter
 def percent(value: float | None) -> str:
     """A share as a whole number of hundredths, without the sign."""
     return "–" if value is None else f"{round(100 * value)}"

@@ -30,6 +30,7 @@ from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
 from leaderboard.views.gallery import gallery
 from leaderboard.views.studies import hidden_from, hidden_labels
+from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status, Submission
 from submissions.permissions import allowed
@@ -79,6 +80,7 @@ def base_context(place: EntryPlace) -> dict:
         "it": submission, "items_noun": certainty.plural(submission.phase.challenge.item_noun),
         "may": {name: place.may(name) for name in ASKED},
         "own": own, "is_staff": place.viewer.is_staff,
+        "about_form": EntryForm(instance=submission) if place.may("manage") else None,
         "duplicates": list(submission.duplicates()[:5]) if own else [],
     }  # fmt: skip
 

@@ -16,8 +16,8 @@ from leaderboard.kinds import KINDS
 from leaderboard.service.page_cache import PageCache
 from leaderboard.viewer import render_scene, svg
 from submissions.formats.arrays import Mesh
+from submissions.formats.mesh import mesh_files
 from submissions.formats.wireframe.wireframe_files import Wireframe, unpack
-from submissions.kinds import FAMILIES
 from submissions.lookup import EntryPlace
 from submissions.storage import stored_files
 
@@ -176,18 +176,23 @@ def wireframe_tile(reference: str, entry: str, item: str, columns: str, unit_sca
     return svg.draw_classed(truth, predicted, [one == MISSED for one in of_truth], [one == EXTRA for one in of_entry])
 
 
+@lru_cache(maxsize=2)
+def stored_meshes(key: str) -> dict[str, Mesh]:
+    """The meshes under a storage key, which never changes; kept while the tiles of one page are drawn."""
+    return mesh_files.unpack(stored_files.store().read(key))
+
+
 def mesh_tile(reference: str, entry: str, item: str, columns: str, unit_scale: float) -> svg.Shaded | None:
     """An entry's mesh, simplified and shaded, in the frame that the reference fills too where its key is given; None where there is none,
     and where the stored meshes are too large to be read while a page waits."""
     from leaderboard.viewer.mesh_lod import simplify
 
-    store, family = stored_files.store(), FAMILIES["mesh"]
-    if any(store.size(key) > MOST_BYTES for key in (entry, reference) if key):
+    if any(stored_files.store().size(key) > MOST_BYTES for key in (entry, reference) if key):
         return None
-    mesh = family.load(store.local_path(entry), [item]).get(item)
+    mesh = stored_meshes(entry).get(item)
     if mesh is None or not len(mesh.faces):
         return None
     vertices, faces = mesh.vertices, mesh.faces
     if len(faces) > MOST_FACES:
         vertices, faces, _ = simplify(vertices, faces, MOST_FACES)
-    return svg.draw_shaded(Mesh(vertices, faces, None), family.load(store.local_path(reference), [item])[item] if reference else None)
+    return svg.draw_shaded(Mesh(vertices, faces, None), stored_meshes(reference)[item] if reference else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -26,12 +26,23 @@ from submissions.api.common import (
 )
 from submissions.lookup import phase_for, submission_for
 from submissions.models import Status, Submission
-from submissions.models.entry_texts import TEXTS
+from submissions.models.entry_texts import ABOUT, TEXTS
 from submissions.permissions import Viewer
 from submissions.storage import uploads
 from submissions.views.files import download
 
 router = Router(tags=["submissions"], auth=SIGNED_IN)
+
+
+Amount = Annotated[float | Annotated[str, Field(max_length=40)], Field(union_mode="left_to_right")]
+CARD = {
+    "weights_url": "Where its weights are.",
+    "licence": "Of code and weights.",
+    "parameters": "How many parameters it has: a number, or one such as 38M; 0: not stated.",
+    "hardware": "What it ran on.",
+    "run_seconds": "Seconds that one item takes on that hardware; 0: not stated.",
+    "training_data": "What it was trained on.",
+}
 
 
 class SubmissionIn(Schema):
@@ -41,6 +52,12 @@ class SubmissionIn(Schema):
     description: str = Field("", max_length=TEXTS["description"])
     paper_url: str = Field("", max_length=TEXTS["paper_url"])
     code_url: str = Field("", max_length=TEXTS["code_url"])
+    weights_url: str = Field("", max_length=TEXTS["weights_url"], description=CARD["weights_url"])
+    licence: str = Field("", max_length=TEXTS["licence"], description=CARD["licence"])
+    parameters: Amount | None = Field(None, description=CARD["parameters"])
+    hardware: str = Field("", max_length=TEXTS["hardware"], description=CARD["hardware"])
+    run_seconds: Amount | None = Field(None, description=CARD["run_seconds"])
+    training_data: str = Field("", max_length=TEXTS["training_data"], description=CARD["training_data"])
     file_name: str = Field(max_length=500)
     size: int = Field(ge=0, le=LARGEST_ID, description="Bytes.")
     sha256: str = Field(
@@ -57,6 +74,12 @@ class SubmissionEdit(Schema):
     description: str | None = Field(None, max_length=TEXTS["description"])
     paper_url: str | None = Field(None, max_length=TEXTS["paper_url"])
     code_url: str | None = Field(None, max_length=TEXTS["code_url"])
+    weights_url: str | None = Field(None, max_length=TEXTS["weights_url"])
+    licence: str | None = Field(None, max_length=TEXTS["licence"])
+    parameters: Amount | None = Field(None, description=CARD["parameters"])
+    hardware: str | None = Field(None, max_length=TEXTS["hardware"])
+    run_seconds: Amount | None = Field(None, description=CARD["run_seconds"])
+    training_data: str | None = Field(None, max_length=TEXTS["training_data"])
 
 
 class SignedPart(Schema):
@@ -91,6 +114,12 @@ class SubmissionBrief(Schema):
     description: str
     paper_url: str
     code_url: str
+    weights_url: str
+    licence: str
+    parameters: int | None
+    hardware: str
+    run_seconds: float | None
+    training_data: str
     status: str
     is_baseline: bool
     is_verified: bool
@@ -124,6 +153,7 @@ OPEN = (
     "description",
     "paper_url",
     "code_url",
+    *CARD,
     "status",
     "is_baseline",
     "is_verified",
@@ -193,8 +223,8 @@ def _answer(request: HttpRequest, submission: Submission) -> dict[str, Any]:
 def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     phase = phase_for(request.user, data.challenge, data.phase)
     throttling.limit_uploads(request)
-    texts = {name: getattr(data, name) for name in TEXTS}
-    submission = uploads.start(request.user, phase, file_name=data.file_name, size=data.size, sha256=data.sha256, **texts)
+    about = {name: getattr(data, name) for name in ABOUT}
+    submission = uploads.start(request.user, phase, file_name=data.file_name, size=data.size, sha256=data.sha256, **about)
     return 201, _answer(request, submission)
 
 

@@ -35,6 +35,14 @@ EXIT_CODES = """exit codes:
   3    the server refused: a limit, a permission, a closed phase
   4    the server cannot be reached or has trouble, also after --patience; run the same command again later
   130  stopped by hand; run the same upload again to go on with it"""
+CARD = {
+    "weights_url": ("URL", "link to the weights"),
+    "licence": ("TEXT", "licence of code and weights"),
+    "parameters": ("N", "how many parameters it has: 38M, 1.2B or 38000000"),
+    "hardware": ("TEXT", "what it ran on"),
+    "run_seconds": ("SECONDS", "how long one item takes on that hardware"),
+    "training_data": ("TEXT", "what it was trained on"),
+}
 _PHASE_URL = re.compile(r"(?P<server>https?://.+?)/(?:api/v1/)?challenges/(?P<challenge>[^/]+)/(?:phases/)?(?P<phase>[^/?#]+)(?:[/?#].*)?")
 _DONE = ("scored", "rejected", "failed", "cancelled")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -90,7 +98,7 @@ def _upload(args: argparse.Namespace) -> int:
             _print_verdict(verdict, manifest)
             if not verdict.accepted:
                 return _say("Nothing was sent.", REJECTED)
-        entry = Entry(path, args.challenge, args.phase, args.method, args.description, args.paper, args.code)
+        entry = Entry(path, args.challenge, args.phase, args.method, args.description, args.paper, args.code, _card(args))
         with _bar("Uploading", "B", unit_scale=True) as bar:
             submission = upload(server, entry, lambda there, size: _begin(bar, there, size), bar.update)
         for warning in submission.get("warnings") or []:
@@ -99,6 +107,11 @@ def _upload(args: argparse.Namespace) -> int:
         if submission["status"] == "received" and not args.wait:
             return OK  # that is just what was printed
         return _follow(args, server, submission)
+
+
+def _card(args: argparse.Namespace) -> dict[str, str]:
+    """What was said of the method's card; the rest stays as it is."""
+    return {name: getattr(args, name) for name in CARD if getattr(args, name)}
 
 
 def _status(args: argparse.Namespace) -> int:
@@ -272,6 +285,8 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument("--description", default="", help="a few sentences about the method")
     send.add_argument("--paper", default="", metavar="URL", help="link to the paper")
     send.add_argument("--code", default="", metavar="URL", help="link to the code")
+    for name, (metavar, words) in CARD.items():
+        send.add_argument(f"--{name.removesuffix('_url').replace('_', '-')}", dest=name, default="", metavar=metavar, help=words)
     send.add_argument("--no-check", action="store_true", help="send without checking first")
     send.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")
 

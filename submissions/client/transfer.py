@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -52,6 +52,7 @@ class Entry:
     description: str = ""
     paper_url: str = ""
     code_url: str = ""
+    card: Mapping[str, str] = field(default_factory=dict)  # of the method: weights_url, licence, parameters and so on
 
 
 class Server:
@@ -251,6 +252,7 @@ def _reserve(server: Server, entry: Entry, digest: str) -> dict[str, Any]:
         "description": entry.description,
         "paper_url": entry.paper_url,
         "code_url": entry.code_url,
+        **entry.card,
     }
     file = {"file_name": entry.path.name, "size": entry.path.stat().st_size, "sha256": digest}
     outage = Outage(server)

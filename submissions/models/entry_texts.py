@@ -1,9 +1,11 @@
-"""Texts that people enter about an entry, checked the same way at every door."""
+"""What people enter about an entry, checked the same way at every door: its name, description and links, and the card of its method."""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
@@ -11,8 +13,20 @@ from django.core.validators import URLValidator
 
 from submissions.errors import Refused
 
-TEXTS = {"method_name": 80, "description": 10_000, "paper_url": 200, "code_url": 200}
-LABELS = {"method_name": "method name", "description": "description", "paper_url": "paper link", "code_url": "code link"}
+TEXTS = {
+    "method_name": 80, "description": 10_000, "paper_url": 200, "code_url": 200,
+    "weights_url": 200, "licence": 80, "hardware": 120, "training_data": 400,
+}  # fmt: skip
+NUMBERS = {"parameters": 10.0**15, "run_seconds": 10.0**8}  # the largest that is believed; 0 and nothing are: not stated
+ABOUT = (*TEXTS, *NUMBERS)
+LABELS = {
+    "method_name": "method name", "description": "description", "paper_url": "paper link", "code_url": "code link",
+    "weights_url": "weights link", "licence": "licence", "hardware": "hardware", "training_data": "training data",
+    "parameters": "number of parameters", "run_seconds": "run time",
+}  # fmt: skip
+ONE_LINE = ("method_name", "licence", "hardware", "training_data")
+SUFFIXES: Mapping[str, float] = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
+AMOUNT = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmbgt]?)", re.IGNORECASE)
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _is_url = URLValidator(schemes=["http", "https"])
 
@@ -35,21 +49,45 @@ def checked_sha256(digest: str) -> str:
     return digest
 
 
-def checked_texts(**texts: str) -> dict[str, str]:
-    """The texts of `TEXTS` that were given, stripped; raises `Refused` for the first that will not do."""
-    clean = {}
-    for name, value in texts.items():
-        value = value.strip()
+def checked_about(**given: str | float | None) -> dict[str, str | float | None]:
+    """What was given of `ABOUT`: texts stripped, numbers as such or None where none is stated (0 too); raises `Refused` for the first
+    that will not do."""
+    clean: dict[str, str | float | None] = {}
+    for name, entered in given.items():
+        if name in NUMBERS:
+            number = _checked_number(name, entered)
+            clean[name] = round(number) if number is not None and name == "parameters" else number
+            continue
+        value = str(entered or "").strip()
         if "\0" in value or len(value) > TEXTS[name]:
             raise Refused(f"The {LABELS[name]} may have at most {TEXTS[name]:,} characters; make it shorter.", name)
         if name == "method_name" and not value:
             raise Refused("The entry needs a method name; give it one.", name)
-        if name == "method_name" and any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") for c in value):
-            raise Refused("The method name holds invisible characters; type it anew, in one line.", name)
+        if name in ONE_LINE and any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") for c in value):
+            raise Refused(f"The {LABELS[name]} holds invisible characters; type it anew, in one line.", name)
         if name.endswith("_url") and value:
             _check_url(name, value)
         clean[name] = value
     return clean
+
+
+def _checked_number(name: str, entered: str | float | None) -> float | None:
+    """A number that was typed (`38M`, `1.2 B`, `12,000`) or sent as one; parameters are whole."""
+    if entered is None or entered == "":
+        return None
+    if isinstance(entered, str):
+        text = entered.strip().replace(",", "").replace("_", "")
+        found = AMOUNT.fullmatch(text)
+        suffix = found[2].lower() if found else ""
+        if found is None or (suffix and name != "parameters"):
+            example = "38M, 1.2B or 38000000" if name == "parameters" else "0.4 or 12, in seconds"
+            raise Refused(f"The {LABELS[name]} is not a number; write it as {example}.", name)
+        value = float(found[1]) * SUFFIXES[suffix]
+    else:
+        value = float(entered)
+    if not math.isfinite(value) or not 0 <= value <= NUMBERS[name]:
+        raise Refused(f"The {LABELS[name]} must lie between 0 and {NUMBERS[name]:,.0f}; check it.", name)
+    return value or None
 
 
 def _check_url(name: str, value: str) -> None:

@@ -15,7 +15,7 @@ from submissions import turns, wake
 from submissions.errors import Refused
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
-from submissions.models.entry_texts import checked_file_name, checked_sha256, checked_texts
+from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
 from submissions.models.phase import Phase
 from submissions.models.rendered_text import RenderedText
 from submissions.models.status import ELIGIBLE, RANKED, SENT, Status
@@ -79,6 +79,13 @@ class Submission(Leased):
     description = models.TextField(blank=True)
     paper_url = models.URLField(blank=True)
     code_url = models.URLField(blank=True)
+    # The card of its method, as far as its team states it.
+    weights_url = models.URLField(blank=True)
+    licence = models.CharField(max_length=80, blank=True)
+    parameters = models.BigIntegerField(null=True, blank=True)
+    hardware = models.CharField(max_length=120, blank=True)
+    run_seconds = models.FloatField(null=True, blank=True, help_text="Of one item, on that hardware.")
+    training_data = models.CharField(max_length=400, blank=True)
     is_baseline = models.BooleanField(default=False)
     is_verified = models.BooleanField(default=False)
     is_chosen = models.BooleanField(default=False, help_text="The team's choice, where the phase ranks chosen entries.")
@@ -138,18 +145,16 @@ class Submission(Leased):
         file_name: str,
         size: int,
         sha256: str = "",
-        description: str = "",
-        paper_url: str = "",
-        code_url: str = "",
         now: datetime | None = None,
+        **about: str | float | None,
     ) -> Submission:
-        """Reserve one upload, or raise `Refused` with the sentence that says why not.
+        """Reserve one upload, or raise `Refused` with the sentence that says why not. `about` is what `entry_texts.ABOUT` names.
 
         The team's row is locked while its quota is counted, so of N parallel uploads with k left
         exactly k are accepted, whichever door they come through.
         """
         now = now or timezone.now()
-        texts = checked_texts(method_name=method_name, description=description, paper_url=paper_url, code_url=code_url)
+        texts = checked_about(method_name=method_name, **about)
         file_name, sha256 = checked_file_name(file_name), checked_sha256(sha256)
         phase.require_open(now)
         cls._require_parent(phase, team)
@@ -167,7 +172,7 @@ class Submission(Leased):
                 raise Refused(quota.reason, quota.code, quota.next_at)
             Phase.objects.select_for_update().get(pk=phase.pk)  # numbers count up without gaps in a race
             last = cls.objects.filter(phase=phase).aggregate(n=models.Max("number"))["n"] or 0
-            RenderedText.after_commit(texts["description"])
+            RenderedText.after_commit(str(texts.get("description", "")))
             return cls.objects.create(
                 phase=phase,
                 team=team,
@@ -360,11 +365,11 @@ class Submission(Leased):
 
     # --- flags -----------------------------------------------------------------------------
 
-    def edit(self, **texts: str) -> None:
-        """Change what the team says about its entry; `texts` as in `models.entered.TEXTS`."""
-        texts = checked_texts(**texts)
-        self._flag(None, "", "", **texts)
-        RenderedText.after_commit(texts.get("description", ""))
+    def edit(self, **about: str | float | None) -> None:
+        """Change what the team says about its entry; `about` is what `entry_texts.ABOUT` names."""
+        about = checked_about(**about)
+        self._flag(None, "", "", **about)
+        RenderedText.after_commit(str(about.get("description", "")))
 
     def withdraw(self, now: datetime | None = None) -> None:
         """Take the entry off the boards, for good. Its quota stays used."""
@@ -422,6 +427,12 @@ class Submission(Leased):
     @property
     def is_done(self) -> bool:
         return self.status not in Status.in_progress()
+
+    @property
+    def has_card(self) -> bool:
+        """True if anything is stated of its method but a description."""
+        stated = (self.paper_url, self.code_url, self.weights_url, self.licence, self.hardware, self.training_data)
+        return bool(any(stated) or self.parameters or self.run_seconds)
 
     @property
     def sentence(self) -> str:

@@ -43,10 +43,10 @@ def team_of(user: Any, phase: Phase) -> Team:
     return Membership.objects.select_related("team").get(challenge=phase.challenge, user=user).team
 
 
-def start(user: Any, phase: Phase, *, file_name: str, size: int, sha256: str = "", now: datetime | None = None, **texts: str) -> Submission:
-    """Reserve an upload and make room for its bytes. `texts` are the entry's own, see
-    `models.entered`. Raises `Refused`, StorageError and what `require` raises."""
-    submission = Submission.reserve(phase, team_of(user, phase), user, file_name=file_name, size=size, sha256=sha256, now=now, **texts)
+def start(user: Any, phase: Phase, *, file_name: str, size: int, sha256: str = "", now: datetime | None = None, **about: Any) -> Submission:
+    """Reserve an upload and make room for its bytes. `about` is what is said of the entry, see
+    `models.entry_texts`. Raises `Refused`, StorageError and what `require` raises."""
+    submission = Submission.reserve(phase, team_of(user, phase), user, file_name=file_name, size=size, sha256=sha256, now=now, **about)
     try:
         _notes(submission)
     except StorageError:
@@ -139,7 +139,7 @@ def finish(submission: Submission, now: datetime | None = None) -> Submission:
 
 
 def send_whole(
-    user: Any, phase: Phase, path: Path, *, file_name: str, sha256: str = "", now: datetime | None = None, **texts: str
+    user: Any, phase: Phase, path: Path, *, file_name: str, sha256: str = "", now: datetime | None = None, **about: Any
 ) -> Submission:
     """An upload that came in one request and lies at `path`."""
     team = team_of(user, phase)
@@ -151,7 +151,7 @@ def send_whole(
     if sha256 and sha256.strip().lower() != arrived_sha256:
         raise Refused(f"{file_name} arrived with another checksum than announced; upload it again.", "checksum")
     size = path.stat().st_size
-    submission = Submission.reserve(phase, team, user, file_name=file_name, size=size, sha256=arrived_sha256, now=now, **texts)
+    submission = Submission.reserve(phase, team, user, file_name=file_name, size=size, sha256=arrived_sha256, now=now, **about)
     key = f"submissions/{submission.pk}/{arrived_sha256[:16]}/{submission.file_name}"
     try:
         store().save_file(key, path)

@@ -18,6 +18,7 @@ from submissions.errors import Refused
 from submissions.forms import UploadForm
 from submissions.lookup import phase_for
 from submissions.models import Phase, Status, Team
+from submissions.models.entry_texts import ABOUT
 from submissions.permissions import Viewer, require
 from submissions.storage import uploads
 from submissions.storage.store import StorageError, disk_errors
@@ -57,11 +58,11 @@ def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, phase, form, 422)
-    texts = {name: form.cleaned_data[name] for name in ("method_name", "description", "paper_url", "code_url")}
+    about = {name: form.cleaned_data[name] for name in ABOUT}
     file = form.cleaned_data["file"]
     try:
         path = Path(file.temporary_file_path())
-        submission = uploads.send_whole(request.user, phase, path, file_name=file.name, **texts)
+        submission = uploads.send_whole(request.user, phase, path, file_name=file.name, **about)
     except (Refused, StorageError) as refused:
         return _page(request, phase, _refused(form, refused), 409)
     messages.success(request, f"{file.name} has arrived as entry #{submission.number}.")

@@ -147,6 +147,10 @@ def test_a_team_edits_cancels_and_withdraws_its_entries(phase, people):
     entry = send(program, phase, b"bytes")
     edited = mate("PATCH", f"submissions/{entry['id']}", {"method_name": "Better", "paper_url": "https://example.org"}, 200).json()
     assert (edited["method_name"], edited["paper_url"]) == ("Better", "https://example.org")
+    card = {"parameters": "38M", "run_seconds": 0.4, "licence": "Apache 2.0", "training_data": "Building3D"}
+    edited = mate("PATCH", f"submissions/{entry['id']}", card, 200).json()
+    assert {name: edited[name] for name in card} == card | {"parameters": 38_000_000} and edited["method_name"] == "Better"
+    assert mate("PATCH", f"submissions/{entry['id']}", {"parameters": 0}, 200).json()["parameters"] is None
     assert mate("PATCH", f"submissions/{entry['id']}", {"paper_url": "javascript:x"}, 409).json()["code"] == "paper_url"
     assert mate("POST", f"submissions/{entry['id']}/withdraw", {}, 409).json()["code"] == "in_progress"
     assert mate("POST", f"submissions/{entry['id']}/cancel", {}, 200).json()["status"] == "cancelled"

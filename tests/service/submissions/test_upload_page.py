@@ -117,6 +117,7 @@ def test_who_does_not_take_part_is_refused_before_the_body_is_read(people, phase
         ({"method_name": ""}, "This field is required"),
         ({"file": ""}, "This field is required"),
         ({"paper_url": "javascript:alert(1)"}, "Enter a valid URL"),
+        ({"parameters": "many"}, "The number of parameters is not a number"),
         ({"file": SimpleUploadedFile("entry.zip", b"")}, "The submitted file is empty"),
     ],
 )

@@ -25,12 +25,15 @@ def test_a_ranking_kept_before_there_were_records_comes_back_byte_for_byte(path)
 def test_what_only_some_rankings_hold_is_written_where_they_do():
     trial = ColumnTrial(state="passed", sentence="Passed.", trial=3, scenes=["attic"])
     first = column_of("a", [0.5, 0.4], trial=trial, clean=[], weight=2, scale=[0, 1])
-    board = board_of([0.5, 0.4], waiting=[["b"], None], received_at=["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"])
+    card = {"weights": ["https://example.org/w", None], "parameters": [38_000_000, None], "run_seconds": [0.4, None]}
+    board = board_of(
+        [0.5, 0.4], waiting=[["b"], None], **card, received_at=["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
+    )
     board = board.model_copy(
         update={"metrics": [first, *board.metrics[1:]], "frozen_at": datetime.fromisoformat("2026-03-02T00:00:00+00:00")}
     )
     written = json.loads(board.to_json())
-    assert list(written["entries"][0]) == list(BoardEntry.keys) and list(written["entries"][1]) == list(BoardEntry.keys[:-1])
+    assert list(written["entries"][0]) == list(BoardEntry.keys) and list(written["entries"][1]) == list(BoardEntry.keys[:-4])
     assert [entry["received_at"] for entry in written["entries"]] == ["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
     assert written["frozen_at"] == "2026-03-02T00:00:00+00:00"
     assert written["metrics"][0]["clean"] == [] and written["metrics"][0]["trial"] == trial.model_dump()

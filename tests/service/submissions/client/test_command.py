@@ -146,11 +146,15 @@ def test_the_client_starts_without_django(entry: Path, manifest: str) -> None:
 @pytest.mark.parametrize("kind", ["chunks", "multipart"])
 def test_a_folder_arrives_whole(server: SmallServer, entry: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     server.kind = kind
-    assert upload(server, entry, "--description", "Sweeps.", "--paper", "https://p.test", "--code", "https://c.test") == 0
+    assert (
+        upload(server, entry, "--description", "Sweeps.", "--paper", "https://p.test", "--code", "https://c.test", "--parameters", "38M")
+        == 0
+    )
     sent = server.entries[1]
     assert sent["status"] == "received" and sent["file_name"] == "entry.zip" and len(server.parts) > 5
     assert (sent["method_name"], sent["description"]) == ("Plane sweep", "Sweeps.")
-    assert (sent["paper_url"], sent["code_url"]) == ("https://p.test", "https://c.test")
+    assert (sent["paper_url"], sent["code_url"], sent["parameters"]) == ("https://p.test", "https://c.test", "38M")
+    assert "licence" not in sent, "what was not given is not sent"
     (entry.parent / "arrived.zip").write_bytes(server.content(1))
     assert validate(entry.parent / "arrived.zip", MANIFEST).accepted
     assert "Received as entry #11 (id 1)." in capsys.readouterr().out
