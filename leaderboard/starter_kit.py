@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import zipfile
@@ -14,6 +15,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.template.loader import render_to_string
 
+from leaderboard import wheel
 from leaderboard.kinds import KINDS
 from submissions.formats.render.views import render
 from submissions.manifest import Item, Manifest
@@ -48,12 +50,16 @@ def write_kit(phase: Phase) -> IO[bytes]:
     made = {
         "manifest": manifest, "phase": phase, "challenge": phase.challenge, "site": settings.SITE_URL, "made_up": not files,
         "example": f"example-entry/{names[0]}" if single_file else "example-entry", "example_noun": KINDS[manifest.family].example_noun,
+        "package": wheel.address(),
     }  # fmt: skip
     top = name_of(phase)
     kit = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
     with zipfile.ZipFile(kit, "w", zipfile.ZIP_DEFLATED) as package:
         package.writestr(f"{top}/manifest.json", manifest.to_json())
         package.writestr(f"{top}/README.md", render_to_string("starter_kit/README.md", made))
+        if made["package"]:
+            package.writestr(f"{top}/notebook.ipynb", _notebook(made))
+            package.writestr(f"{top}/github-action.yml", render_to_string("starter_kit/github-action.yml", made))
         for file, name in zip(files, names, strict=True):
             with store().open(file.key) as source, package.open(f"{top}/example-entry/{name}", "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target)
@@ -61,6 +67,31 @@ def write_kit(phase: Phase) -> IO[bytes]:
             package.writestr(f"{top}/{path}", data)
     kit.seek(0)
     return kit
+
+
+def _notebook(made: dict[str, Any]) -> str:
+    """The same steps as cells of a notebook (nbformat 4), not run."""
+    phase, challenge, example = made["phase"].slug, made["challenge"].slug, made["example"]
+    reference = "example-reference" if made["made_up"] else example
+    at = f"--server {made['site']} --challenge {challenge} --phase {phase}"
+    cells = [
+        ("markdown", f"# {made['challenge'].title}, {made['phase'].title}\n\nCheck an entry, score it as the server does, read the board."),
+        ("code", f'%pip install --quiet "plumbline[score,frames] @ {made["package"]}"'),
+        ("markdown", "The verdict is the server's, and needs no account."),
+        ("code", f'import plumbline\n\nverdict = plumbline.check("{example}", "manifest.json")\nverdict.accepted, verdict.problems'),
+        ("markdown", "The numbers are the server's, too."),
+        ("code", f'print(plumbline.score("{example}", "{reference}", manifest="manifest.json").table())'),
+        ("markdown", "The newest ranking: one row per entry, with the ends of each 95 % interval and the number of groups it is of."),
+        ("code", f'site = plumbline.Site("{made["site"]}")\nboard = site.board("{challenge}", "{phase}")\nboard'),
+        ("markdown", f"To upload, make a token at {made['site']}/account/tokens/ and start the notebook with it as PLUMBLINE_TOKEN."),
+        ("code", f'# !plumbline upload {example} {at} --method "My method" --wait'),
+    ]  # fmt: skip
+    more: dict[str, dict[str, Any]] = {"markdown": {}, "code": {"execution_count": None, "outputs": []}}
+    written = [
+        {"cell_type": kind, "id": f"cell-{n}", "metadata": {}, "source": text} | more[kind] for n, (kind, text) in enumerate(cells, 1)
+    ]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    return json.dumps({"cells": written, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False, indent=1)
 
 
 def _made_up(manifest: Manifest) -> Iterable[tuple[str, bytes]]:

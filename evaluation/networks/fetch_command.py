@@ -32,8 +32,7 @@ def add_options(parser: Any) -> None:
 
 def add_cache(parser: Any) -> None:
     """The folder of fetched files, for commands without settings."""
-    help_text = f"folder of fetched weights (default: {weights.DEFAULT_CACHE.parent.name}/{weights.DEFAULT_CACHE.name} of the checkout)"
-    parser.add_argument("--cache", type=Path, metavar="DIR", help=help_text)
+    parser.add_argument("--cache", type=Path, metavar="DIR", help=f"folder of fetched weights (default: {weights.DEFAULT_CACHE})")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import fcntl
 import json
 import os
 import shutil
@@ -98,14 +97,26 @@ def _alone(place: _Place) -> Iterator[None]:
     """One process at a time gets a file into a cache."""
     with place.part.open("ab") as held:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            _lock(held.fileno())
+        except (BlockingIOError, PermissionError):
             raise FetchError(f"{place.file.name} is being fetched by another process; wait for it.") from None
         try:
             yield
         finally:
             if place.part.exists() and not place.part.stat().st_size:
                 place.part.unlink()
+
+
+def _lock(file: int) -> None:
+    """Hold the file until it is closed. Raises BlockingIOError, on Windows PermissionError, where another process does."""
+    if os.name == "nt":
+        import msvcrt
+
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _download(file: PublishedFile, url: str, place: _Place, progress: Progress | None, pause: Callable[[float], None]) -> None:

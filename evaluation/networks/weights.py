@@ -30,7 +30,8 @@ _FOLDERS = {  # of the shipped sets, by network; those of saucd_w and wf_learned
     "backbone": _NETWORKS / "backbone",
     "yolox": _NETWORKS / "yolox",
 }
-DEFAULT_CACHE = _HERE.parent / "var" / "weights"
+# Beside the code where that is a checkout; of the participants' package in the home folder of whoever uses it.
+DEFAULT_CACHE = _HERE.parent / "var" / "weights" if (_HERE.parent / "manage.py").is_file() else Path("~/.cache/plumbline/weights")
 CHUNK = 1 << 20
 FETCH = "python manage.py fetch_weights"  # on a server
 FETCH_LOCALLY = "python -m evaluation fetch"
@@ -261,8 +262,8 @@ _folder: list[Path] = [DEFAULT_CACHE]
 
 
 def cache_folder() -> Path:
-    """The folder of fetched files: `var/weights` of the checkout unless `use_cache` said otherwise."""
-    return _folder[0]
+    """The folder of fetched files: `DEFAULT_CACHE` unless `use_cache` said otherwise."""
+    return _folder[0].expanduser()
 
 
 def use_cache(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
-`{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`, `{% chart figure name %}`.
+`{% install_command "score" %}`, `{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`, `{% chart figure name %}`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from django.conf import settings
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 
+from leaderboard import wheel
 from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
@@ -47,6 +48,15 @@ def chart(figure: Mapping[str, Any], name: str) -> SafeString:
     `figure-NAME`."""
     drawn = mark_safe(drawing.draw(figure, name))  # noqa: S308 - words are escaped there
     return drawn + json_script({"data": figure["data"], "layout": figure["layout"]}, f"figure-{name}")
+
+
+@register.simple_tag(takes_context=True)
+def install_command(context: template.Context, extra: str = "") -> str:
+    """The command that installs this server's own package, with an extra of it; empty where the package is not made."""
+    request = context.get("request")
+    found = wheel.address(request.build_absolute_uri("/") if request else "")
+    named = f'"plumbline[{extra}] @ {found}"' if extra else found
+    return f"python -m pip install {named}" if found else ""
 
 
 @register.simple_tag(takes_context=True)

@@ -12,9 +12,11 @@ from django.utils.html import strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
+from leaderboard import wheel
 from submissions import markdown
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs"
+PACKAGE = "https://SERVER/client/plumbline-VERSION-py3-none-any.whl"  # in documents, for this server's own
 TITLES = {
     "participants": ("For participants", "Join, prepare an entry, check it, upload it, read the result."),
     "formats": ("File formats", "What an archive may hold, and how wireframes, meshes and renders are written."),
@@ -38,7 +40,10 @@ def doc(request: HttpRequest, name: str) -> HttpResponse:
     """One document."""
     if name not in TITLES:
         raise Http404
-    context = {"name": name, "title": TITLES[name][0], "html": html_of(name), "titles": [(key, *words) for key, words in TITLES.items()]}
+    html = html_of(name)
+    if made := wheel.address(request.build_absolute_uri("/")):
+        html = mark_safe(html.replace(PACKAGE, made))  # noqa: S308 - an address of our own
+    context = {"name": name, "title": TITLES[name][0], "html": html, "titles": [(key, *words) for key, words in TITLES.items()]}
     return render(request, "leaderboard/doc.html", context)
 
 

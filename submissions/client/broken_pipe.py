@@ -32,6 +32,8 @@ def end(main: Callable[[], int]) -> NoReturn:
 
 def _is_unread(stream: IO[str]) -> bool:
     """Return whether it is a pipe whose other end is closed."""
+    if not hasattr(select, "poll"):  # Windows, where it cannot be asked
+        return True
     asked = select.poll()
     asked.register(stream.fileno(), 0)  # an end that is closed is told without being asked for
     return bool(asked.poll(0))

@@ -32,6 +32,7 @@ PURE = (
     "evaluation/work/child.py",
     "evaluation/work/parent_death.py",
     "leaderboard/kinds.py",
+    "leaderboard/package",
     "leaderboard/stats",
     "leaderboard/boards/certainty.py",
     "leaderboard/boards/digits.py",

@@ -4,6 +4,7 @@ them running, and stops them all."""
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import socket
@@ -111,6 +112,7 @@ class Command(BaseCommand):
             raise CommandError(f"Port {port} of {host} cannot be used ({error.strerror}); choose another with --port.")
         call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
         call_command("createcachetable", verbosity=0)
+        call_command("package", stdout=io.StringIO())
         address = f"http://{host}:{port}"
         services = self._services(host, port, workers)
         loading = Service("demo", [sys.executable, "manage.py", "demo", "--server", address])

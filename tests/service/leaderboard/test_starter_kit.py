@@ -41,7 +41,7 @@ def unpacked(kit: zipfile.ZipFile, phase, folder: Path) -> Path:
 
 
 def commands(readme: str) -> list[list[str]]:
-    return [shlex.split(line) for line in re.findall(r"^ +(python -m (?:submissions|evaluation).*)$", readme, re.MULTILINE)]
+    return [shlex.split(line) for line in re.findall(r"^ +(plumbline .*)$", readme, re.MULTILINE)]
 
 
 def test_the_made_up_example_is_accepted_by_the_phase(client, phase, people, tmp_path):
@@ -54,12 +54,11 @@ def test_the_made_up_example_is_accepted_by_the_phase(client, phase, people, tmp
 def test_the_commands_that_check_and_score_run_as_written(client, phase, people, tmp_path):
     folder = unpacked(kit_of(client, phase, people.owner), phase, tmp_path)
     check, score, upload = commands((folder / "README.md").read_text())
-    assert [c[2:4] for c in (check, score, upload)] == [
-        ["submissions.client", "check"], ["evaluation", "score"], ["submissions.client", "upload"],
-    ]  # fmt: skip
+    assert [c[1] for c in (check, score, upload)] == ["check", "score", "upload"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for command in (check, score):
-        done = subprocess.run([sys.executable, *command[1:]], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+        words = [sys.executable, "-m", "leaderboard.package", *command[1:]]
+        done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
     assert "corner_f1" in done.stdout
 
@@ -102,7 +101,7 @@ def test_the_upload_command_is_one_the_client_understands(client, phase, people,
     from submissions.client.command import _parser
 
     folder = unpacked(kit_of(client, phase, people.owner), phase, tmp_path)
-    options = _parser().parse_args(commands((folder / "README.md").read_text())[2][3:])
+    options = _parser().parse_args(commands((folder / "README.md").read_text())[2][1:])
     assert (options.challenge, options.phase) == (phase.challenge.slug, phase.slug)
 
 
@@ -116,7 +115,7 @@ def test_the_organizers_example_is_taken_as_it_is(client, phase, people, tmp_pat
     assert sorted(names) == ["README.md", "example-entry/_mine.zip", "manifest.json"]
     folder = unpacked(kit, phase, tmp_path)
     assert (folder / "example-entry" / "_mine.zip").read_bytes() == b"the organizers' own"
-    assert commands((folder / "README.md").read_text())[0][4] == "example-entry/_mine.zip"
+    assert commands((folder / "README.md").read_text())[0][2] == "example-entry/_mine.zip"
 
 
 def test_the_kit_is_in_the_units_of_the_phase(client, phase, people, tmp_path, references):

@@ -31,6 +31,7 @@ GET    /search/?q=hss                               yyyyyyyy
 GET    /robots.txt                                  yyyyyyyy
 GET    /sitemap.xml                                 yyyyyyyy
 GET    /card.png                                    yyyyyyyy
+GET    /client/plumbline-0-py3-none-any.whl          xxxxxxxx
 GET    /docs/ranking/                               yyyyyyyy
 GET    /docs/nothing/                               xxxxxxxx
 GET    /-/health                                    yyyyyyyy

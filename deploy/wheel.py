@@ -1,0 +1,138 @@
+"""How the participants' package is built: the hooks that hatchling calls, see `[tool.plumbline.package]` in pyproject.toml.
+
+The wheel holds one package, so what stands here in three rooms (`submissions`, `evaluation`, `leaderboard`) stands there below
+`plumbline`: sources are copied with their imports, and the dotted names and commands in their texts, rewritten. Nothing else
+differs, and nothing is kept twice. The version ends in a digest of all that is copied, so that two wheels with one name are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tempfile
+import tokenize
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+ROOMS = ("submissions", "evaluation", "leaderboard")
+IMPORT = re.compile(rf"^(\s*(?:from|import) )({'|'.join(ROOMS)})(?=[. ])")
+DOTTED = re.compile(rf"(?<![\w./-])({'|'.join(ROOMS)})\.(\w+)")
+STRINGS = {tokenize.STRING} | {kind for name in ("FSTRING_START", "FSTRING_MIDDLE") if (kind := getattr(tokenize, name, None)) is not None}
+LEFT_OUT = ("__pycache__",)
+
+
+class Package:
+    """The files of the package and what its metadata says, as pyproject.toml of the repository `root` has it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        project = tomllib.loads((root / "pyproject.toml").read_text())
+        self.settings, self.name = project["tool"]["plumbline"]["package"], project["project"]["name"]
+        self.files = dict(self._files())
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        """Path in the wheel and content of each file, in order."""
+        top, left_out = self.settings["top"], tuple(self.settings["without"])
+        found: dict[str, bytes] = {f"{self.name}/{room}/__init__.py": b"" for room in ROOMS}
+        for part in (top, *self.settings["modules"]):
+            paths = sorted((self.root / part).rglob("*")) if (self.root / part).is_dir() else [self.root / part]
+            for path in paths:
+                inner = path.relative_to(self.root).as_posix()
+                if not path.is_file() or set(LEFT_OUT) & set(path.parts) or inner.endswith(left_out):
+                    continue
+                place = inner.removeprefix(f"{top}/") if part == top else inner
+                found[f"{self.name}/{place}"] = self.rewritten(path.read_text()).encode() if path.suffix == ".py" else path.read_bytes()
+            for folder in Path(part).parents:  # of a single module or an inner folder: the packages that it lies in
+                if folder.name and (self.root / folder / "__init__.py").is_file() and part != top:
+                    found.setdefault(f"{self.name}/{folder.as_posix()}/__init__.py", b"")
+        yield from sorted(found.items())
+
+    def rewritten(self, source: str) -> str:
+        """A module as it stands in the wheel."""
+        lines = source.splitlines(keepends=True)
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type in STRINGS:
+                for number in range(token.start[0] - 1, token.end[0]):
+                    lines[number] = self._text(lines[number])
+        found = []
+        for line in lines:
+            new = IMPORT.sub(lambda match: f"{match[1]}{self._moved(match[2] + '.')[:-1]}", line)
+            if re.match(rf"\s*import {self.name}\.[\w.]+\s*(,|$)", new):
+                raise ValueError(f"{line.strip()!r} names a module by its whole path where it is used; import it from its package")
+            found.append(self._top(new))
+        return "".join(found)
+
+    def _text(self, line: str) -> str:
+        """A line with a text in it: dotted names of modules, and commands."""
+        for here, there in self.settings["commands"].items():
+            line = line.replace(here, there)
+        return DOTTED.sub(lambda match: self._moved(match[0]) if self._is_module(match[1], match[2]) else match[0], line)
+
+    def _is_module(self, room: str, name: str) -> bool:
+        return any((self.root / room / f"{name}{suffix}").exists() for suffix in ("", ".py"))
+
+    def _moved(self, dotted: str) -> str:
+        return self._top(f"{self.name}.{dotted}")
+
+    def _top(self, text: str) -> str:
+        """The top of the package is a folder of a room here."""
+        return text.replace(f"{self.name}.{self.settings['top'].replace('/', '.')}", self.name)
+
+    @property
+    def version(self) -> str:
+        """The version of the repository, and what the files are by their content."""
+        digest = hashlib.sha256(repr((self.dependencies(), self.extras())).encode())
+        for place, content in self.files.items():
+            digest.update(f"{place} {len(content)}\n".encode() + content)
+        return f"{self.settings['version']}+{digest.hexdigest()[:12]}"
+
+    def pins(self) -> dict[str, str]:
+        """Name and version of what the package may use, as the server's own requirements have it."""
+        named = re.findall(r"^([A-Za-z0-9_.-]+)(?:\[.*\])?==(\S+)", (self.root / "requirements.txt").read_text(), re.MULTILINE)
+        known = {name.lower(): version for name, version in named}
+        extras: Mapping[str, list[str]] = self.settings["extras"]
+        return {name: known[name.lower()] for names in (self.settings["needs"], *extras.values()) for name in names}
+
+    def _pinned(self, names: list[str]) -> list[str]:
+        """Exact where the server's versions are made for that Python; beyond, whatever there is."""
+        beyond = self.settings["python_beyond"]
+        pins = self.pins()
+        exact = [f'{name}=={pins[name]}; python_version < "{beyond}"' for name in names]
+        return exact + [f'{name}>={pins[name]}; python_version >= "{beyond}"' for name in names]
+
+    def dependencies(self) -> list[str]:
+        return self._pinned(self.settings["needs"])
+
+    def extras(self) -> dict[str, list[str]]:
+        return {extra: self._pinned(names) for extra, names in self.settings["extras"].items()}
+
+
+class Metadata(MetadataHookInterface):
+    """Version and requirements."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        package = Package(Path(self.root))
+        metadata["version"] = package.version
+        metadata["dependencies"] = package.dependencies()
+        metadata["optional-dependencies"] = package.extras()
+
+
+class Sources(BuildHookInterface):
+    """The rewritten files, in a folder that lives as long as the build."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        for place, content in Package(Path(self.root)).files.items():
+            path = Path(self._folder.name, place)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            build_data["force_include"][str(path)] = place
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        self._folder.cleanup()

@@ -1,0 +1,70 @@
+"""plumbline: check an entry, score it, upload it, follow it; analyse a study; work for a server.
+
+    plumbline check ENTRY --manifest manifest.json         say what the server would say
+    plumbline score ENTRY REFERENCE --manifest FILE        the server's scores, on this machine
+    plumbline upload ENTRY --server URL --challenge NAME --phase NAME --method "My method" --wait
+    plumbline status ID --server URL                       say where an entry stands
+    plumbline metrics                                      list the metrics
+    plumbline study STUDY.csv                              the analysis of votes or opinion scores
+    plumbline worker --server URL --token TOKEN            score what waits on a server
+
+`plumbline COMMAND --help` says more of each. Also: fetch (weights of networks), render, inpaint, corrupt, properties, train.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from leaderboard.package import installed
+from submissions.client.broken_pipe import end
+
+FOLLOWING = ("check", "upload", "status")
+COMPUTING = ("score", "metrics", "fetch", "train", "render", "inpaint", "corrupt", "properties")
+USAGE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command = words[0] if words else "--help"
+    if command in ("-h", "--help"):
+        print(__doc__.strip())
+        return 0
+    if command == "--version":
+        print(installed.description())
+        return 0
+    try:
+        return _run(command, words)
+    except ModuleNotFoundError as error:
+        sentence = installed.missing(error.name or "", command)
+        if not sentence:
+            raise
+        print(sentence, file=sys.stderr)
+        return USAGE
+
+
+def _run(command: str, words: list[str]) -> int:
+    if command in FOLLOWING:
+        from submissions.client import command as following
+
+        return following.main(words)
+    if command in COMPUTING:
+        from evaluation import __main__ as computing
+
+        if command == "score":
+            for difference in installed.differences():
+                print(f"warning: {difference}", file=sys.stderr)
+        return computing.main(words)
+    if command == "study":
+        from leaderboard.stats import __main__ as studying
+
+        return studying.main(words[1:])
+    print(f"There is no command {command!r}; `plumbline --help` lists those there are.", file=sys.stderr)
+    return USAGE
+
+
+def run() -> NoReturn:
+    """The command as a program."""
+    end(main)

@@ -1,0 +1,99 @@
+"""Boards, entries and studies of a server as pandas frames, over its public API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from submissions.client.transfer import Server
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PIECE = 100  # rows asked for at once
+PATIENCE_SECONDS = 20.0  # somebody sits before a notebook
+
+
+class Site:
+    """A Plumbline server. `token` is needed for what is not public, your own entries among it.
+
+    What is shown is what the pages show; a frame's `attrs` say what it is of. Raises `submissions.client.transfer.ServerError`, whose
+    text is a sentence.
+    """
+
+    def __init__(self, url: str, token: str = "") -> None:
+        self._server = Server(url, token, patience=PATIENCE_SECONDS)
+
+    def challenges(self) -> DataFrame:
+        """One row per challenge that you may see, newest first."""
+        return _frame(list(self._pieces("api/v1/challenges")))
+
+    def board(self, challenge: str, phase: str, digest: str = "") -> DataFrame:
+        """The newest ranking of a phase, or the one that `digest` names: one row per entry, best first.
+
+        For each metric there are the columns SLUG, SLUG_low and SLUG_high (the ends of the 95 % interval), SLUG_n and SLUG_rank. `attrs`
+        hold the ranking's digest, its address, its rule, and under `columns` of each metric title, direction and unit.
+        """
+        place = f"api/v1/challenges/{challenge}/phases/{phase}"
+        head = self._server.get(f"{place}/snapshots/{digest}" if digest else f"{place}/board")
+        rows = []
+        for row in self._pieces(head["rows_url"]):
+            scores = row.pop("scores")
+            row |= dict(zip(("rank_low", "rank_high"), row.pop("ranks") or (None, None), strict=True))
+            for slug, cell in scores.items():
+                low, high = cell["ci"] or (None, None)
+                row |= {slug: cell["value"], f"{slug}_low": low, f"{slug}_high": high, f"{slug}_n": cell["n"], f"{slug}_rank": cell["rank"]}
+            rows.append(row)
+        found = _frame(rows)
+        found.attrs = {name: head[name] for name in ("digest", "page_url", "rule", "challenge", "phase", "made_up", "reference")}
+        found.attrs["columns"] = {
+            column["slug"]: {name: column.get(name) for name in ("title", "higher_is_better", "unit")} for column in head["columns"]
+        }
+        return found
+
+    def entries(self, challenge: str = "", phase: str = "") -> DataFrame:
+        """Your teams' entries, newest first, with the value of each metric under its slug; needs a token."""
+        wanted = {name: value for name, value in (("challenge", challenge), ("phase", phase)) if value}
+        rows = []
+        for row in self._pieces("api/v1/submissions", **wanted):
+            rows.append(row | {slug: score["value"] for slug, score in (row.pop("scores") or {}).items()})
+        return _frame(rows)
+
+    def items(self, entry: int, metric: str) -> DataFrame:
+        """The values of an entry by item, and their parts, under one metric's slug; NaN where there is none."""
+        rows = []
+        for row in self._pieces(f"api/v1/submissions/{entry}/items", metric=metric):
+            rows.append(row | row.pop("parts"))
+        return _frame(rows)
+
+    def studies(self, challenge: str, phase: str) -> DataFrame:
+        """One row per study of people in a phase, newest first."""
+        return _frame(list(self._pieces(f"api/v1/challenges/{challenge}/phases/{phase}/studies")))
+
+    def study(self, challenge: str, phase: str, study: str, criterion: str = "") -> DataFrame:
+        """How far each metric agrees with the people of a study: one row per metric, with decided agreement, the ends of its interval,
+        the answers that it is of, and its tier. `criterion`: the study's first if none is given. `attrs["analysis"]` is all of it."""
+        found = self._server.get(f"api/v1/challenges/{challenge}/phases/{phase}/studies/{study}")
+        name = criterion or next(iter(found["analyses"]), "")
+        analysis = found["analyses"].get(name, {})
+        rows = []
+        for line in analysis.get("metrics", ()):
+            decided = line["decided"]
+            rows.append({"metric": line["key"], "tier": line["tier"]} | {part: decided[part] for part in ("value", "low", "high", "n")})
+        frame = _frame(rows)
+        frame.attrs = {"study": study, "criterion": name, "title": found["title"], "made_up": found["made_up"], "analysis": analysis}
+        return frame
+
+    def _pieces(self, address: str, **wanted: str) -> Iterator[dict[str, Any]]:
+        piece = self._server.get(address, limit=PIECE, **wanted)
+        while True:
+            yield from piece["items"]
+            if not piece["next"]:
+                return
+            piece = self._server.get(piece["next"])
+
+
+def _frame(rows: list[dict[str, Any]]) -> DataFrame:
+    import pandas
+
+    return pandas.DataFrame(rows)

@@ -1,0 +1,152 @@
+"""The package of participants: made once, served under its own address, named by kits and pages; and its frames."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from leaderboard import package, wheel
+from leaderboard.models import Snapshot, Study
+from leaderboard.starter_kit import write_kit
+from submissions.models import ApiToken
+from tests.support.leaderboard.stats.ballots import made_up
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A folder that this code's wheel was made into."""
+    from django.test import override_settings
+
+    folder = tmp_path_factory.mktemp("package")
+    with override_settings(PACKAGE=folder):
+        call_command("package", stdout=io.StringIO())
+    return folder
+
+
+@pytest.fixture
+def served(settings, made) -> str:
+    """The name of the wheel that the server has."""
+    settings.PACKAGE = made
+    return wheel.current()
+
+
+def test_it_is_made_once(settings, made, monkeypatch):
+    settings.PACKAGE = made
+    before = wheel.current()
+    monkeypatch.setattr(wheel.subprocess, "run", lambda *a, **k: pytest.fail("made again of the same sources"))
+    assert wheel.make() == before and wheel.NAME.fullmatch(before)
+
+
+def test_what_the_builder_says_is_said_in_full(settings, tmp_path, monkeypatch):
+    settings.PACKAGE, settings.BASE_DIR = tmp_path / "package", tmp_path
+    monkeypatch.setattr(wheel, "_sources", lambda: "other")
+    with pytest.raises(wheel.CannotBuild, match="could not be made: "):
+        wheel.make()
+    assert wheel.current() == "" and wheel.address() == ""
+
+
+def test_every_server_serves_its_own(client, served, made):
+    response = client.get(reverse("package", args=[served]))
+    assert b"".join(response.streaming_content) == (made / served).read_bytes() and "immutable" in response["Cache-Control"]
+    for name in ("current", "plumbline-9.9-py3-none-any.whl", "..%2Fcurrent", served.replace("0", "1", 1)):
+        assert client.get(f"/client/{name}").status_code == 404
+
+
+def test_kits_and_pages_name_it_by_address(client, phase, people, served, settings):
+    address = f"{settings.SITE_URL}/client/{served}"
+    with write_kit(phase) as kit, zipfile.ZipFile(kit) as files:
+        texts = {name.split("/", 1)[1]: files.read(name).decode() for name in files.namelist() if name.count("/") == 1}
+    assert f'pip install "plumbline[score] @ {address}"' in texts["README.md"]
+    action = yaml.safe_load(texts["github-action.yml"])
+    runs = [step["run"] for step in action["jobs"]["entry"]["steps"] if "run" in step]
+    assert runs[0] == f'python -m pip install "{address}"' and "plumbline upload" in runs[2] and "gh pr comment" in runs[3]
+    assert "${{ secrets.PLUMBLINE_TOKEN }}" in texts["github-action.yml"]
+    notebook = json.loads(texts["notebook.ipynb"])
+    assert notebook["nbformat"] == 4 and address in notebook["cells"][1]["source"]
+    client.force_login(people.owner)
+    for page in (reverse("upload", args=[phase.challenge.slug, phase.slug]), "/docs/client/"):
+        assert f"http://testserver/client/{served}" in client.get(page).content.decode()
+
+
+def test_the_notebooks_cells_run(phase, people, served, tmp_path, monkeypatch):
+    with write_kit(phase) as kit, zipfile.ZipFile(kit) as files:
+        files.extractall(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    monkeypatch.chdir(folder)
+    cells = [cell["source"] for cell in json.loads((folder / "notebook.ipynb").read_text())["cells"] if cell["cell_type"] == "code"]
+    code = "\n".join(cell for cell in cells[1:3]).replace("import plumbline", "from leaderboard import package as plumbline")
+    names: dict = {}
+    exec(compile(ast.parse(code), "notebook", "exec"), names)
+    assert names["verdict"].accepted
+    ast.parse("\n".join(cells[1:]))
+
+
+# --- frames ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site():
+    """A site whose requests reach the application in this process, by the token that is given."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        headers = {"authorization": request.headers["authorization"]} if "authorization" in request.headers else {}
+        found = Client().generic(request.method, request.url.raw_path.decode(), headers=headers)
+        return httpx.Response(found.status_code, headers=dict(found.headers), content=found.content)
+
+    def at(token: str = "") -> package.Site:
+        found = package.Site("http://testserver", token)
+        found._server.patience = 0.0
+        found._server._http = httpx.Client(transport=httpx.MockTransport(answer))
+        return found
+
+    return at
+
+
+def test_a_board_is_a_frame_of_its_values_and_intervals(phase, scored, people, site):
+    best, worst = scored(0.05, method_name="Best"), scored(0.4, seed=1, team=people.other_team, method_name="Worst")
+    Snapshot.make(phase, "public")
+    board = site().board(phase.challenge.slug, phase.slug)
+    assert list(board["name"]) == ["Best", "Worst"] and list(board["rank"]) == [1, 2]
+    slug = next(iter(board.attrs["columns"]))
+    values = {score.evaluation.submission_id: score.value for score in _scores(best, worst) if score.slug == slug}
+    assert dict(zip(board["id"], board[slug], strict=True)) == values
+    assert board.attrs["columns"][slug]["higher_is_better"] in (True, False) and set(board[f"{slug}_n"]) == {4}
+    assert site().board(phase.challenge.slug, phase.slug, board.attrs["digest"]).equals(board)
+
+
+def test_own_entries_and_their_items_need_a_token(phase, scored, people, site):
+    entry = scored(0.05, method_name="Mine")
+    _, key = ApiToken.make(people.owner, "frames")
+    mine = site(key).entries(phase.challenge.slug)
+    assert list(mine["id"]) == [entry.pk]
+    slug = next(score.slug for score in _scores(entry))
+    items = site(key).items(entry.pk, slug)
+    assert len(items) == 4 and {"item", "group", "value", "status"} <= set(items)
+    with pytest.raises(Exception, match=r"log in|token|Log in"):
+        site().entries()
+
+
+def test_a_study_is_a_frame_of_its_metrics(phase, site):
+    study = Study.import_votes(phase, None, made_up(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
+    studies = site().studies(phase.challenge.slug, phase.slug)
+    assert list(studies["slug"]) == ["roofs"]
+    frame = site().study(phase.challenge.slug, phase.slug, study.slug)
+    assert frame.attrs["title"] == "Roofs"
+
+
+def _scores(*entries):
+    from evaluation.models import Score
+
+    return Score.objects.filter(evaluation__submission__in=entries).select_related("evaluation")
