@@ -14,6 +14,7 @@ from leaderboard.stats.votes import FEW, LEAST, ROUGH
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
 
 MAX_NAMES = 4
+MAX_TIMES = 100  # of the answers so far: more than that nobody asks for
 EARLY = "It is too early to say."
 
 
@@ -112,11 +113,18 @@ def _enough(summary: Summary) -> Sentence | None:
     else:
         first = "Not enough for any place yet."
     more = ""
-    if summary.enough.more and k < n:
+    if k < n and _is_hopeless(summary):
+        more = f"The gap at place {k + 1} looks too small for more judgements to settle it."
+    elif summary.enough.more and k < n:
         more = (
             f"If the gap is as large as it looks now, about {_rounded(summary.enough.more):,} more judgements would settle place {k + 1}."
         )
     return Sentence(first, more)
+
+
+def _is_hopeless(summary: Summary) -> bool:
+    """True if the judgements that would settle the next place are more than anybody asks for."""
+    return summary.enough is not None and (summary.enough.more or 0) > MAX_TIMES * summary.answers
 
 
 @dataclass(frozen=True)
@@ -139,11 +147,12 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
         if k:
             rows.append(EnoughRow(_places(1, k), True, "enough", "the intervals of their places overlap none below"))
         if k < n:
-            about = (
-                summary.enough.more
-                and f"about {_rounded(summary.enough.more):,} more judgements for place {k + 1}, if its gap is as it looks"
-            )
-            rows.append(EnoughRow(_places(k + 1, n), False, "not yet", about or "no number of judgements is foreseen to settle them"))
+            about = "no number of judgements is foreseen to settle them"
+            if _is_hopeless(summary):
+                about = f"the gap at place {k + 1} looks too small for more judgements to settle it"
+            elif summary.enough.more:
+                about = f"about {_rounded(summary.enough.more):,} more judgements for place {k + 1}, if its gap is as it looks"
+            rows.append(EnoughRow(_places(k + 1, n), False, "not yet", about))
     for curve in summary.adequacy:
         what = {"raters": "People", "comparisons": "Judgements", "samples": plural(noun).capitalize()}[curve.resource]
         if len([mean for mean in curve.mean if mean is not None]) < 2:

@@ -198,6 +198,13 @@ def test_each_line_says_what_is_settled_and_what_a_part_of_the_judgements_keeps(
     assert words.enough_rows(summary_of(said("a", "b", raters=1))) == []
 
 
+def test_no_number_of_judgements_is_named_that_nobody_asks_for():
+    summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)])
+    hopeless = summary.model_copy(update={"enough": summary.enough.model_copy(update={"more": 101 * summary.answers})})
+    assert sentences(hopeless)[-1][1] == "The gap at place 1 looks too small for more judgements to settle it."
+    assert words.enough_rows(hopeless)[0].more == "the gap at place 1 looks too small for more judgements to settle it"
+
+
 def test_a_part_keeps_the_order_only_below_all_of_them():
     curve = Curve(resource="raters", sizes=[1, 2, 6, 8], mean=[1.0] * 4, low=[1.0] * 4, high=[1.0] * 4, enough=2)
     assert curve.steady == 5  # fewer people than any figure needs keep nothing
