@@ -18,6 +18,7 @@ import pytest
 from django.test import client
 from playwright.sync_api import expect
 
+from evaluation.programs import sandbox
 from tests import ROOT, environment
 from tests.alone import FAILED_KEY
 from tests.support import pages
@@ -134,6 +135,7 @@ PROBES: dict[str, Callable[[], bool]] = {
     "redis": lambda: _port_answers(environment.REDIS_URL),
     "s3": _has_moto,
     "browser": lambda: shutil.which(CHROMIUM) is not None,
+    "sandbox": lambda: not sandbox.bubblewrap_refusal(),
 }
 
 

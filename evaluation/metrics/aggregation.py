@@ -185,7 +185,7 @@ def summarise(
         sd=None,
         n_ok=counts[Status.OK] + counts[Status.EMPTY_PRED],
         n_missing=counts[Status.MISSING_PRED] + counts[Status.SIZE_MISMATCH],
-        n_invalid=counts[Status.INVALID_PRED],
+        n_invalid=counts[Status.INVALID_PRED] + counts[Status.FAILED],
         n_null=len(values) - len(present),
         resampled="item" if single else "set" if spec.level == "set" else "group",
         extra=micro_figure(spec, parts),

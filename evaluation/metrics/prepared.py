@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics import runner
+from evaluation.metrics import registry, runner
 from evaluation.metrics.shared import Arrays, Preparing
 
 Prepared = dict[str, dict[str, Arrays]]  # by item, then by name
@@ -55,6 +55,9 @@ def prepare(
 
     Arrays that several items share (of the scene they belong to) count once, and are written once.
     """
+    requests = [request for request in requests if not registry.get(request.key).is_program]  # these prepare what they need inside
+    if not requests:
+        return {}
     kept: Prepared = {}
     shared: dict[int, np.ndarray] = {}  # what is kept, by identity
     room = MOST_BYTES

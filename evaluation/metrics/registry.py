@@ -11,7 +11,8 @@ import hashlib
 import importlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
@@ -26,13 +27,16 @@ __all__ = [
     "Param",
     "ParamError",
     "UnknownMetric",
+    "find",
     "fingerprint",
     "get",
     "is_current",
+    "look_up_programs",
     "parse_param",
     "require_current",
     "resolve_params",
     "version_of",
+    "with_programs",
 ]
 
 
@@ -94,10 +98,40 @@ REGISTRY: Mapping[str, MetricSpec] = MappingProxyType(
 )
 
 
+_programs: dict[str, MetricSpec] = {}  # what this process was given, by key
+_source: Callable[[str], MetricSpec | None] | None = None  # where programs are looked up that it was not given
+
+
+def look_up_programs(source: Callable[[str], MetricSpec | None]) -> None:
+    """Ask `source` for metric programs, whose keys are challenge/key: the service keeps them, not this table."""
+    global _source
+    _source = source
+
+
+@contextmanager
+def with_programs(specs: Iterable[MetricSpec]) -> Iterator[None]:
+    """Know these metric programs meanwhile, in place of any others of their keys."""
+    before = dict(_programs)
+    _programs.update({spec.key: spec for spec in specs})
+    try:
+        yield
+    finally:
+        _programs.clear()
+        _programs.update(before)
+
+
+def find(key: str) -> MetricSpec | None:
+    """The spec of `key`, a metric of ours or a program's; None if there is none."""
+    if key in REGISTRY or "/" not in key:
+        return REGISTRY.get(key)
+    return _programs.get(key) or (_source(key) if _source is not None else None)
+
+
 def get(key: str) -> MetricSpec:
     """The spec of `key`; UnknownMetric (one sentence, with near matches) if there is none."""
-    if key in REGISTRY:
-        return REGISTRY[key]
+    found = find(key)
+    if found is not None:
+        return found
     near = difflib.get_close_matches(str(key), REGISTRY, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(REGISTRY)}."
     raise UnknownMetric(f"There is no metric {key!r}; {hint}")
@@ -150,7 +184,7 @@ def version_of(column: Mapping[str, Any]) -> int | None:
 
     What is hashed are the parameters that the column keeps, so one that the metric has gained since changes nothing.
     """
-    spec = REGISTRY.get(column["key"])
+    spec = find(column["key"])
     if spec is None:
         return None
     params, weights_sha256 = column["params"], column.get("weights_sha256")
@@ -163,7 +197,8 @@ def version_of(column: Mapping[str, Any]) -> int | None:
 def is_current(column: Mapping[str, Any]) -> bool:
     """True if this code computes exactly what a column of a batch holds."""
     version = version_of(column)
-    return version is not None and version == REGISTRY[column["key"]].version
+    spec = find(column["key"])
+    return spec is not None and version == spec.version and (not spec.is_program or column.get("weights_sha256") == spec.contents)
 
 
 def require_current(columns: Iterable[Mapping[str, Any]]) -> None:

@@ -20,6 +20,7 @@ class Status(StrEnum):
     EMPTY_MASK = "empty_mask"
     SIZE_MISMATCH = "size_mismatch"
     NOT_APPLICABLE = "not_applicable"
+    FAILED = "failed"  # a program that an organizer brought gave no value, or none that can be taken
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, summarise
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from submissions.kinds import FAMILIES
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
@@ -95,6 +96,7 @@ def score_items(
     progress: Progress | None = None,
     clock: dict[str, float] | None = None,
     prepared: Mapping[str, MutableMapping[str, Arrays]] | None = None,
+    groups: Mapping[str, str] | None = None,
 ) -> dict[str, SampleScores]:
     """Score `item_ids` (default: all references, in order) and return the scores by slug.
 
@@ -104,20 +106,33 @@ def score_items(
     `clock` gains the seconds that each slug took. Metrics of an item share work (matchings,
     samples, solids), and the one that asks for a piece of it first is charged for it, so what a
     column costs depends on those before it; the sum does not. `prepared` gives what is known of a
-    reference item already, and gains what is not; see `evaluation.metrics.prepared`.
+    reference item already, and gains what is not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for
+    programs that see a group at once; without it each is in that of its name.
     """
     columns = [_column(request) for request in requests]
     if len({column.slug for column in columns}) != len(columns):
         raise ValueError("two requests share a slug; every column needs its own")
     ids = tuple(references) if item_ids is None else tuple(item_ids)
     rows: dict[str, list[MetricResult]] = {column.slug: [] for column in columns}
+    programs = [column for column in columns if column.spec.is_program]
+    ours = [column for column in columns if not column.spec.is_program]
     for done, item_id in enumerate(ids, start=1):
         known = prepared.get(item_id) if prepared else None
-        results = _score_item(predictions.get(item_id), references[item_id], columns, unit_scale, clock, known)
-        for column, result in zip(columns, results, strict=True):
+        results = _score_item(predictions.get(item_id), references[item_id], ours, unit_scale, clock, known)
+        for column, result in zip(ours, results, strict=True):
             rows[column.slug].append(result)
-        if progress is not None:
+        if progress is not None and not programs:
             progress(done, len(ids))
+    for n, column in enumerate(programs):
+        mark = time.perf_counter()
+
+        def told(done: int, last: bool = n == len(programs) - 1) -> None:
+            if progress is not None and last:
+                progress(done, len(ids))
+
+        rows[column.slug] = _program_results(column, predictions, references, unit_scale, ids, groups or {}, told)
+        if clock is not None:
+            clock[column.slug] = time.perf_counter() - mark
     return {slug: _scores(slug, ids, results) for slug, results in rows.items()}
 
 
@@ -175,6 +190,41 @@ def _score_item(
         if clock is not None:
             mark, before = time.perf_counter(), mark
             clock[column.slug] = clock.get(column.slug, 0.0) + mark - before
+    return results
+
+
+def _program_results(
+    column: _Column,
+    predictions: Mapping[str, Any],
+    references: Mapping[str, Any],
+    unit_scale: float,
+    ids: Sequence[str],
+    groups: Mapping[str, str],
+    progress: Callable[[int], None],
+) -> list[MetricResult]:
+    """What an organizer's program says of each item, with the rules for missing items and for ranking: an item on which it failed has
+    the worst value, as a missing one has, so that nothing is gained by an entry that breaks it."""
+    from evaluation.programs.program import Sample
+
+    spec, family = column.spec, FAMILIES[column.spec.family]
+    samples = [Sample(name, groups.get(name) or family.group_of(name), predictions.get(name), references[name], unit_scale) for name in ids]
+    assert spec.program is not None  # whoever scores has brought its files
+    found = spec.program.score_all(samples, column.params, progress)
+    progress(len(ids))
+    worst = None if spec.worst == "null" else float(spec.worst)
+    results = []
+    for sample, result in zip(samples, found, strict=True):
+        missing = sample.prediction is None
+        if result.status == Status.FAILED:
+            result = replace(result, value=worst)
+        if spec.level != "item":
+            partial = {"value": result.value, "status": str(result.status), "flags": list(result.flags), "parts": dict(result.parts)}
+            status = Status.MISSING_PRED if missing else result.status
+            results.append(MetricResult(None, status, result.flags, partial=partial))
+        elif missing:
+            results.append(MetricResult(worst, Status.MISSING_PRED))
+        else:
+            results.append(_capped(spec, result, worst))
     return results
 
 

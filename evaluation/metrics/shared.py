@@ -41,6 +41,7 @@ class SharedWork:
     def __init__(self, prepared: MutableMapping[str, Arrays] | None = None) -> None:
         self.prepared: MutableMapping[str, Arrays] = {} if prepared is None else prepared
         self.repeats: MutableMapping[Hashable, Any] | None = None
+        self.given: tuple[Any, Any] = (None, None)  # prediction and reference as they were read, where the pair was made of such
         self._done: dict[Hashable, Any] = {}
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -124,6 +124,20 @@ class Scorer(Protocol):
         ...
 
 
+class Program(Protocol):
+    """What runs a metric program, see `evaluation.programs.program`."""
+
+    def one(self, pair: Any, **params: Any) -> MetricResult:
+        """The result of one pair."""
+        ...
+
+    def score_all(
+        self, samples: Sequence[Any], params: Mapping[str, Any], progress: Callable[[int], None] | None = None
+    ) -> list[MetricResult]:
+        """The result of each sample; see `evaluation.programs.program.Sample`."""
+        ...
+
+
 @dataclass(frozen=True)
 class MetricSpec:
     """Everything about a metric. Its `function` takes a pair, and each of `params` by name, always all of them: the
@@ -165,6 +179,15 @@ class MetricSpec:
     # Of what judges by clean views of a scene: (clean views, all params, prepared) -> a `Scorer`. `prepared` has what was prepared of
     # the views, see `evaluation.metrics.shared`, or gains it.
     trial: Callable[..., Scorer] | None = None
+    # Of a metric program that an organizer brought: the digest of its files, what runs it (where that is here), and its published source.
+    contents: str = ""
+    program: Program | None = None
+    source: str = ""
+
+    @property
+    def is_program(self) -> bool:
+        """True if an organizer brought it; its key is then challenge/key, which no metric of ours has."""
+        return bool(self.contents)
 
     @property
     def networks(self) -> tuple[tuple[str, str], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,8 +59,14 @@ class _Column:
     def _best(self, pair: Any) -> float:
         """The value of the reference as a prediction of itself."""
         key = f"{self.spec.key} of the reference itself {sorted(self.params.items())}"
-        (found,) = pair.reference_once(key, lambda: (np.array([self.spec.function(pair.of_reference(), **self.params).value]),))
+        (found,) = pair.reference_once(key, lambda: (np.array([self._value(pair)]),))
         return float(found[0])
+
+    def _value(self, pair: Any) -> float:
+        reference = pair.given[1]
+        perfect = type(pair).of(type(pair).itself(reference), reference, pair.unit_scale)
+        value = self.spec.function(perfect, **self.params).value
+        return math.nan if value is None else value
 
 
 def run(

@@ -29,6 +29,7 @@ STATUS_WORDS = {
     SampleStatus.EMPTY_MASK: "empty mask",
     SampleStatus.SIZE_MISMATCH: "wrong size",
     SampleStatus.NOT_APPLICABLE: "does not apply",
+    SampleStatus.FAILED: "the metric's program failed",
 }
 
 

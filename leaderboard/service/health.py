@@ -23,6 +23,7 @@ from prometheus_client.registry import Collector
 
 from evaluation.celery import app
 from evaluation.models import Part, PictureRun, Process, PropertyRun, Trial
+from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from leaderboard.checks import check_squashed_migrations
 from leaderboard.models import JointAnalysis, JudgeRun, StudyAnalysis
@@ -166,6 +167,13 @@ def probe_lost() -> str:
         )
     waiting = sum(kind._default_manager.filter(losses__gt=0, lease_until__isnull=False).count() for kind in kinds)
     return f"{waiting} wait or are tried again because their worker was lost" if waiting else "no work has lost its worker"
+
+
+def probe_sandbox() -> str:
+    """Which sandboxes for metric programs start on this machine, and why others do not."""
+    there = [f"{rung.name} ({rung.runs})" for rung in programs.rungs() if not rung.refusal]
+    missing = "; ".join(f"not {rung.name}: {rung.refusal}" for rung in programs.rungs() if rung.refusal)
+    return "; ".join([", ".join(there) or "no metric program is run on this machine", *([missing] if missing else [])])
 
 
 PROBES: dict[str, Callable[[], str]] = {

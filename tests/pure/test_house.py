@@ -25,6 +25,7 @@ PURE = (
     "evaluation/images",
     "evaluation/metrics",
     "evaluation/networks",
+    "evaluation/programs",
     "evaluation/properties",
     "evaluation/rendering",
     "evaluation/synthetic",

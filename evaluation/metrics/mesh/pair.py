@@ -80,7 +80,9 @@ class MeshPair(SharedWork):
     ) -> MeshPair:
         """The pair of two meshes; a prediction of None is taken as the empty one."""
         vertices, faces = ((), ()) if prediction is None else (prediction.vertices, prediction.faces)
-        return cls(vertices, faces, reference.vertices, reference.faces, unit_scale, prepared)
+        pair = cls(vertices, faces, reference.vertices, reference.faces, unit_scale, prepared)
+        pair.given = prediction, reference
+        return pair
 
     @staticmethod
     def itself(reference: Mesh) -> Mesh:

@@ -34,7 +34,7 @@ class RenderPair(SharedWork):
         if not (math.isfinite(unit_scale) and unit_scale > 0):
             raise ValueError(f"unit_scale must be a positive number, got {unit_scale}")
         self.unit_scale = float(unit_scale)
-        self.prediction, self.reference = prediction, reference
+        self.prediction, self.reference = self.given = prediction, reference
         self.flags: tuple[str, ...] = ("resized",) if prediction is not None and prediction.resized else ()
 
     @classmethod

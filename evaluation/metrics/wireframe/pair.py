@@ -62,7 +62,9 @@ class Pair(SharedWork):
     ) -> Pair:
         """The pair of two wireframes; a prediction of None is taken as the empty one."""
         vertices, edges, scores = ((), (), None) if prediction is None else (prediction.vertices, prediction.edges, prediction.edge_score)
-        return cls(vertices, edges, reference.vertices, reference.edges, unit_scale, scores, prepared)
+        pair = cls(vertices, edges, reference.vertices, reference.edges, unit_scale, scores, prepared)
+        pair.given = prediction, reference
+        return pair
 
     @staticmethod
     def itself(reference: Wireframe) -> Wireframe:
@@ -75,13 +77,8 @@ class Pair(SharedWork):
         alone.pred_vertices, alone.pred_edges, alone.pred_scores = np.empty((0, 3)), np.empty((0, 2), dtype=np.int64), None
         alone.magnitude = self._ref_magnitude
         alone._done = {}
+        alone.given = None, self.given[1]
         return alone
-
-    def of_reference(self) -> Pair:
-        """The reference as a prediction of itself."""
-        perfect = self.without_prediction()
-        perfect.pred_vertices, perfect.pred_edges = self.ref_vertices, self.ref_edges
-        return perfect
 
     def to_file(self, metres: float) -> float:
         """A length in metres, in the unit of the files."""

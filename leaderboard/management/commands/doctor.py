@@ -25,7 +25,8 @@ MAX_KEYS = 100_000  # of a Redis, that are looked at
 
 class Command(BaseCommand):
     help = (
-        "Check settings, database, queue, that workers and sweeper run, cache, storage, disk, the limited scoring process, the weights "
+        "Check settings, database, queue, that workers and sweeper run, cache, storage, disk, the limited scoring process, the "
+        "sandboxes of metric programs, the weights "
         "that phases need, and that boards stand on the current versions of their metrics."
     )
 
@@ -43,6 +44,7 @@ class Command(BaseCommand):
             "storage": self._storage,
             "disk": health.probe_disk,
             "scoring": self._scoring,
+            "sandbox": health.probe_sandbox,
             "weights": self._weights,
             "values": self._values,
             "waiting": self._waiting,

@@ -1,0 +1,82 @@
+"""A control group for one sandbox: memory and number of processes of all its processes together, where this process may make one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import uuid
+from functools import cache
+from pathlib import Path
+
+ROOT = Path("/sys/fs/cgroup")
+
+
+class Cgroup:
+    """A group with both limits, made empty; `files` are those a process writes its id into to join. Made of one hierarchy (version 2) or
+    of two (version 1)."""
+
+    def __init__(self, memory: int, processes: int, root: Path = ROOT) -> None:
+        name = f"plumbline-{uuid.uuid4().hex[:16]}"
+        self.folders: list[Path] = []
+        try:
+            for parent, settings in _places(root, memory, processes):
+                folder = parent / name
+                folder.mkdir()
+                self.folders.append(folder)
+                for file, value in settings:
+                    if (folder / file).exists() or file in ("memory.max", "memory.limit_in_bytes", "pids.max"):
+                        (folder / file).write_text(value)
+        except OSError:
+            self.remove()
+            raise
+
+    @property
+    def files(self) -> list[str]:
+        return [str(folder / "cgroup.procs") for folder in self.folders]
+
+    def remove(self) -> None:
+        """Kill what is left in it and remove it."""
+        for folder in self.folders:
+            for _ in range(50):
+                with contextlib.suppress(OSError, ValueError):
+                    for pid in (folder / "cgroup.procs").read_text().split():
+                        os.kill(int(pid), 9)
+                try:
+                    folder.rmdir()
+                    break
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    time.sleep(0.02)
+
+
+def _places(root: Path, memory: int, processes: int) -> list[tuple[Path, list[tuple[str, str]]]]:
+    """(parent folder, [(file, value)]) of each group to be made; FileNotFoundError where there is no such hierarchy."""
+    if (root / "cgroup.controllers").exists():
+        handed_down = (root / "cgroup.subtree_control").read_text().split()
+        if not {"memory", "pids"} <= set(handed_down):
+            raise FileNotFoundError("the control groups hand down no limit of memory and processes")
+        limits = [("memory.max", str(memory)), ("memory.swap.max", "0"), ("pids.max", str(processes))]
+        return [(root, limits)]
+    if (root / "memory/cgroup.procs").exists() and (root / "pids/cgroup.procs").exists():
+        return [
+            (root / "memory", [("memory.limit_in_bytes", str(memory)), ("memory.memsw.limit_in_bytes", str(memory))]),
+            (root / "pids", [("pids.max", str(processes))]),
+        ]
+    if (root / "memory/cgroup.procs").exists():
+        return [(root / "memory", [("memory.limit_in_bytes", str(memory))])]
+    raise FileNotFoundError("no control groups are mounted")
+
+
+@cache
+def kind() -> str:
+    """What can be bounded here: "memory and processes", "memory", or nothing."""
+    try:
+        group = Cgroup(64 << 20, 16)
+    except OSError:
+        return ""
+    try:
+        return "memory and processes" if any((folder / "pids.max").exists() for folder in group.folders) else "memory"
+    finally:
+        group.remove()

@@ -1,0 +1,90 @@
+"""The files of a metric program: from a zip or a folder, hostile until read, with their digest."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.programs import document
+from evaluation.programs.document import DocumentError, MetricDocument
+from submissions.formats.archive import open_package
+from submissions.formats.errors import FormatError
+from submissions.manifest import Bounds
+
+MAX_UNPACKED = 200_000_000
+MAX_FILES = 2_000
+BOUNDS = Bounds(
+    max_archive_bytes=MAX_UNPACKED,
+    max_total_bytes=MAX_UNPACKED,
+    max_file_bytes=MAX_UNPACKED,
+    max_entries=MAX_FILES,
+    max_ratio=500,
+    max_depth=8,
+)
+# What stands beside a script's own files in the folder it runs in.
+GIVEN = ("prediction", "reference", "output", "params.json", "items.json")
+
+
+@dataclass(frozen=True)
+class ProgramFiles:
+    """A program as it was sent: its document, and the bytes of each file by name with / between folders."""
+
+    document: MetricDocument
+    contents: Mapping[str, bytes]
+
+    @property
+    def digest(self) -> str:
+        """sha256 (hex) over the sorted names and contents; times, modes and the order of the archive change nothing."""
+        whole = hashlib.sha256()
+        for name, data in sorted(self.contents.items()):
+            whole.update(f"{len(name.encode())}:{name}:{hashlib.sha256(data).hexdigest()}\n".encode())
+        return whole.hexdigest()
+
+    def archive(self) -> bytes:
+        """The same program as a zip, the same bytes for the same files."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, data in sorted(self.contents.items()):
+                packed.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+        return buffer.getvalue()
+
+    def unpack(self, folder: Path) -> None:
+        """Write the files into an empty folder. Commands of the folder itself can be run, so they are executable."""
+        for name, data in self.contents.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            os.chmod(path, 0o755 if data.startswith(b"#!") else 0o644)
+
+
+def read(path: Path, name: str | None = None) -> ProgramFiles:
+    """The program in a zip or a folder. Raises DocumentError, one sentence."""
+    try:
+        with open_package(path, BOUNDS, name or path.name) as package:
+            names = [file.name for file in package.files]
+            if document.FILE not in names:
+                where = next((one for one in names if one.endswith(f"/{document.FILE}")), "")
+                hint = f"it is at {where}; put it at the top" if where else "put it beside the program's files"
+                raise DocumentError(f"{package.label} has no {document.FILE} at its root; {hint}.")
+            contents = {one: package.read(one) for one in names if "__pycache__" not in one.split("/")}
+    except FormatError as error:
+        raise DocumentError(f"{error.all()[0]}.") from None
+    said = document.read(contents[document.FILE])
+    _check_entry(said, contents)
+    return ProgramFiles(said, contents)
+
+
+def _check_entry(said: MetricDocument, contents: Mapping[str, bytes]) -> None:
+    if said.run == "python":
+        file = said.entry.partition(":")[0]
+        if file not in contents:
+            raise DocumentError(f"{document.FILE}: entry names {file}, which is not among the program's files.")
+    else:
+        for name in contents:
+            if name.split("/")[0] in GIVEN:
+                raise DocumentError(f"{name} stands where the service puts its own files; call it otherwise than {', '.join(GIVEN)}.")

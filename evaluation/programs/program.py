@@ -1,0 +1,399 @@
+"""A metric program that is run: items in, results out, each call in the sandbox.
+
+Python programs are started once and called per item, group or set; scripts and images are run once for all items of a slice. What a
+program does wrong is a failed item with a sentence; where nothing isolates it, `NoSandbox` is raised and nothing is run.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.metrics.result import MetricResult
+from evaluation.programs import files as program_files
+from evaluation.programs import guest, results, sandbox
+from evaluation.programs.document import MetricDocument
+from evaluation.programs.results import WrongResult
+from evaluation.programs.sandbox import Boxed, Limits, NoSandbox
+from submissions.kinds import FAMILIES
+
+FACTOR = 10  # times its declared effort that a program may take
+SLOWEST = 3.0  # times its processor time that a call may take on the wall, on a busy machine
+LEAST_WALL = 5.0  # seconds
+STARTS = 20  # times in a slice that a program whose process ended is started again
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One item as a program gets it: its id and group, and both sides as read; the prediction is None where it is missing."""
+
+    id: str
+    group: str
+    prediction: Any
+    reference: Any
+    unit_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most that a program may take whatever it declares: `memory` bytes, and `seconds` on the wall for a whole slice."""
+
+    memory: int = 4 << 30
+    seconds: float = 7200.0
+
+
+@dataclass
+class Program:
+    """A program whose files are in `folder`. `boxed` says whether it runs in a sandbox: only one's own, on one's own machine, does not.
+
+    `landlock` is the version of the kernel's interface that restricts files too, once the program has run; 0 where there is none.
+    """
+
+    document: MetricDocument
+    folder: Path
+    budget: Budget = Budget()
+    boxed: bool = True
+    landlock: int = 0
+    _box: Any = field(default=None, repr=False)
+    _starts: int = 0
+    _broken: str = ""
+    _owner: int = 0
+
+    def one(self, pair: Any, **params: Any) -> MetricResult:
+        """The result of a pair, as a function of a metric gives it: for tests that damage models one at a time."""
+        prediction, reference = pair.given
+        result = self.score_all([Sample("item", "item", prediction, reference, pair.unit_scale)], params)[0]
+        if self.document.level == "item":
+            return result
+        partial = {"value": result.value, "status": str(result.status), "flags": list(result.flags), "parts": dict(result.parts)}
+        return replace(result, value=None, partial=partial)
+
+    def score_all(
+        self, samples: Sequence[Sample], params: Mapping[str, Any], progress: Callable[[int], None] | None = None
+    ) -> list[MetricResult]:
+        """The result of each sample, in order. At level group or set each sample gets that of its group, or of all. A missing item of
+        level item is not asked about, and has no value."""
+        given = {"seed": 0, **params}
+        end = time.monotonic() + self.budget.seconds
+        if self.document.run == "python":
+            return self._called(samples, given, end, progress)
+        return self._commanded(samples, given, end)
+
+    def close(self) -> None:
+        """End the program's process."""
+        if self._box is not None and self._owner == os.getpid():
+            self._box.close()
+        self._box = None
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def limits(self, items: int) -> Limits:
+        """Bounds of a call with so many items."""
+        seconds = FACTOR * self.document.effort.seconds * max(1, items)
+        memory = min(FACTOR * self.document.effort.memory_mb << 20, self.budget.memory)
+        return Limits(seconds, max(LEAST_WALL, SLOWEST * seconds), memory)
+
+    # --- Python
+
+    def _called(
+        self, samples: Sequence[Sample], params: Mapping[str, Any], end: float, progress: Callable[[int], None] | None
+    ) -> list[MetricResult]:
+        found: list[MetricResult] = [results.failed("It is missing.")] * len(samples)
+        level = self.document.level
+        together: dict[Any, list[int]] = {}
+        for place, sample in enumerate(samples):
+            if level != "item" or sample.prediction is not None:
+                together.setdefault(place if level == "item" else sample.group if level == "group" else "", []).append(place)
+        done = 0
+        for places in together.values():
+            result = self._call([samples[place] for place in places], params, end)
+            for place in places:
+                found[place] = result
+            done += len(places)
+            if progress is not None:
+                progress(done)
+        return found
+
+    def _call(self, samples: Sequence[Sample], params: Mapping[str, Any], end: float) -> MetricResult:
+        limits = self.limits(len(samples))
+        wall = min(limits.wall, end - time.monotonic())
+        if wall <= 0:
+            return results.failed(
+                f"The program did not get to it: it took more than the {self.budget.seconds:.0f} s there are for a slice."
+            )
+        if refusal := self._started(limits):
+            return results.failed(refusal)
+        described, data = encoded(samples)
+        order = {
+            "items": described,
+            "params": dict(params),
+            "level": self.document.level,
+            "bytes": len(data),
+            "seconds": limits.seconds,
+            "wall": wall,
+        }
+        try:
+            self._box.send(order, data)
+            answer = self._box.receive(time.monotonic() + wall + sandbox.GRACE, guest.MAX_ANSWER)
+        except TimeoutError:
+            self.close()
+            return results.failed(self._too_slow(limits))
+        except BrokenPipeError:
+            answer = None
+        if answer is None:
+            self.close()
+            return results.failed("The program ended its process, answered otherwise than agreed, or was killed for its memory.")
+        return self._result(answer, limits)
+
+    def _result(self, answer: bytes, limits: Limits) -> MetricResult:
+        try:
+            found = results.parsed(answer)
+        except WrongResult as error:
+            return results.failed(str(error))
+        if isinstance(found, dict) and "result" in found:
+            return results.result_of(found["result"], self.document)
+        end = found.get("end") if isinstance(found, dict) else None
+        if end == "time":
+            return results.failed(self._too_slow(limits))
+        if end == "memory":
+            return results.failed(f"The program needed more than the {limits.memory >> 20:,} MB it may use.")
+        if end == "size":
+            return results.failed(f"The program answered with more than {guest.MAX_ANSWER:,} bytes.")
+        if isinstance(found, dict) and isinstance(found.get("error"), str):
+            return results.failed(last_line(found["error"]))
+        return results.failed("The program's process broke down, or was killed for its memory.")
+
+    def _too_slow(self, limits: Limits) -> str:
+        declared = self.document.effort.seconds
+        return f"The program took longer than {limits.seconds:g} s, ten times the {declared:g} s an item that metric.yaml declares."
+
+    def _started(self, limits: Limits) -> str:
+        """Start the program unless it runs; a sentence where it cannot."""
+        if self._broken:
+            return self._broken
+        if self._box is not None and self._owner == os.getpid() and self._box.process.poll() is None:
+            return ""
+        if self._starts >= STARTS:
+            return f"The program ended its process {STARTS} times, and is not started again."
+        self._starts += 1
+        self._owner = os.getpid()
+        self._box = Boxed([(str(self.folder), guest.PROGRAM)], limits) if self.boxed else Unboxed(self.folder)
+        setup = {
+            "run": "python",
+            "entry": self.document.entry,
+            "preload": list(_modules(self.document.packages)),
+            "limits": limits.of_kernel(),
+        }
+        try:
+            self._box.send(setup)
+            answer = self._box.receive(time.monotonic() + sandbox.START_SECONDS, guest.MAX_ANSWER)
+            said = results.parsed(answer) if answer is not None else None
+        except (TimeoutError, BrokenPipeError, WrongResult):
+            said = None
+        if isinstance(said, dict) and said.get("ready"):
+            self.landlock = said["landlock"] if isinstance(said.get("landlock"), int) else 0
+            return ""
+        self.close()
+        error = said.get("error") if isinstance(said, dict) else None
+        why = last_line(error) if isinstance(error, str) else "its process ended, or was not ready in time"
+        self._broken = f"The program does not load: {why}"
+        return self._broken
+
+    # --- scripts and images
+
+    def _commanded(self, samples: Sequence[Sample], params: Mapping[str, Any], end: float) -> list[MetricResult]:
+        limits = self.limits(len(samples))
+        limits = Limits(limits.seconds, max(0.1, min(limits.wall, end - time.monotonic())), limits.memory)
+        with tempfile.TemporaryDirectory(prefix="plumbline-program-") as scratch:
+            folder = Path(scratch)
+            data = folder / "data"
+            data.mkdir()
+            write_data(data, samples, params, self.document.kind)
+            binds = [(str(data / name), f"{guest.WORK}/{name}") for name in ("prediction", "reference", "params.json", "items.json")]
+            if self.document.run == "image":
+                answer = sandbox.run_image(self.document.image, self.document.entry, binds, limits, _empty(folder / "image"))
+            else:
+                own = [(str(path), f"{guest.WORK}/{path.name}") for path in sorted(self.folder.iterdir())]
+                binds += [*own, (str(self.folder), guest.PROGRAM)]
+                if self.boxed:
+                    answer = sandbox.run_script(binds, self.document.entry, limits)
+                else:
+                    answer = run_unboxed(self.folder, data, self.document.entry, limits)
+        sentence = self._script_problem(answer, limits)
+        ids = [sample.id for sample in samples]
+        if not sentence:
+            try:
+                found = results.of_file(answer.scores or "", self.document, ids)
+                return [found[name] for name in ids]
+            except WrongResult as error:
+                sentence = str(error)
+        return [results.failed(sentence)] * len(samples)
+
+    def _script_problem(self, answer: sandbox.Answer, limits: Limits) -> str:
+        if answer.end == "time":
+            return self._too_slow(limits)
+        if answer.end == "exit":
+            said = f" Its error output ends: {last_line(answer.stderr)}" if answer.stderr.strip() else ""
+            return f"The command ended with exit status {answer.exit}.{said}"
+        if answer.end == "size":
+            return f"The program wrote more than {sandbox.SCRATCH_BYTES >> 20} MB."
+        if answer.end != "ok":
+            return "The program's process broke down, or was killed for its memory."
+        return f"output/scores.json {answer.problem}." if answer.problem else ""
+
+
+def last_line(text: str) -> str:
+    """The last line that says something, of an error output or a traceback."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    return lines[-1][:400] if lines else "nothing was said"
+
+
+MODULES = {"pillow": "PIL", "libigl": "igl", "fast-simplification": "fast_simplification", "scikit-image": "skimage", "pyyaml": "yaml"}
+
+
+def _modules(packages: Sequence[str]) -> list[str]:
+    """What to import before the first item, so that its time counts for none."""
+    return ["numpy", *(MODULES.get(name.lower(), name) for name in packages)]
+
+
+def _empty(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+# --- items for programs
+
+
+def encoded(samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], bytes]:
+    """What the first process inside makes objects of: a description of both sides of each sample, and the arrays, as one npz.
+    Lengths are in metres."""
+    arrays: dict[str, np.ndarray] = {}
+    described = []
+    for n, sample in enumerate(samples):
+        kinds = {"prediction": sample.prediction, "reference": sample.reference}
+        described.append({side: _side(f"{n}.{side}", item, sample, arrays) for side, item in kinds.items()})
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return described, buffer.getvalue()
+
+
+def _side(prefix: str, item: Any, sample: Sample, arrays: dict[str, np.ndarray]) -> dict[str, Any] | None:
+    if item is None:
+        return None
+    found: dict[str, Any] = {"values": {}, "arrays": [], "lists": {}}
+    for name in ("vertices", "edges", "faces"):
+        if hasattr(item, name):
+            array = np.asarray(getattr(item, name), dtype=np.float64 if name == "vertices" else np.int64)
+            arrays[f"{prefix}.{name}"] = array * sample.unit_scale if name == "vertices" else array
+            found["arrays"].append(name)
+    if found["arrays"]:
+        return found
+    # A render, or a view of the reference.
+    image = getattr(item, "image", item)
+    clean = getattr(item, "clean", None)
+    found["values"] = {"prompt": getattr(item, "prompt", "") or getattr(sample.reference, "prompt", "") or ""}
+    pixels = {"image": None if image is None else image.pixels(), "mask": item.mask_pixels() if hasattr(item, "mask_pixels") else None}
+    for name, drawn in pixels.items():
+        found["arrays"].append(name)
+        if drawn is not None:
+            arrays[f"{prefix}.{name}"] = drawn
+    images = () if clean is None else clean.images
+    found["lists"]["clean"] = len(images)
+    for n, one in enumerate(images):
+        arrays[f"{prefix}.clean.{n}"] = one.pixels()
+    return found
+
+
+def write_data(folder: Path, samples: Sequence[Sample], params: Mapping[str, Any], kind: str) -> None:
+    """What a command finds in its folder: `prediction/` and `reference/` with a file for each item, in the form of its kind that keeps
+    every number (wireframes as JSON, meshes as PLY, images as PNG), `params.json` and `items.json`."""
+    family = FAMILIES[kind]
+    names: dict[str, dict[str, str | None]] = {sample.id: {"prediction": None, "reference": None} for sample in samples}
+    for side in ("prediction", "reference"):
+        root = folder / side
+        root.mkdir()
+        for sample in samples:
+            item = getattr(sample, side)
+            if item is None or (family.images and getattr(item, "image", item) is None):
+                continue
+            path = root / f"{sample.id}.{family.exact}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(family.write(getattr(item, "image", item) if family.images else item, family.exact))
+            names[sample.id][side] = f"{side}/{sample.id}.{family.exact}"
+    rows = [{"id": sample.id, "group": sample.group, "unit_scale": sample.unit_scale, **names[sample.id]} for sample in samples]
+    (folder / "items.json").write_text(json.dumps({"items": rows}))
+    (folder / "params.json").write_text(json.dumps(dict(params)))
+
+
+# --- one's own program on one's own machine
+
+
+class Unboxed:
+    """A Python program without a sandbox, with the same orders and answers as `Boxed`."""
+
+    def __init__(self, folder: Path) -> None:
+        import subprocess
+        import sys
+
+        start = f"import runpy; m = runpy.run_path({guest.__file__!r}, run_name='guest'); m['unboxed']({str(folder)!r})"
+        self.process = subprocess.Popen(
+            [*_with_environment(), sys.executable, "-B", "-c", start],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            bufsize=0,
+        )
+        self._left = b""
+
+    send, receive, _until, _more = Boxed.send, Boxed.receive, Boxed._until, Boxed._more
+
+    _group = None
+    close = Boxed.close
+
+
+def _with_environment() -> list[str]:
+    """What begins a command that has this process's environment, and of the sandbox's what numbers may depend on."""
+    return ["env", *(f"{name}={value}" for name, value in sandbox.ENVIRONMENT.items() if name not in ("PATH", "HOME", "LANG"))]
+
+
+def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbox.Answer:
+    """Run a command without a sandbox, in a folder with its data and links to the program's files."""
+    import shlex
+    import subprocess
+
+    for path in sorted(program.iterdir()):
+        os.symlink(path.resolve(), data / path.name)
+    (data / "output").mkdir()
+    adapters = Path(guest.__file__).parent / "bin"
+    command = shlex.split(entry)
+    if (adapters / command[0]).exists():
+        command[0] = str(adapters / command[0])
+    try:
+        done = subprocess.run([*_with_environment(), *command], cwd=data, capture_output=True, timeout=limits.wall)
+    except subprocess.TimeoutExpired:
+        return sandbox.Answer("time")
+    except OSError as error:
+        return sandbox.Answer("exit", f"{entry}: {error.strerror}", 127)
+    stderr = done.stderr.decode("utf-8", "replace")[-guest.TAIL :]
+    return sandbox.Answer("exit", stderr, done.returncode) if done.returncode else sandbox.scores_in(data / "output", stderr)
+
+
+def load(folder: Path, budget: Budget = Budget(), boxed: bool = True) -> Program:
+    """The program in a folder that was unpacked before. Raises DocumentError, or NoSandbox where nothing here isolates it."""
+    document = program_files.document.read((folder / program_files.document.FILE).read_bytes())
+    if boxed and (refusal := sandbox.refusal(document.run)):
+        raise NoSandbox(refusal)
+    return Program(document, folder, budget, boxed)

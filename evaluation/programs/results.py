@@ -1,0 +1,133 @@
+"""What a program answers, taken as hostile: every value is held against the contract before it becomes a result."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.metrics.result import MetricResult, Status
+from evaluation.programs.document import MetricDocument
+from submissions.formats.errors import shown
+
+MAX_PARTS, MAX_NOTE, MAX_ITEMS = 50, 500, 100_000
+PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .@/%-]{0,62}")
+STATUSES = {"ok": Status.OK, "not_applicable": Status.NOT_APPLICABLE, "failed": Status.FAILED}
+FIELDS = ("value", "status", "parts", "note")
+FAILED = "failed: "  # begins the flag that says why an item failed
+NOTE = "note: "  # begins the flag with what the program itself says of an item
+SLACK = 1e-9  # relative, by which rounding may take a value out of its bounds
+
+
+class WrongResult(ValueError):
+    """An answer is not what the contract asks for, in one sentence."""
+
+
+def failed(sentence: str) -> MetricResult:
+    """An item that the program gave no value, and why."""
+    return MetricResult(None, Status.FAILED, (f"{FAILED}{shown(sentence)[:MAX_NOTE]}",))
+
+
+def reasons(flags: Any) -> list[str]:
+    """The sentences of the flags that say why an item failed."""
+    return [flag.removeprefix(FAILED) for flag in flags if flag.startswith(FAILED)]
+
+
+def parsed(text: str | bytes) -> Any:
+    """JSON of a program; WrongResult where it is none, or nested too deep."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise WrongResult("The answer is nested too deep.") from None
+    except ValueError as error:
+        raise WrongResult(f"The answer is not JSON ({str(error)[:100]}).") from None
+
+
+def result_of(answer: Any, document: MetricDocument) -> MetricResult:
+    """The result that an answer is: a number, or a mapping with value, status, parts and note. A wrong one is a failed item."""
+    try:
+        return _result(answer, document)
+    except WrongResult as error:
+        return failed(str(error))
+
+
+def _result(answer: Any, document: MetricDocument) -> MetricResult:
+    if isinstance(answer, Mapping):
+        odd = next((name for name in answer if name not in FIELDS), None)
+        if odd is not None:
+            raise WrongResult(f"The answer has {shown(str(odd))[:40]!r}; it may have {', '.join(FIELDS)}.")
+    else:
+        answer = {"value": answer}
+    status = answer.get("status", "ok" if answer.get("value") is not None else "not_applicable")
+    if not isinstance(status, str) or status not in STATUSES:
+        raise WrongResult(f"The status must be one of {', '.join(STATUSES)}.")
+    note = answer.get("note", "")
+    if note is None:
+        note = ""
+    if not isinstance(note, str) or len(note) > MAX_NOTE:
+        raise WrongResult(f"The note must be a text of at most {MAX_NOTE} characters.")
+    parts = answer.get("parts") or {}
+    if not isinstance(parts, Mapping) or len(parts) > MAX_PARTS:
+        raise WrongResult(f"The parts must be a mapping of at most {MAX_PARTS} names to numbers.")
+    for name, number in parts.items():
+        if not isinstance(name, str) or not PART.fullmatch(name):
+            raise WrongResult(f"A part is called {shown(str(name))[:40]!r}; use letters, digits, spaces and _ . @ / % -, at most 63.")
+        _number(number, f"The part {name}")
+    if status == "failed":
+        return failed(note or "The program says that it failed.")
+    value = answer.get("value")
+    if status == "ok":
+        if value is None:
+            raise WrongResult("The answer has the status ok and no value.")
+        value = _within(_number(value, "The value"), document)
+    elif value is not None:
+        raise WrongResult(f"The answer has the status {status} and a value; leave one out.")
+    flags = (f"{NOTE}{shown(note)}",) if note else ()
+    return MetricResult(value, STATUSES[status], flags, {name: float(number) for name, number in parts.items()})
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        kinds = {"str": "a text", "list": "a list", "dict": "a mapping", "bool": "true or false", "NoneType": "nothing"}
+        raise WrongResult(f"{what} must be a number, and is {kinds.get(type(value).__name__, type(value).__name__)}.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise WrongResult(f"{what} must be a finite number, and is {number}.")
+    return number
+
+
+def _within(value: float, document: MetricDocument) -> float:
+    """The value, held against the bounds that the program declares."""
+    low, high = document.bounds
+    for end, is_over, word in ((low, lambda e: e - value, "below"), (high, lambda e: value - e, "above")):
+        if end is None or is_over(end) <= 0:
+            continue
+        if is_over(end) > SLACK * max(1.0, abs(end)):
+            raise WrongResult(f"The value {value:g} is {word} {end:g}, an end of the bounds that metric.yaml declares.")
+        return end
+    return value
+
+
+def of_file(text: str, document: MetricDocument, ids: list[str]) -> dict[str, MetricResult]:
+    """The results in a script's output/scores.json, by item; an item that it leaves out failed. Under `set`, one for all."""
+    found = parsed(text)
+    if not isinstance(found, Mapping):
+        raise WrongResult("output/scores.json must be a mapping with items or set.")
+    if document.level == "set":
+        if "set" not in found:
+            raise WrongResult('output/scores.json has no "set", which a metric of level set writes.')
+        return dict.fromkeys(ids, result_of(found["set"], document))
+    items = found.get("items")
+    if not isinstance(items, Mapping):
+        raise WrongResult('output/scores.json has no "items": {ID: {"value": …}}.')
+    if len(items) > MAX_ITEMS:
+        raise WrongResult(f"output/scores.json has {len(items):,} items; {len(ids):,} were given.")
+    odd = next((name for name in items if name not in set(ids)), None)
+    if odd is not None:
+        raise WrongResult(f"output/scores.json names an item {shown(str(odd))[:60]!r} that was not given.")
+    return {name: result_of(items[name], document) if name in items else failed("output/scores.json leaves this item out.") for name in ids}

@@ -1,0 +1,147 @@
+"""`metric.yaml`: what is taken, and for each wrong field one sentence that names it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from evaluation.metrics import registry
+from evaluation.programs import document
+from evaluation.programs.document import DocumentError, MetricDocument
+
+WHOLE = {
+    "key": "normal_consistency",
+    "title": "Normal consistency",
+    "kind": "mesh",
+    "level": "item",
+    "higher_is_better": True,
+    "bounds": [0, 1],
+    "unit": "",
+    "worst": 0,
+    "version": 3,
+    "needs": ["reference"],
+    "params": [{"name": "samples", "kind": "int", "default": 10000, "low": 100, "high": 1000000, "doc": "Points drawn."}],
+    "run": "python",
+    "entry": "score.py:score",
+    "image": None,
+    "packages": ["numpy", "scipy"],
+    "device": "cpu",
+    "effort": {"seconds": 2, "memory_mb": 1000},
+    "doc": "What it measures.",
+    "paper": "",
+}
+
+
+def read(**changed: object) -> MetricDocument:
+    return document.read(yaml.safe_dump({name: value for name, value in (WHOLE | changed).items() if value != "left out"}).encode())
+
+
+def test_every_field_of_the_contract_is_taken():
+    found = read()
+    assert (found.key, found.kind, found.bounds, found.worst, found.version) == ("normal_consistency", "mesh", (0.0, 1.0), 0.0, 3)
+    assert found.effort == document.Work(2.0, 1000)
+    assert found.params[0].default == 10000
+
+
+def test_it_survives_being_stored():
+    found = read(bounds=[None, 5], worst=None, tolerance=1e-4, source="https://example.org/code")
+    assert MetricDocument.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"key": "Corner-F1"}, "key"),
+        ({"key": "left out"}, "key is missing"),
+        ({"title": ""}, "title"),
+        ({"title": "x" * 81}, "title"),
+        ({"kind": "files"}, "kind"),
+        ({"kind": "left out"}, "kind is missing"),
+        ({"level": "scene"}, "level"),
+        ({"higher_is_better": "yes"}, "higher_is_better"),
+        ({"bounds": [1, 0]}, "bounds"),
+        ({"bounds": [0]}, "bounds"),
+        ({"bounds": [0, float("inf")]}, "bounds"),
+        ({"worst": 2}, "worst"),
+        ({"worst": "left out"}, "worst is missing"),
+        ({"worst": True}, "worst"),
+        ({"version": 0}, "version"),
+        ({"version": "1"}, "version"),
+        ({"needs": ["answers"]}, "needs"),
+        ({"run": "docker"}, "run"),
+        ({"entry": "score.py"}, "entry"),
+        ({"entry": "../score.py:score"}, "entry"),
+        ({"entry": "/etc/score.py:score"}, "entry"),
+        ({"run": "script", "entry": "'open"}, "entry"),
+        ({"run": "image", "entry": "score"}, "image"),
+        ({"run": "image", "entry": "score", "image": "a/b:latest"}, "image"),
+        ({"image": "a/b@sha256:" + "0" * 64}, "image"),
+        ({"packages": ["nonesuch"]}, "nonesuch"),
+        ({"packages": "numpy"}, "packages"),
+        ({"device": "tpu"}, "device"),
+        ({"effort": {"seconds": 0}}, "effort.seconds"),
+        ({"effort": {"seconds": 2, "memory_mb": 1.5}}, "effort.memory_mb"),
+        ({"effort": {"minutes": 2}}, "effort.minutes"),
+        ({"source": "javascript:alert(1)"}, "source"),
+        ({"tolerance": 1}, "tolerance"),
+        ({"colour": "red"}, "colour"),
+        ({"params": [{"name": "seed", "kind": "int", "default": 0}]}, "params[0].name"),
+        ({"params": [{"name": "a", "kind": "int", "default": 0.5}]}, "params[0].default"),
+        ({"params": [{"name": "a", "kind": "int", "default": 5, "high": 4}]}, "params[0].default"),
+        ({"params": [{"name": "a", "kind": "choice", "default": "b"}]}, "params[0].choices"),
+        ({"params": [{"name": "a", "kind": "bool", "default": True}, {"name": "a", "kind": "bool", "default": False}]}, "twice"),
+        ({"params": ["a"]}, "params[0]"),
+        ({"doc": "a\x07b"}, "doc"),
+    ],
+)
+def test_a_wrong_field_is_named_in_one_sentence(changed, named):
+    with pytest.raises(DocumentError) as refused:
+        read(**changed)
+    sentence = str(refused.value)
+    assert named in sentence
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xff\xfe",
+        b"- a list",
+        b"key: [",
+        b"key: a\nkey: b",
+        b"a: &x [1]\nb: *x",
+        b"a: !!python/object/apply:os.system [true]",
+        b"a: " + b"[" * 500 + b"]" * 500,
+        b"a: " + b"x" * 70_000,
+    ],
+)
+def test_a_file_that_is_no_plain_mapping_is_refused(text):
+    with pytest.raises(DocumentError):
+        document.read(text)
+
+
+def test_its_spec_is_one_of_any_metric():
+    spec = read().spec("roofs", "c" * 64)
+    assert (spec.key, spec.family, spec.bounds, spec.worst, spec.is_program) == (
+        "roofs/normal_consistency",
+        "mesh",
+        (0.0, 1.0),
+        "0.0",
+        True,
+    )
+    with registry.with_programs([spec]):
+        assert registry.get("roofs/normal_consistency") is spec
+        params = registry.resolve_params(spec.key, {"samples": 500})
+        first = registry.fingerprint(spec.key, params)
+        assert first != registry.fingerprint(spec.key, {"samples": 501})
+        with registry.with_programs([read().spec("roofs", "d" * 64)]):
+            assert registry.fingerprint(spec.key, params) != first
+        with registry.with_programs([read(version=4).spec("roofs", "c" * 64)]):
+            column = {"key": spec.key, "params": params, "fingerprint": first, "weights_sha256": "c" * 64}
+            assert registry.version_of(column) == 3
+            assert not registry.is_current(column)
+    with pytest.raises(registry.UnknownMetric):
+        registry.get("roofs/normal_consistency")

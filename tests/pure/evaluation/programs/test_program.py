@@ -1,0 +1,259 @@
+"""Programs that are run: in the sandbox and without, as Python functions and as scripts, with the numbers of a local run."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluation.metrics import registry, runner
+from evaluation.metrics.result import Status
+from evaluation.metrics.runner import MetricRequest
+from evaluation.programs import results
+from evaluation.programs.program import Budget, Program, Sample, load
+from evaluation.synthetic.houses import houses
+from evaluation.synthetic.meshes import meshes
+from submissions.formats.render.views import CleanViews, Render, View
+from submissions.formats.wireframe.wireframe_files import Wireframe
+from tests.conftest import need
+
+LINE = Wireframe(np.array([[0.0, 0, 0], [3, 4, 0]]), np.array([[0, 1]]))
+LENGTHS = """
+    import numpy as np
+
+    def length(item):
+        ends = item.vertices[item.edges]
+        return float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).sum())
+
+    def score(prediction, reference, params):
+        return {"value": abs(length(prediction) - length(reference)) * params.get("factor", 1), "parts": {"length": length(prediction)}}
+"""
+
+
+def written(folder: Path, code: str, **fields: object) -> Path:
+    """A program's folder: `code` in score.py, and what is given beside a plain document."""
+    lines = {
+        "key": "lengths",
+        "title": "Lengths",
+        "kind": "wireframe",
+        "higher_is_better": "false",
+        "bounds": "[0, null]",
+        "worst": "100",
+        "run": "python",
+        "entry": "score.py:score",
+        "effort": "{seconds: 0.5, memory_mb: 60}",
+    } | fields
+    folder.mkdir(exist_ok=True)
+    (folder / "metric.yaml").write_text("".join(f"{name}: {value}\n" for name, value in lines.items()))
+    (folder / "score.py").write_text(textwrap.dedent(code))
+    return folder
+
+
+@pytest.fixture(params=["in the sandbox", "without"])
+def boxed(request) -> bool:
+    if request.param == "in the sandbox":
+        need("sandbox")
+    return request.param == "in the sandbox"
+
+
+def scored(program: Program, *samples: Sample, **params: object) -> list:
+    with program:
+        return program.score_all(samples, params)
+
+
+def half(item: Wireframe) -> Wireframe:
+    return Wireframe(item.vertices / 2, item.edges)
+
+
+def test_a_function_gets_arrays_in_metres(tmp_path, boxed):
+    program = load(written(tmp_path, LENGTHS), boxed=boxed)
+    same, shorter, missing = scored(
+        program, Sample("a", "a", LINE, LINE), Sample("b", "b", half(LINE), LINE, 0.01), Sample("c", "c", None, LINE), factor=2
+    )
+    assert (same.value, same.parts["length"]) == (0.0, 5.0)
+    assert shorter.value == pytest.approx(2 * 0.025)
+    assert missing.status == Status.FAILED  # the runner says that it is missing
+
+
+def test_a_script_finds_files_and_writes_scores(tmp_path, boxed):
+    code = """
+        import json
+
+        def length(path):
+            item = json.load(open(path))
+            return sum(sum((a - b) ** 2 for a, b in zip(item["vertices"][i], item["vertices"][j])) ** 0.5 for i, j in item["edges"])
+
+        params = json.load(open("params.json"))
+        found = {}
+        for item in json.load(open("items.json"))["items"]:
+            found[item["id"]] = {"value": abs(length(item["prediction"]) - length(item["reference"])) * params["factor"]}
+        json.dump({"items": found}, open("output/scores.json", "w"))
+    """
+    program = load(written(tmp_path, code, run="script", entry="python score.py"), boxed=boxed)
+    first, second = scored(program, Sample("a", "a", half(LINE), LINE), Sample("b", "b", LINE, LINE), factor=3)
+    assert (first.value, second.value) == (7.5, 0.0)
+
+
+def test_a_group_is_seen_at_once_and_each_item_has_its_value(tmp_path, boxed):
+    code = """
+        def score(predictions, references, params):
+            return sum(one is not None for one in predictions) + 10 * len(references)
+    """
+    program = load(written(tmp_path, code, level="group"), boxed=boxed)
+    samples = [Sample("a", "one", LINE, LINE), Sample("b", "two", LINE, LINE), Sample("c", "one", None, LINE)]
+    assert [result.value for result in scored(program, *samples)] == [21.0, 11.0, 21.0]
+
+
+def test_what_is_prepared_of_a_reference_is_an_attribute_or_a_fourth_argument(tmp_path, boxed):
+    code = """
+        def prepare(reference, params):
+            return len(reference.vertices)
+
+        def score(prediction, reference, params{more}):
+            return {value}
+    """
+    for name, more, value in (("a", "", "reference.prepared"), ("b", ", prepared", "prepared")):
+        program = load(written(tmp_path / name, code.format(more=more, value=value)), boxed=boxed)
+        (result,) = scored(program, Sample("a", "a", LINE, LINE))
+        assert result.value == 2.0
+
+
+def test_the_seed_makes_chance_repeatable_whatever_the_order(tmp_path, boxed):
+    code = """
+        import random
+        import numpy as np
+
+        def score(prediction, reference, params):
+            return random.random() + np.random.random()
+    """
+    program = load(written(tmp_path, code), boxed=boxed)
+    samples = [Sample(name, name, LINE, LINE) for name in "abc"]
+    first = [result.value for result in scored(program, *samples)]
+    assert first == [result.value for result in scored(program, *samples[::-1])]
+    assert first != [result.value for result in scored(program, *samples, seed=1)]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("def score(p, r, q):\n    raise ValueError('no roof')", "ValueError: no roof"),
+        ("def score(p, r, q):\n    return float('nan')", "finite"),
+        ("def score(p, r, q):\n    return 'much'", "a text"),
+        ("def score(p, r, q):\n    return object()", "object"),
+        ("def score(p, r, q):\n    return -3", "below 0"),
+        ("def score(p, r, q):\n    while True: pass", "took longer than 5 s, ten times the 0.5 s"),
+        ("def score(p, r, q):\n    import os; os._exit(3)", "broke down"),
+        ("def score(p, r, q):\n    a = []\n    return a.append(a) or a", "ValueError"),
+        ("def score(p, r, q):\n    a = []\n    for _ in range(99999): a = [a]\n    return a", "nested too deep"),
+        ("def score(p, r, q):\n    return {'value': 1, 'note': 'x' * 2000000}", "bytes"),
+        ("def score(p, r, q):\n    return len(bytearray(3 << 30))", "more than the 600 MB"),
+        ("import nonesuch", "does not load: ModuleNotFoundError"),
+        ("def other(p, r, q):\n    return 1", "no function score"),
+    ],
+)
+def test_a_program_that_goes_wrong_fails_its_item_with_a_sentence(tmp_path, code, said):
+    need("sandbox")
+    program = load(written(tmp_path, code))
+    (result,) = scored(program, Sample("a", "a", LINE, LINE))
+    assert result.status == Status.FAILED
+    assert said in results.reasons(result.flags)[0]
+
+
+def test_no_more_time_than_there_is_for_the_slice(tmp_path):
+    need("sandbox")
+    program = load(written(tmp_path, "import time\ndef score(p, r, q):\n    time.sleep(0.4)\n    return 1"), Budget(seconds=2.5))
+    found = scored(program, *(Sample(str(n), str(n), LINE, LINE) for n in range(20)))
+    assert found[0].status == Status.OK
+    assert found[-1].status == Status.FAILED
+    assert "did not get to it" in results.reasons(found[-1].flags)[0]
+
+
+def test_columns_of_programs_stand_among_ours(tmp_path):
+    need("sandbox")
+    folder = written(tmp_path, LENGTHS)
+    with load(folder) as program, registry.with_programs([program.document.spec("roofs", "c" * 64, program)]):
+        references = houses(3)
+        predictions = {name: half(item) for name, item in list(references.items())[1:]}
+        requests = [MetricRequest("edge_f1", "edge_f1", {}), MetricRequest("lengths", "roofs/lengths", {})]
+        scores = runner.score_items(predictions, references, requests)
+        (samples, summary) = runner.finish(requests, [scores], list(references), list(references))["lengths"]
+    assert samples.statuses == ("missing_pred", "ok", "ok")
+    assert samples.values[0] == 100.0  # the worst value
+    assert summary.n == 3
+
+
+def test_an_item_on_which_it_fails_has_the_worst_value(tmp_path):
+    need("sandbox")
+    folder = written(tmp_path, "def score(p, r, q):\n    raise ValueError('no')")
+    with load(folder) as program, registry.with_programs([program.document.spec("roofs", "c" * 64, program)]):
+        references = houses(1)
+        scores = runner.score_items(references, references, [MetricRequest("l", "roofs/lengths", {})])["l"]
+    assert (scores.values, scores.statuses) == ((100.0,), ("failed",))
+
+
+def test_a_mesh_has_faces(tmp_path, boxed):
+    code = """
+        def score(prediction, reference, params):
+            assert prediction.faces.dtype == "int64" and prediction.vertices.dtype == "float64"
+            return len(prediction.faces) + len(reference.vertices)
+    """
+    program = load(written(tmp_path, code, kind="mesh", worst="null"), boxed=boxed)
+    ((name, mesh),) = meshes(1).items()
+    (result,) = scored(program, Sample(name, name, mesh, mesh))
+    assert result.value == len(mesh.faces) + len(mesh.vertices)
+
+
+def test_a_render_has_pixels_and_clean_views(tmp_path, boxed):
+    def picture(value: int) -> Render:
+        buffer = io.BytesIO()
+        Image.new("RGB", (6, 4), (value, value, value)).save(buffer, "PNG")
+        return Render(buffer.getvalue(), 6, 4)
+
+    code = """
+        def score(prediction, reference, params):
+            assert prediction.image.shape == (4, 6, 3) and prediction.image.dtype == "uint8" and reference.mask is None
+            assert prediction.prompt == "a chair"
+            return float(abs(prediction.image.astype(float) - reference.image).mean()) + 100 * len(reference.clean)
+    """
+    program = load(written(tmp_path, code, kind="render"), boxed=boxed)
+    view = View(picture(10), 6, 4, clean=CleanViews.of([picture(1), picture(2)]), prompt="a chair")
+    (result,) = scored(program, Sample("room/1", "room", picture(13), view))
+    assert result.value == 203.0
+
+
+EVALAI = """
+    import json, os, zipfile
+
+    def evaluate(test_annotation_file, user_submission_file, phase_codename, **kwargs):
+        assert zipfile.is_zipfile(test_annotation_file) and phase_codename == "dev"
+        n = len(zipfile.ZipFile(user_submission_file).namelist())
+        return {"result": [{"val": {"Files": n, "Half": n / 2}}, {"test": {"Half": 7}}], "submission_result": {}}
+"""
+CODABENCH = """
+    import os, sys
+
+    given, written = sys.argv[1:]
+    n = len(os.listdir(os.path.join(given, "res")))
+    assert os.listdir(os.path.join(given, "ref"))
+    with open(os.path.join(written, "scores.txt"), "w") as file:
+        file.write(f"files: {n}\\nhalf: {n / 2}\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "entry", "params", "value", "parts"),
+    [
+        (EVALAI, "evalai score.py dev", {}, 2.0, {"Files": 2.0, "val/Half": 1.0, "test/Half": 7.0}),
+        (EVALAI, "evalai score.py dev", {"figure": "test/Half"}, 7.0, {"Files": 2.0, "val/Half": 1.0, "test/Half": 7.0}),
+        (CODABENCH, "codabench python $program/score.py $input $output", {"figure": "half"}, 1.0, {"files": 2.0, "half": 1.0}),
+    ],
+)
+def test_scoring_programs_of_other_services_run_as_they_are(tmp_path, code, entry, params, value, parts):
+    need("sandbox")
+    program = load(written(tmp_path, code, run="script", entry=entry, level="set"))
+    found = scored(program, Sample("a", "a", LINE, LINE), Sample("b", "b", LINE, LINE), **params)
+    assert [(result.value, dict(result.parts)) for result in found] == [(value, parts)] * 2

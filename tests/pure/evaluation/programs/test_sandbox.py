@@ -1,0 +1,124 @@
+"""The ladder: what each rung is started with, and what is said where one is not there."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from evaluation.programs import cgroup, document, program, sandbox, seccomp
+from evaluation.programs.cgroup import Cgroup
+from evaluation.programs.sandbox import Limits, NoSandbox
+from tests.pure.evaluation.programs.test_program import LENGTHS, written
+
+LIMITS = Limits(20.0, 60.0, 600 << 20)
+BINDS = [("/here/prediction", "/work/prediction")]
+
+
+@pytest.fixture
+def bare_machine(monkeypatch):
+    """A machine with none of the programs."""
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name, path=None: None)
+    for asked in (sandbox.bubblewrap_refusal, sandbox.podman_refusal):
+        asked.cache_clear()
+    yield
+    for asked in (sandbox.bubblewrap_refusal, sandbox.podman_refusal):
+        asked.cache_clear()
+
+
+def test_without_a_rung_nothing_is_run(bare_machine, tmp_path):
+    folder = written(tmp_path, LENGTHS)
+    with pytest.raises(NoSandbox, match="bubblewrap"):
+        sandbox.Boxed([(str(folder), "/program")], LIMITS)
+    with pytest.raises(NoSandbox, match="This machine has no sandbox for metric programs, so none is run: bwrap is not installed"):
+        program.load(folder)
+    with pytest.raises(NoSandbox, match="podman"):
+        sandbox.run_image("a/b@sha256:" + "0" * 64, "score", [], LIMITS, tmp_path)
+    assert [bool(rung.refusal) for rung in sandbox.rungs()] == [True, True, True]
+
+
+def test_a_service_of_root_needs_control_groups(monkeypatch):
+    monkeypatch.setattr(sandbox.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(sandbox.cgroup, "kind", lambda: "")
+    sandbox.bubblewrap_refusal.cache_clear()
+    assert "root" in sandbox.bubblewrap_refusal() or "not installed" in sandbox.bubblewrap_refusal()
+    sandbox.bubblewrap_refusal.cache_clear()
+
+
+def test_bubblewrap_is_asked_for_every_namespace_and_nothing_of_the_environment():
+    arguments = sandbox.bubblewrap_arguments(BINDS)
+    namespaces = {f"--unshare-{name}" for name in ("user", "pid", "net", "ipc", "uts")}
+    assert namespaces | {"--clearenv", "--die-with-parent", "--new-session"} <= set(arguments)
+    assert "--bind" not in arguments
+    assert arguments[arguments.index("/here/prediction") - 1] == "--ro-bind"
+
+
+def test_apptainer_is_asked_for_as_clusters_have_it():
+    """Its command line alone: it was not run."""
+    assert sandbox.apptainer_arguments("a/b@sha256:1", ["score", "--all"], BINDS, "/here/output", LIMITS) == [
+        "apptainer", "exec", "--containall", "--cleanenv", "--no-home", "--no-privs", "--net", "--network", "none",
+        "--memory", str(LIMITS.memory + sandbox.GROUP_MEMORY), "--pids-limit", "256", "--pwd", "/work",
+        "--bind", "/here/prediction:/work/prediction:ro", "--bind", "/here/output:/work/output:rw", "docker://a/b@sha256:1", "score",
+        "--all",
+    ]  # fmt: skip
+
+
+def test_podman_is_asked_for_no_network_and_never_pulls():
+    arguments = sandbox.podman_arguments("a/b@sha256:1", ["score"], BINDS, "/here/output", LIMITS, "name")
+    text = " ".join(arguments)
+    for wanted in ("--pull never", "--network none", "--cap-drop all", "--read-only", "no-new-privileges", "--ulimit cpu=20:20", "runsc"):
+        assert wanted in text
+    assert "/here/prediction:/work/prediction:ro" in arguments
+
+
+def test_the_filter_is_one_that_the_kernel_takes():
+    try:
+        found = seccomp.program()
+    except seccomp.SeccompMissing:
+        pytest.skip("libseccomp is not on this machine")
+    assert len(found) % 8 == 0
+    assert 100 < len(found) // 8 < 4096
+    code, *_ = struct.unpack("HBBI", found[:8])
+    assert code == 0x20  # it begins by loading which machine the call is of
+    for name in (
+        "socket",
+        "ptrace",
+        "mount",
+        "unshare",
+        "bpf",
+        "io_uring_setup",
+        "memfd_create",
+        "keyctl",
+        "process_vm_readv",
+        "open_by_handle_at",
+    ):
+        assert name not in seccomp.ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ({"cgroup.controllers": "memory pids", "cgroup.subtree_control": "memory pids"}, {"memory.max": "1000", "pids.max": "7"}),
+        ({"memory/cgroup.procs": "", "pids/cgroup.procs": ""}, {"memory.limit_in_bytes": "1000", "pids.max": "7"}),
+    ],
+)
+def test_a_control_group_bounds_memory_and_processes(tmp_path, made, expected):
+    for name, text in made.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    group = Cgroup(1000, 7, tmp_path)
+    found = {file.name: file.read_text() for folder in group.folders for file in folder.iterdir()}
+    assert expected.items() <= found.items()
+
+
+def test_where_control_groups_hand_nothing_down_there_is_none(tmp_path):
+    (tmp_path / "cgroup.controllers").write_text("memory pids")
+    (tmp_path / "cgroup.subtree_control").write_text("")
+    with pytest.raises(OSError, match="hand down"):
+        Cgroup(1000, 7, tmp_path)
+
+
+def test_the_packages_that_are_offered_are_those_installed():
+    assert {"numpy", "scipy", "torch", "trimesh"} <= set(document.installed())
+    assert cgroup.kind() in ("", "memory", "memory and processes")
