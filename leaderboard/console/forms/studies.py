@@ -168,6 +168,8 @@ class PlanFields(forms.Form):
         for name in ("plan", "questions_per_rater", "answers_per_question", "planned_answers"):
             self.initial[name] = getattr(study, name)
         self.initial["planned_looks"] = study.planned_looks or None
+        if study.kind == OPINIONS:  # which have no pairs to choose from
+            self.fields["plan"].choices = [one for one in Study.Plan.choices if one[0] not in (Study.Plan.INFORMATIVE, Study.Plan.FIRST)]
         self.initial |= {name: float(f"{100 * getattr(study, share):.6g}") for name, share in SHARES.items()}
 
     def clean(self) -> dict[str, Any]:
@@ -206,7 +208,78 @@ def other_studies(phase: Phase, own: Study | None = None) -> list[tuple[str, str
 SIGHT_CHOICES = [(sight.SCREEN, "How large their screen and window are (measured)"), *((one.key, one.text) for one in sight.QUESTIONS)]
 
 
-class NewStudyForm(ScreeningFields, PlanFields):
+class StudyFields(ScreeningFields, PlanFields):
+    """The fields of a study in the order in which its forms have them."""
+
+    # What is asked for one kind of study alone; the page hides it while the other one is chosen.
+    ONLY = {"criteria_opinions": OPINIONS, "screen_scores": OPINIONS} | dict.fromkeys(
+        (
+            "criteria_pairs",
+            "repeat_percent",
+            "gold_percent",
+            "gold_better",
+            "gold_worse",
+            "rater_skill",
+            "covariates",
+            "planned_looks",
+            "planned_answers",
+            "screen_gold",
+        ),
+        PAIRS,
+    )
+    GROUPS = (
+        (
+            "What is asked",
+            ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria", "shuffles_criteria"),
+        ),
+        ("About what", ("entries", "corruptions", "empty", "n_samples", "sample_names", "discloses")),
+        (
+            "How much of it",
+            (
+                "plan",
+                "questions_per_rater",
+                "common_percent",
+                "answers_per_question",
+                "repeat_percent",
+                "gold_percent",
+                "gold_better",
+                "gold_worse",
+                "planned_looks",
+                "planned_answers",
+                "practice_questions",
+                "break_every",
+            ),
+        ),
+        ("Whose answers count", ("screen_fast", "screen_gold", "screen_scores")),
+        (
+            "Of whom",
+            (
+                "access",
+                "most_raters",
+                "rater_skill",
+                "covariates",
+                "groups",
+                "refuses_raters_of",
+                "sight_questions",
+                "min_width",
+                "consent",
+                "panel_parameters",
+                "completion",
+                "opens_at",
+                "closes_at",
+                "is_public",
+            ),
+        ),
+    )
+
+    def groups_of_fields(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, str]]]]:
+        """Each legend with its fields, and the kind of study that a field is for; empty for both."""
+        for legend, names in self.GROUPS:
+            if fields := [(self[name], self.ONLY.get(name, "")) for name in names if name in self.fields]:
+                yield legend, fields
+
+
+class NewStudyForm(StudyFields):
     """A live study: what is asked, about which entries on which samples, in which order, and of whom."""
 
     title = forms.CharField(max_length=120, help_text="Raters read it.")
@@ -276,67 +349,6 @@ class NewStudyForm(ScreeningFields, PlanFields):
     )
     discloses = forms.BooleanField(required=False, label="Raters may see the reference of these samples")
 
-    # What is asked for one kind of study alone; the page hides it while the other one is chosen.
-    ONLY = {"criteria_opinions": OPINIONS, "screen_scores": OPINIONS} | dict.fromkeys(
-        (
-            "criteria_pairs",
-            "repeat_percent",
-            "gold_percent",
-            "gold_better",
-            "gold_worse",
-            "rater_skill",
-            "covariates",
-            "planned_looks",
-            "planned_answers",
-            "screen_gold",
-        ),
-        PAIRS,
-    )
-    GROUPS = (
-        (
-            "What is asked",
-            ("title", "slug", "question", "kind", "criteria_pairs", "criteria_opinions", "own_criteria", "shuffles_criteria"),
-        ),
-        ("About what", ("entries", "corruptions", "empty", "n_samples", "sample_names", "discloses")),
-        (
-            "How much of it",
-            (
-                "plan",
-                "questions_per_rater",
-                "common_percent",
-                "answers_per_question",
-                "repeat_percent",
-                "gold_percent",
-                "gold_better",
-                "gold_worse",
-                "planned_looks",
-                "planned_answers",
-                "practice_questions",
-                "break_every",
-            ),
-        ),
-        ("Whose answers count", ("screen_fast", "screen_gold", "screen_scores")),
-        (
-            "Of whom",
-            (
-                "access",
-                "most_raters",
-                "rater_skill",
-                "covariates",
-                "groups",
-                "refuses_raters_of",
-                "sight_questions",
-                "min_width",
-                "consent",
-                "panel_parameters",
-                "completion",
-                "opens_at",
-                "closes_at",
-                "is_public",
-            ),
-        ),
-    )
-
     def __init__(self, phase: Phase, *args: object) -> None:
         super().__init__(*args)
         self.phase, self.family = phase, phase.challenge.family
@@ -366,11 +378,6 @@ class NewStudyForm(ScreeningFields, PlanFields):
     @property
     def asked_kind(self) -> str:
         return self.cleaned_data.get("kind", "")
-
-    def groups_of_fields(self) -> Iterator[tuple[str, list[tuple[forms.BoundField, str]]]]:
-        """Each legend with its fields, and the kind of study that a field is for; empty for both."""
-        for legend, names in self.GROUPS:
-            yield legend, [(self[name], self.ONLY.get(name, "")) for name in names if name in self.fields]
 
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"].lower()
@@ -462,7 +469,7 @@ class NewStudyForm(ScreeningFields, PlanFields):
         return [there[k] for k in np.sort(np.random.default_rng().choice(len(there), n, replace=False))]
 
 
-class RunningStudyForm(ScreeningFields, PlanFields, forms.ModelForm):
+class RunningStudyForm(StudyFields, forms.ModelForm):
     """Settings of a study that may be changed at any time, and before it opens its plan and how its answers are judged; what was asked
     of raters stays as it is."""
 
@@ -534,7 +541,8 @@ class RunningStudyForm(ScreeningFields, PlanFields, forms.ModelForm):
             if not stays:
                 del self.fields[name]
         self.show_rules(instance.screening)
-        self.show_plan(instance)
+        if is_draft:
+            self.show_plan(instance)
         offer_other_studies(self, instance.phase, instance)
         quotas = instance.group_quotas
         self.initial["groups"] = "\n".join(f"{name}: {quotas[name]}" if name in quotas else name for name in instance.groups)
