@@ -23,9 +23,10 @@ class Kind:
     `empty_entry` say which entries the service can make for raters beside those of teams. `example` is the dotted name of
     (manifest, item, number) -> a thing and the same with noise, for the starter kit. `drawing` is that of (key of a stored reference,
     key of a stored entry, item) -> a small drawing of both, empty where there is none, as is `tile`: (key of a stored reference or
-    nothing, key of a stored entry, item, the columns as JSON, metres per unit) -> a drawing for an entry's gallery. `measure` is
-    what the size of an entry counts, and `coloured` says that its files may have colours. Judge models see it as `judged` says
-    (`JudgeRun.Form`), from pictures that are drawn here where it is `drawn`.
+    nothing, key of a stored entry, item, the columns as JSON, metres per unit) -> a drawing for an entry's gallery. `thumbnail` is
+    that of (item, times) -> a picture of it alone, so many times as large as on a board. `measure` is what the size of an entry
+    counts, and `coloured` says that its files may have colours. Judge models see it as `judged` says (`JudgeRun.Form`), from
+    pictures that are drawn here where it is `drawn`.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Kind:
     example_noun: str
     measure: str
     judged: str
+    thumbnail: str
     viewer: str = ""
     item_template: str = ""
     compare_template: str = ""
@@ -46,6 +48,7 @@ class Kind:
     empty_entry: bool = False
     coloured: bool = False
     drawn: bool = False
+    opens_later: bool = False  # the 3D view is large: a picture stands there until somebody asks for it
 
     def rated_scene(self, question: Any) -> dict[str, Any]:
         """The scene that a rater's browser reads of a question first."""
@@ -58,6 +61,10 @@ class Kind:
     def draw_tile(self, reference: str, entry: str, item: str, columns: str, unit_scale: float) -> Any:
         """A drawing of a stored entry for its gallery, over the stored reference where its key is given; None where there is none."""
         return _loaded(self.tile)(reference, entry, item, columns, unit_scale)
+
+    def thumb(self, item: Any, times: int = 1) -> Any:
+        """A picture (PIL) of a stored item, so many times as large as on a board."""
+        return _loaded(self.thumbnail)(item, times)
 
     def made_up(self, manifest: Any, item: Any, number: int) -> tuple[Any, Any]:
         """A thing in the phase's unit or size, and the same with noise."""
@@ -85,6 +92,7 @@ WIREFRAME = Kind(
     example_noun="house",
     measure="edges",
     judged="wireframes",
+    thumbnail="leaderboard.viewer.thumbnails.wireframe",
     viewer="entry_geometry",
     item_template="leaderboard/viewer/wireframe_item.html",
     compare_template="leaderboard/viewer/wireframe_compare.html",
@@ -112,6 +120,7 @@ MESH = Kind(
     example_noun="mesh",
     measure="faces",
     judged="objects",
+    thumbnail="leaderboard.viewer.thumbnails.mesh",
     viewer="entry_meshes",
     item_template="leaderboard/viewer/mesh_item.html",
     compare_template="leaderboard/viewer/mesh_compare.html",
@@ -119,6 +128,7 @@ MESH = Kind(
     empty_entry=True,
     coloured=True,
     drawn=True,
+    opens_later=True,
 )
 RENDER = Kind(
     key="render",
@@ -137,5 +147,6 @@ RENDER = Kind(
     example_noun="pattern",
     measure="bytes",
     judged="objects",
+    thumbnail="leaderboard.viewer.thumbnails.render",
 )
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.key: kind for kind in (WIREFRAME, MESH, RENDER)})

@@ -18,6 +18,7 @@ from leaderboard.studies import joint
 from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.judge.run import ask_due
 from leaderboard.studies.live import artifacts
+from leaderboard.viewer import thumbnails
 from submissions import wake
 from submissions.models import Phase
 
@@ -86,6 +87,7 @@ def build_due_boards(now: datetime | None = None) -> int:
         started = time.monotonic()
         try:
             Snapshot.make_all(phase)
+            thumbnails.prepare(phase)
             cache.set(last, now.timestamp(), BUILDING_SECONDS)
             built += 1
             where = f"{phase.challenge.slug}/{phase.slug}"

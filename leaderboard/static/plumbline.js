@@ -175,6 +175,23 @@
     });
   });
 
+  // ---- 3D views that open when somebody asks: <div class="viewer poster" data-later="viewer.js" data-meshes-later="…"> with a picture
+  // and <button data-open3d hidden> ----
+  function viewOpener(button) {
+    if (!once(button, "ready")) return;
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const viewer = button.closest(".poster");
+      viewer.textContent = "Loading the 3D view …";
+      viewer.dataset.meshes = viewer.dataset.meshesLater;
+      viewer.classList.remove("poster");
+      if (window.plumblineModels) return document.dispatchEvent(new CustomEvent("htmx:load"));
+      const script = make("script", { src: viewer.dataset.later });
+      script.addEventListener("error", () => { viewer.textContent = "The 3D view could not be loaded; load the page again."; });
+      document.head.append(script);
+    });
+  }
+
   // ---- filters: <select data-submit> sends its form; <button data-nojs> is then not needed ----
   function submitOnChange(control) {
     if (once(control, "ready")) control.addEventListener("change", () => control.form?.requestSubmit());
@@ -265,6 +282,7 @@
     [".copy", copyBlock],
     ["button[data-copy]", copyTarget],
     ["[data-dialog]", dialogOpener],
+    ["[data-open3d]", viewOpener],
     ["dialog [data-close]", dialogCloser],
     ["form[data-confirm]", confirmForm],
     ["select[data-submit], input[data-submit]", submitOnChange],

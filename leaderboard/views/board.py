@@ -31,6 +31,7 @@ from leaderboard.models import Snapshot, Study
 from leaderboard.models.snapshot import read_board, read_redacted
 from leaderboard.studies import paper_figures
 from leaderboard.studies.summary import Figure
+from leaderboard.viewer import thumbnails
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 
@@ -185,8 +186,11 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     with_people = human_agreement.with_people(board)
     rows = BoardRows(with_people, choice_of(request, place.phase), place.viewer.team_id)
     claim = people.claim(board) if people else None
+    pictured = (
+        f"{snapshot.batch_id}.{thumbnails.VERSION}" if not board.imported and place.viewer.may("phase.see_reference", place.phase) else ""
+    )
     seen = (snapshot.pk, snapshot.digest, snapshot.hidden_ids, snapshot.hides_people)
-    lines, popovers = rendered(*seen, rows.choice, place.viewer.team_id, place.challenge.slug, place.phase.slug, get_language())
+    lines, popovers = rendered(*seen, rows.choice, place.viewer.team_id, place.challenge.slug, place.phase.slug, get_language(), pictured)
     split = split_of(board, rows.people)
     return {
         "people": people, "people_charts": people.charts() if people else [], "claim": claim, "split": split,
@@ -233,13 +237,14 @@ def rendered(
     challenge: str,
     phase: str,
     language: str,
+    pictured: str,
 ) -> tuple[SafeString, SafeString]:
     """The rows of a page of the board and what stands against single values, as HTML: most of the work of the page, and the same for all
-    who may see the same of this snapshot and chose the same."""
+    who may see the same of this snapshot and chose the same. `pictured` names the pictures of its entries, for who may see them."""
     whole = read_redacted(pk, digest, hidden_ids, hides_people) if hidden_ids or hides_people else read_board(pk, digest)
     rows, people = BoardRows(human_agreement.with_people(whole), choice, team), whole.people
     context = {
-        "rows": rows, "value_title": VALUE_TITLES.get(whole.overall.rule, ""), "challenge": challenge, "phase": phase,
+        "rows": rows, "pictured": pictured, "value_title": VALUE_TITLES.get(whole.overall.rule, ""), "challenge": challenge, "phase": phase,
         "people_url": reverse("study", args=[challenge, phase, people.study.slug]) if people else "",
     }  # fmt: skip
     lines, popovers = (render_to_string(f"leaderboard/parts/{name}.html", context) for name in ("lines", "against"))

@@ -18,6 +18,7 @@ from leaderboard.boards.front import Front
 from leaderboard.lookup import page_number, search_text
 from leaderboard.models import Snapshot, Study
 from leaderboard.studies import metric_ranking
+from leaderboard.viewer import thumbnails
 from leaderboard.views.board import page_numbers
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, Phase
@@ -41,6 +42,7 @@ class Card:
     n_teams: int
     n_entries: int
     rate_url: str
+    pictured: str  # names the pictures of its first entries; empty where not everybody may see them
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -133,4 +135,6 @@ def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapsh
         found = snapshot.front
     others = [it for it in challenge.phases.all() if phase is None or it.pk != phase.pk]
     n_teams, n_entries = (snapshot.n_teams, snapshot.n_entries) if snapshot else (0, 0)
-    return Card(challenge, phase, when, others, found, n_teams, n_entries, rate_url)
+    shows_reference = phase is not None and not phase.is_imported and phase.reference_access == Phase.ReferenceAccess.PUBLIC
+    pictured = f"{snapshot.batch_id}.{thumbnails.VERSION}" if snapshot is not None and shows_reference else ""
+    return Card(challenge, phase, when, others, found, n_teams, n_entries, rate_url, pictured)

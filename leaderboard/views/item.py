@@ -11,7 +11,7 @@ from django.shortcuts import render
 from evaluation.models import Evaluation
 from leaderboard.boards.scorecard import ItemTable, current_evaluation, item_details, results
 from leaderboard.kinds import KINDS
-from leaderboard.viewer import mesh_scene, render_scene
+from leaderboard.viewer import mesh_scene, render_scene, thumbnails
 from leaderboard.viewer.svg import Drawing, draw
 from leaderboard.viewer.viewer_cache import cached_response
 from leaderboard.views.entry import base_context
@@ -47,6 +47,41 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
         pictures = progress(run) | {"scene": scene, "view": scene.view(item, run) if run else None}
         return render(request, "leaderboard/view.html", context | pictures)
     return render(request, "leaderboard/item.html", context)
+
+
+def entry_thumbnail(request: HttpRequest, pk: int) -> HttpResponse:
+    """A small picture of one item of the entry, the same on all of a board, for who may see it drawn."""
+    place = _drawable(request, pk)
+    evaluation = current_evaluation(place.submission)
+    if place.submission.status != Status.SCORED or evaluation is None:
+        raise Http404
+    return _picture(place, thumbnails.item_of(evaluation.batch), 1)
+
+
+def entry_poster(request: HttpRequest, pk: int, item: str) -> HttpResponse:
+    """A picture of an item of the entry, which stands where its 3D view will be, for who may see it drawn."""
+    place = _drawable(request, pk)
+    _scored_item(place, item)
+    return _picture(place, item, thumbnails.LARGE)
+
+
+def _drawable(request: HttpRequest, pk: int) -> EntryPlace:
+    place = entry_place(request.user, pk)
+    place.viewer.require("submission.see_render", place.submission)
+    if not place.submission.artifact_key:
+        raise Http404
+    return place
+
+
+def _picture(place: EntryPlace, item: str, times: int) -> HttpResponse:
+    """A browser keeps it for a day: nothing that an entry has sent changes, and pages name another address where the item is another."""
+    try:
+        data = thumbnails.picture(place.submission, item, times)
+    except FileNotFoundError:
+        raise Http404 from None
+    if data is None:
+        return HttpResponse(status=503, headers={"Retry-After": "30"})
+    return HttpResponse(data, content_type="image/webp", headers={"Cache-Control": "private, max-age=86400"})
 
 
 def entry_geometry(request: HttpRequest, pk: int, item: str) -> HttpResponse:

@@ -91,6 +91,8 @@ urlpatterns = [
     page("entries/<int:pk>/scenes/<str:scene>/", scene.entry_scene, "entry_scene"),
     page("entries/<int:pk>/scenes/<str:scene>/progress/", scene.scene_progress, "scene_progress"),
     page("entries/<int:pk>/pictures/<item:item>/<str:name>.webp", scene.entry_picture, "entry_picture"),
+    page("entries/<int:pk>/thumbnail.webp", item.entry_thumbnail, "entry_thumbnail"),
+    page("entries/<int:pk>/posters/<item:item>.webp", item.entry_poster, "entry_poster"),
     page("entries/<int:pk>/geometry/<str:item>.json", item.entry_geometry, "entry_geometry"),
     page("entries/<int:pk>/geometry/<str:item>.mesh", item.entry_meshes, "entry_meshes"),
     page("metrics/", metrics.metric_list, "metric_list"),

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache as cache_of_process
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -195,6 +196,8 @@ def test_what_the_table_does_not_say_is_refused(names, people):
 # API is another's and comes with its own 400 kB.
 MAX_BYTES = 300_000
 LOADED = re.compile(r'<(?:script|link|img)\b[^>]*?\b(?:src|href)="/static/([^"]+)"')
+# What a page fetches besides when it is opened: the data of views, and pictures that wait for nothing.
+FETCHED = re.compile(r'<(?:div\b[^>]*?\bdata-(?:src|meshes|meshes-b)|img\b(?![^>]*loading="lazy")[^>]*?\bsrc)="(/(?!static/)[^"]+)"')
 IMPORTED = re.compile(r'^import .* from "(\..*)";$', re.MULTILINE)
 
 
@@ -208,7 +211,7 @@ def weight(name: str) -> int:
 
 
 def test_every_public_page_is_light_and_has_its_charts_drawn(names, people):
-    weights, drawn = {}, 0
+    weights, drawn, fetched = {}, 0, 0
     for line in ALL:
         if line.method != "GET" or line.outcomes[0] != "y":
             continue
@@ -220,6 +223,13 @@ def test_every_public_page_is_light_and_has_its_charts_drawn(names, people):
         assert charts == page.count("data-figure="), f"{line.address} has a chart that the server did not draw"
         drawn += charts
         weights[line.address] = len(gzip.compress(response.content)) + sum(map(weight, set(LOADED.findall(page))))
+        for address in {unescape(address) for address in FETCHED.findall(page)}:
+            data = client_of("anonymous", people).get(address)
+            weights[line.address] += len(gzip.compress(b"".join(data.streaming_content) if data.streaming else data.content))
+            fetched += data.status_code == 200
+        # A surface can be of any size, so it waits until somebody asks for it.
+        assert 'data-meshes="' not in page, f"{line.address} loads meshes by itself"
+    assert fetched >= 2
     assert len(weights) > 40 and drawn >= 5
     nothing_in([f"{address}: {size:,} bytes" for address, size in weights.items() if size >= MAX_BYTES])
 

@@ -242,7 +242,7 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
         "Mean score from 1 to 5",
         "By criterion",
         "semantic",
-        "The people, one by one",
+        "How reliable the people are",
         "Where a metric contradicts people",
         "experts",
     ):

@@ -102,9 +102,10 @@ def test_the_pages_of_a_mesh_have_one_view_and_no_data_of_a_hidden_reference(cli
     item = reverse("entry_item", args=[it.pk, "box_1"])
     compare = f"{reverse('compare', args=[it.phase.challenge.slug, it.phase.slug])}?a={it.pk}&b={other.pk}&item=box_1"
     ours, theirs = (reverse("entry_meshes", args=[one.pk, "box_1"]) for one in (it, other))
-    assert f'data-meshes="{ours}"' in client.get(item).content.decode()
-    page = client.get(compare).content.decode()
-    assert f'data-meshes="{ours}" data-meshes-b="{theirs}"' in page and page.count('class="viewer"') == 1
+    page = client.get(item).content.decode()
+    assert f'data-meshes-later="{ours}"' in page and "<script" in page and 'viewer/viewer.js" defer' not in page
+    page = " ".join(client.get(compare).content.decode().split())
+    assert f'data-meshes-later="{ours}" data-meshes-b="{theirs}"' in page and page.count('class="viewer poster"') == 1
     Phase.objects.filter(pk=it.phase_id).update(reference_access="hidden")
     for address in (item, compare):
         assert "data-meshes" not in client.get(address).content.decode()
