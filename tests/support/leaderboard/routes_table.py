@@ -202,6 +202,7 @@ GET    /entries/{mesh_open}/geometry/{mesh}.mesh    yyyyyyyy
 GET    /entries/{mesh_open}/geometry/{mesh}.json    xxxxxxxx
 GET    /entries/{mesh_open}/geometry/nothing.mesh   xxxxxxxx
 GET    /entries/{mesh_e}/items/{mesh}/              yyyyyyyy
+GET    /entries/{mesh_open}/items/{mesh}/           yyyyyyyy
 GET    /entries/{render_e}/items/{view}/            yyyyyyyy
 GET    /entries/{render_hidden}/items/{view}/       xxyyxyxy
 GET    /entries/{render_e}/scenes/garden/           yyyyyyyy
