@@ -17,11 +17,12 @@ from submissions.lookup import PhasePlace, challenge_for, phase_of
 from submissions.models import Challenge, Phase
 from submissions.permissions import Viewer
 from submissions.storage.store import StorageError
+from submissions.visibility import Person
 
 # --- boards and studies ----------------------------------------------------------------------
 
 
-def audience_of(viewer: Viewer) -> Snapshot.Audience:
+def audience_of(viewer: Person) -> Snapshot.Audience:
     """Whose rankings somebody is shown."""
     return Snapshot.Audience.ORGANIZERS if viewer.organizes else Snapshot.Audience.PUBLIC
 

@@ -25,7 +25,7 @@ class LookOnly(admin.ModelAdmin):
 @admin.register(models.User)
 class PersonAdmin(UserAdmin):
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
-    fieldsets = (*UserAdmin.fieldsets, ("Plumbline", {"fields": ("notify_by_email", "time_zone")}))
+    fieldsets = (*UserAdmin.fieldsets, ("Plumbline", {"fields": ("notify_by_email", "time_zone", "has_page")}))
 
 
 @admin.register(models.ApiToken)

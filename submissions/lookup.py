@@ -14,7 +14,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from submissions.models import Challenge, Phase, Submission, Team
+from submissions.models import Challenge, Phase, Submission, Team, User
 from submissions.permissions import Viewer
 
 
@@ -174,6 +174,19 @@ def own_team(user: Any, challenge: Challenge, lead: bool = False) -> Team:
     if lead:
         Viewer(user, challenge, timezone.now()).require("team.lead", team)
     return team
+
+
+def any_team(pk: int) -> Team:
+    """A team whoever asks, with its challenge: its page says only what boards show of it."""
+    return get_object_or_404(Team.objects.select_related("challenge"), pk=pk)
+
+
+def person_with_page(user: Any, name: str) -> User:
+    """Somebody who lets everybody see a page of theirs; for themselves it is there anyway."""
+    them = get_object_or_404(User, username=name, is_active=True)
+    if not them.shows_page and them != user:
+        raise Http404
+    return them
 
 
 def row_number(text: str | None) -> int:

@@ -6,7 +6,7 @@ memory (`holds`), so a list and a page can never differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -78,6 +78,27 @@ class Person:
         if it is None or challenge is None:
             return False
         return bool(it.admission == Admission.ADMITTED and it.rules_accepted_at and it.rules_version == challenge.rules_version)
+
+
+def persons(user: Any, challenges: Iterable[Challenge], now: datetime) -> dict[int, Person]:
+    """Somebody in each of several challenges, by its key, with what the rules ask about them fetched at once: three queries, however
+    many challenges there are."""
+    found = {challenge.pk: Person(user, challenge, now) for challenge in challenges}
+    some = next(iter(found.values()), None)
+    if some is None or not some.known:
+        return found
+    here = {"challenge__in": list(found), "user": user}
+    ties: dict[int, list[int]] = {pk: [] for pk in found}
+    teams = Membership.objects.filter(**here).order_by().values_list("challenge_id", "team_id")
+    organizing = Challenge.organizers.through.objects.filter(**here).annotate(tie=Value(ORGANIZER, BigIntegerField()))
+    for pk, tie in teams.union(organizing.values_list("challenge_id", "tie")):
+        ties[pk].append(tie)
+    participations = {row.challenge_id: row for row in Participation.objects.filter(**here)}
+    mine = _addresses(user) if any(person.challenge.admitted_emails for person in found.values() if person.challenge) else set()
+    for pk, person in found.items():
+        listed = bool(mine & set(person.challenge.admitted_emails)) if person.challenge else False
+        person.__dict__.update(_ties=ties[pk], participation=participations.get(pk), is_listed=listed)  # in place of its own queries
+    return found
 
 
 def _addresses(user: Any) -> set[str]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from threading import Lock
 from typing import Self
 
 from django.db import models
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
@@ -87,6 +91,23 @@ class Snapshot(models.Model):
         if newest is not None and newest.revision < phase.board_revision:
             newest.redact(phase)  # something was decided since, and the next ranking is not made yet
         return newest
+
+    @classmethod
+    def newest(cls, audiences: Mapping[int, str]) -> dict[int, Self]:
+        """The newest rankings of several phases, by the key of the phase: `audiences` says whose of each. Two queries, however many
+        they are, and a third where a ranking has not been read lately. What people say is left out where its study is shown no more; for
+        entries that are not to be shown any more the caller asks only about those that are."""
+        newest = cls.objects.filter(phase=OuterRef("phase"), audience=OuterRef("audience")).order_by("-revision", "-id")
+        rows = cls._light().filter(phase__in=list(audiences), pk=Subquery(newest.values("pk")[:1]))
+        found = {row.phase_id: row for row in rows if row.audience == audiences[row.phase_id]}
+        boards = read_board.many([(row.pk, row.digest) for row in found.values()])
+        studies = {board.people.study.id for board in boards.values() if board.people is not None}
+        public = Phase.objects.filter(studies__in=studies, studies__is_public=True)
+        shown = set(public.values_list("studies", flat=True)) if studies else set()
+        for row in found.values():
+            people = boards[row.pk].people
+            row.hides_people = row.audience == cls.Audience.PUBLIC and people is not None and people.study.id not in shown
+        return found
 
     @classmethod
     def get(cls, phase: Phase, digest: str) -> Self | None:
@@ -180,12 +201,45 @@ class Snapshot(models.Model):
         return cls.objects.defer("payload").select_related("batch")
 
 
-@lru_cache(maxsize=32)
-def read_board(pk: int, digest: str) -> Board:
-    """Board of a snapshot's payload, fetched on a miss only: it is by far the largest column. The
-    digest is in the key because a database that was rolled back gives the same number again."""
-    payload = Snapshot.objects.values_list("payload", flat=True).get(pk=pk)
-    return Board.read(json.loads(zlib.decompress(bytes(payload))))
+class BoardCache:
+    """Boards of snapshots' payloads, the last ones kept; a payload, by far the largest column, is fetched on a miss only, and those of
+    several misses at once. The digest is in the key because a database that was rolled back gives the same number again."""
+
+    def __init__(self, maxsize: int) -> None:
+        self.maxsize, self.misses = maxsize, 0
+        self._boards: OrderedDict[tuple[int, str], Board] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, pk: int, digest: str) -> Board:
+        return self.many([(pk, digest)])[pk]
+
+    def many(self, keys: Sequence[tuple[int, str]]) -> dict[int, Board]:
+        """Boards by the keys of their snapshots; `Snapshot.DoesNotExist` where one was pruned meanwhile."""
+        with self._lock:
+            found = {key: self._boards[key] for key in keys if key in self._boards}
+        missing = dict(key for key in keys if key not in found)
+        if missing:
+            rows = Snapshot.objects.filter(pk__in=missing).values_list("pk", "payload")
+            read = {(pk, missing[pk]): Board.read(json.loads(zlib.decompress(bytes(payload)))) for pk, payload in rows}
+            if len(read) < len(missing):
+                raise Snapshot.DoesNotExist
+            found |= read
+        with self._lock:
+            self.misses += len(missing)
+            for key in keys:
+                self._boards[key] = found[key]
+                self._boards.move_to_end(key)
+            while len(self._boards) > self.maxsize:
+                self._boards.popitem(last=False)
+        return {pk: found[pk, digest] for pk, digest in keys}
+
+    def cache_clear(self) -> None:
+        with self._lock:
+            self._boards.clear()
+            self.misses = 0
+
+
+read_board = BoardCache(maxsize=32)
 
 
 @lru_cache(maxsize=32)

@@ -1,4 +1,4 @@
-"""The entries of a phase, in every state the viewer may know of."""
+"""The entries of a phase, in every state the viewer may know of, and filters of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards.build import primary_slug
 from leaderboard.lookup import page_number, search_text
 from leaderboard.views.board import page_numbers
-from submissions.lookup import phase_place
-from submissions.models import Status
+from submissions.lookup import phase_place, row_number
+from submissions.models import Status, Team
 from submissions.visibility import visible_entries
 
 PER_PAGE = 100
+# What an entry may be asked to have: its key in the address, in words, and as a condition.
+HAS = {
+    "code": ("with code", Q(code_url__gt="")),
+    "paper": ("with a paper", Q(paper_url__gt="")),
+    "weights": ("with weights", Q(weights_url__gt="")),
+    "verified": ("verified", Q(is_verified=True)),
+    "no-baseline": ("without baselines", Q(is_baseline=False)),
+}
 
 
 def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -26,6 +34,12 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     submissions = visible_entries(place.viewer, place.phase).sent()
     if text:
         submissions = submissions.filter(Q(method_name__icontains=text) | Q(team__name__icontains=text))
+    has = [key for key in request.GET.getlist("has") if key in HAS]
+    for key in has:
+        submissions = submissions.filter(HAS[key][1])
+    of_team = Team.objects.filter(challenge=place.challenge, pk=row_number(request.GET.get("team"))).first()
+    if of_team is not None:
+        submissions = submissions.filter(team=of_team)
     if mine and place.viewer.team_id is not None:
         submissions = submissions.filter(team=place.viewer.team_id)
     if state in Status.values:
@@ -38,6 +52,8 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     page = pages.get_page(page_number(request))
     own = place.viewer.team_id
     hides_scores = place.phase.withhold_scores and not place.sees_board
+    if of_team is not None and not page.object_list and not place.viewer.may("team.see", of_team):
+        of_team = None  # its name is told with its entries alone
     context = place.context("entries") | {
         "rows": [
             {"entry": entry, "mine": entry.team_id == own, "value": None if hides_scores else entry.primary_value}
@@ -46,5 +62,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         "primary": next((m for m in batch.metrics if m["slug"] == primary), None) if batch else None,
         "total": pages.count, "pages": page_numbers(page.number, pages.num_pages), "page": page.number,
         "text": text, "mine": mine, "state": state, "states": Status.choices, "team_id": own,
+        "of_team": of_team, "has": has, "choices": [(key, words) for key, (words, _) in HAS.items()],
+        "filtered": bool(text or mine or state or has or request.GET.get("team")),
     }  # fmt: skip
     return render(request, "leaderboard/entries.html", context)

@@ -56,6 +56,13 @@ class Team(models.Model):
         membership = Membership.objects.filter(challenge=challenge, user=user).select_related("team").first()
         return membership.team if membership else None
 
+    def namesakes(self) -> models.QuerySet[Team]:
+        """The same team in other challenges: one of the same name that shares a member. The name alone proves nothing, as anybody may
+        take it; and a shared member alone is told to nobody."""
+        mine = Membership.objects.filter(team=self).values("user")
+        same = Team.objects.filter(name__iexact=self.name, memberships__user__in=mine).exclude(pk=self.pk)
+        return same.order_by("pk").distinct()
+
     @classmethod
     def found(cls, challenge: Challenge, user: User, name: str = "") -> Team:
         """A new team led by `user`, under `name` or, without one, under their user name.

@@ -15,7 +15,13 @@ class User(AbstractUser):
     """A person. Sign-in, e-mail addresses and second factors are django-allauth's."""
 
     notify_by_email = models.BooleanField(default=True, help_text="Send an e-mail when an entry is scored, rejected or has failed.")
+    has_page = models.BooleanField(default=False, help_text="Everybody may read under their user name where they take part.")
     time_zone = models.CharField(max_length=64, blank=True, help_text="IANA name; empty: as the browser says.")
+
+    @property
+    def shows_page(self) -> bool:
+        """True if everybody may read where they take part. A user name that is an e-mail address is nobody's business."""
+        return self.has_page and self.is_active and "@" not in self.username
 
 
 def hash_secret(secret: str) -> str:

@@ -30,9 +30,24 @@ class AccountForm(forms.ModelForm):
 
     class Meta:
         model = User
-        fields = ["notify_by_email", "time_zone"]
-        labels = {"notify_by_email": "Send me an e-mail when an entry of my team is scored, rejected or has failed"}
-        help_texts = {"notify_by_email": ""}
+        fields = ["notify_by_email", "time_zone", "has_page"]
+        labels = {
+            "notify_by_email": "Send me an e-mail when an entry of my team is scored, rejected or has failed",
+            "has_page": "Let everybody see a page of mine",
+        }
+        help_texts = {
+            "notify_by_email": "",
+            "has_page": "It shows your user name, the challenges that you organize, and the teams that you are in with what boards show of "
+            "them; no e-mail address, and nothing that a board does not show.",
+        }
+
+    def clean_has_page(self) -> bool:
+        wanted = self.cleaned_data["has_page"]
+        if wanted and "@" in self.instance.username:
+            raise forms.ValidationError(
+                "Your user name is an e-mail address, which the page would show; ask the operators for another user name first."
+            )
+        return wanted
 
 
 @login_required

@@ -62,6 +62,8 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
     insiders = TeamFactory(challenge=private, name="Insiders")
     join(UserFactory(), insiders, leader=True)
 
+    people.owner.has_page = True
+    people.owner.save(update_fields=["has_page"])
     entries = _entries(phases, people, insiders)
     drain()
     entries |= _mesh_entries(people)
@@ -232,6 +234,7 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "private_file": _file(private, phases["pp"], "private.zip").pk,
         "join": people.team.make_link(), "private_join": insiders.make_link(),
         "invite": people.team.invite("linus@example.org", people.owner).pk, "mate": people.mate.pk, "team": people.team.pk,
+        "insiders": insiders.pk,
         "token": ApiToken.make(people.owner, "laptop")[0].pk, "item": phases["p"].manifest.item_ids[0], "mesh": "box_1",
         "renders": entries["render_e"].phase.challenge.slug, "rp": entries["render_e"].phase.slug,
         "view": "garden/view_1", "study": phases["p"].studies.get(slug="inner").pk,

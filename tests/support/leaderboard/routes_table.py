@@ -108,6 +108,18 @@ GET    /account/tokens/                             lyyyyyyy
 POST   /account/tokens/                             lyyyyyyy
 POST   /account/tokens/{token}/revoke/              lxyxxxxx
 
+GET    /teams/{team}/                               yyyyyyyy
+GET    /teams/{insiders}/                           xxxxxyxy
+GET    /teams/999999/                               xxxxxxxx
+GET    /teams/{team}/methods/method-e/              yyyyyyyy
+GET    /teams/{team}/methods/method-hidden/         xxyyxyxy
+GET    /teams/{team}/methods/method-masked/         xxyyxyxy
+GET    /teams/{insiders}/methods/method-private/    xxxxxyxy
+GET    /teams/{team}/methods/nothing/               xxxxxxxx
+GET    /users/owner/                                yyyyyyyy
+GET    /users/other/                                xxxxyxxx
+GET    /users/nothing/                              xxxxxxxx
+
 GET    /challenges/{c}/{p}/                         yyyyyyyy
 GET    /challenges/{c}/{masked}/                    yyyyyyyy
 GET    /challenges/{private}/{pp}/                  xxxxxyxy

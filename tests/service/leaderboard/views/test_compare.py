@@ -281,7 +281,7 @@ class TestPages:
         """A board of thousands takes a while to decode, and the front page may show dozens."""
         read_board.cache_clear()
         assert "ridge-net" in text(client.get("/")) and "ridge-net" in text(client.get("/challenges/"))
-        assert read_board.cache_info().misses == 0
+        assert read_board.misses == 0
 
     def test_an_empty_service_says_what_will_be_there(self, client, db):
         assert "No challenge is open to you yet" in text(client.get("/"))

@@ -1,0 +1,228 @@
+"""Methods, teams and people over all boards: where their entries stand, as far as whoever reads may see those boards.
+
+Nothing here decides what is seen: an entry is listed where `visibility` shows it to the reader, its place where they may see the board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.boards.human_agreement import People, of_board
+from leaderboard.boards.payload import Board
+from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
+from leaderboard.lookup import audience_of
+from leaderboard.models import Snapshot
+from leaderboard.models.snapshot import read_board
+from submissions.lookup import any_team, person_with_page
+from submissions.models import Challenge, Membership, Phase, Submission, Team, User
+from submissions.permissions import Viewer
+from submissions.visibility import persons, sees_board, sees_entry, visible_challenges
+
+MAX_READ = 2000  # entries, the newest
+MAX_METHODS = 200
+MAX_NAMED = 12  # entries of one board that a line names
+
+
+@dataclass(frozen=True)
+class PeoplesPlace:
+    """Where people put an entry: `3rd` of so many, resting on what; the study is at `url`."""
+
+    place: str
+    n: int
+    value: Cell
+    basis: str
+    url: str
+    made_up: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One entry on one board: its rank of so many with its range, by which rule, its value in the metric `title`, and where people put it.
+    Without a rank, `state` says why."""
+
+    entry: Submission
+    rank: int | None = None
+    interval: str = ""
+    n_ranked: int = 0
+    rule: str = ""
+    title: str = ""
+    value: Cell | None = None
+    people: PeoplesPlace | None = None
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class BoardStandings:
+    """What stands on one phase's board: the best of the entries, and how many others of them there are."""
+
+    phase: Phase
+    best: Standing
+    others: list[Standing]
+
+    @property
+    def named(self) -> list[Standing]:
+        return self.others[:MAX_NAMED]
+
+    @property
+    def n_more(self) -> int:
+        return max(0, len(self.others) - MAX_NAMED)
+
+
+def standings(user: Any, entries: QuerySet[Submission], now: datetime) -> list[BoardStandings]:
+    """The entries that somebody may see, by phase, the newest phase first. However many boards there are, the queries are the same."""
+    rows = list(
+        entries.sent().select_related("team", "phase__challenge", "phase__parent").order_by("-created_at", "-pk")[:MAX_READ]
+    )  # fmt: skip
+    by_person = persons(user, {row.phase.challenge_id: row.phase.challenge for row in rows}.values(), now)
+    phases: dict[int, Phase] = {}
+    found: dict[int, list[Submission]] = {}
+    for row in rows:
+        person = by_person[row.phase.challenge_id]
+        row.phase = phases.setdefault(row.phase_id, row.phase)
+        if sees_entry(person, row):
+            found.setdefault(row.phase_id, []).append(row)
+    audiences = {}
+    for pk in found:
+        viewer = by_person[phases[pk].challenge_id]
+        if sees_board(viewer, phases[pk]):
+            audiences[pk] = audience_of(viewer)
+    snapshots = Snapshot.newest(audiences) if audiences else {}
+    lines = []
+    for pk, own in found.items():
+        board = _board(snapshots[pk]) if pk in snapshots else None
+        stand = [_standing(entry, board, pk in audiences) for entry in own]
+        stand.sort(key=lambda one: (one.rank is None, one.rank or 0, bool(one.state)))
+        lines.append(BoardStandings(phases[pk], stand[0], stand[1:]))
+    return sorted(lines, key=lambda line: (line.phase.opens_at, line.phase.pk), reverse=True)
+
+
+def _board(snapshot: Snapshot) -> Board:
+    board = read_board(snapshot.pk, snapshot.digest)
+    return board.model_copy(update={"people": None}) if snapshot.hides_people else board
+
+
+def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
+    index = board.index_of(entry.pk) if board is not None else None
+    if board is None or index is None:
+        return Standing(entry, state=_state(entry, sees))
+    overall = board.overall
+    rank = overall.rank[index]
+    primary = board.primary or board.metrics[0]
+    row = board.entries[index]
+    if rank is not None:
+        state = ""
+    elif row.baseline:
+        state = "baseline: shown, not counted"
+    else:
+        state = row.state or overall.problem or "unranked: a value is missing"
+    return Standing(
+        entry, rank, span(overall.rank_low[index], overall.rank_high[index]), sum(one is not None for one in overall.rank),
+        rule_words(board), primary.title, cell(primary, index, board.resampled), _peoples_place(entry, board, index), state,
+    )  # fmt: skip
+
+
+def _peoples_place(entry: Submission, board: Board, index: int) -> PeoplesPlace | None:
+    """None where people did not judge it, or too few did for a figure."""
+    people: People | None = of_board(board)
+    column = people.column(board) if people is not None else None
+    if people is None or column is None or (place := column.rank[index]) is None:
+        return None
+    n = sum(rank is not None for rank in column.rank)
+    url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
+    return PeoplesPlace(ordinal(place), n, cell(column, index), people.basis, url, people.study.made_up)
+
+
+def _state(entry: Submission, sees: bool) -> str:
+    """Why an entry that the reader sees stands on no board that they see."""
+    if entry.withdrawn_at:
+        return "withdrawn"
+    if entry.disqualified_at:
+        return "disqualified"
+    if entry.hidden_at:
+        return "hidden by the organizers"
+    if entry.status != "scored":
+        return entry.get_status_display().lower()
+    if not sees:
+        return "the board is not shown yet"
+    return "not on the board: another entry of the team counts, or the next ranking is still to come"
+
+
+def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """A method of a team on all boards: of this challenge, and of others where the same team takes part under its name."""
+    team = any_team(pk)
+    now = timezone.now()
+    teams = [team.pk, *team.namesakes().values_list("pk", flat=True)]
+    lines = standings(request.user, Submission.objects.filter(team__in=teams, method_name=name), now)
+    if not any(line.best.entry.team_id == pk for line in lines):
+        raise Http404
+    every = [one.entry for line in lines for one in (line.best, *line.others)]
+    newest = max(every, key=lambda entry: (entry.has_card or bool(entry.description), entry.created_at, entry.pk))
+    context = {
+        "name": name, "team": team, "lines": lines, "it": newest, "phase": newest.phase, "challenge": newest.phase.challenge,
+        "n_entries": len(every), "n_other_teams": len({entry.team_id for entry in every}) - 1,
+        "n_challenges": len({line.phase.challenge_id for line in lines}), "about": _about(name, team, lines),
+    }  # fmt: skip
+    return render(request, "leaderboard/method.html", context)
+
+
+def _about(name: str, team: Team, lines: list[BoardStandings]) -> str:
+    """What a pasted link says: the method's best rank, where it has one."""
+    ranked = [line for line in lines if line.best.rank is not None]
+    if not ranked:
+        return f"{name} by {team.name}, on {len(lines)} board{'' if len(lines) == 1 else 's'}."
+    first = min(ranked, key=lambda line: (line.best.rank or 0, -line.best.n_ranked))
+    return f"{name} by {team.name}: rank {first.best.rank} of {first.best.n_ranked} on {first.phase}."
+
+
+def team(request: HttpRequest, pk: int) -> HttpResponse:
+    """A team as boards show it: its methods and where they stand. Its members are for themselves and the organizers, but for those who let
+    everybody see a page of theirs."""
+    row = any_team(pk)
+    viewer = Viewer(request.user, row.challenge, timezone.now())
+    lines = standings(request.user, Submission.objects.filter(team=row), viewer.now)
+    inside = viewer.may("team.see", row)
+    if not lines and not inside:
+        raise Http404
+    methods: dict[str, list[Standing]] = {}
+    for line in lines:
+        for one in (line.best, *line.others):
+            methods.setdefault(one.entry.method_name, []).append(one)
+    members = [one.user for one in row.memberships.select_related("user").order_by("-is_leader", "joined_at") if one.user.is_active]
+    context = {
+        "team": row, "challenge": row.challenge, "lines": lines, "inside": inside, "is_own": viewer.team_id == row.pk,
+        "members": [user for user in members if inside or user.shows_page],
+        "methods": list(methods.items())[:MAX_METHODS], "n_methods": len(methods),
+        "n_entries": sum(map(len, methods.values())),
+    }  # fmt: skip
+    return render(request, "leaderboard/team.html", context)
+
+
+def person(request: HttpRequest, name: str) -> HttpResponse:
+    """Somebody who lets everybody see where they take part: the challenges they organize, and their teams as boards show them."""
+    them = person_with_page(request.user, name)
+    now = timezone.now()
+    teams = Membership.objects.filter(user=them).values("team")
+    lines = standings(request.user, Submission.objects.filter(team__in=teams), now)
+    shown: dict[int, Team] = {}
+    for line in lines:
+        for one in (line.best, *line.others):
+            shown.setdefault(one.entry.team_id, one.entry.team)
+    context = {
+        "them": them, "lines": lines, "teams": list(shown.values()), "is_self": them == request.user,
+        "organized": _organized(request.user, them), "n_entries": sum(1 + len(line.others) for line in lines),
+    }  # fmt: skip
+    return render(request, "leaderboard/person.html", context)
+
+
+def _organized(reader: Any, them: User) -> Iterable[Challenge]:
+    """Challenges they organize that the reader may see, where their name stands on the overview anyway."""
+    return visible_challenges(reader).filter(pk__in=them.organized.values("pk")).order_by("-created_at", "pk")
