@@ -61,8 +61,10 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KEY[:SLUG]",
-        help="a metric to compute, under a slug of its own where it is wanted twice; default: the manifest's metrics, or all",
+        help="a metric to compute, under a slug of its own where it is wanted twice; the folder or zip of a metric program too, as "
+        "./my-metric; default: the manifest's metrics, or all",
     )
+    score.add_argument("--sandbox", action="store_true", help="run metric programs isolated, as the server does: for those of others")
     score.add_argument(
         "--param",
         action="append",
@@ -108,6 +110,12 @@ def _score(options: argparse.Namespace) -> int:
 
     if options.cache:
         weights.use_cache(options.cache)
+    own = [metric for metric in options.metric if local.is_path(metric)]
+    if own and not options.sandbox:
+        print(
+            f"{', '.join(own)} runs without a sandbox, with all that you may do on this machine; add --sandbox if it is not your own.",
+            file=sys.stderr,
+        )
     try:
         outcome = local.score(
             options.prediction,
@@ -116,6 +124,7 @@ def _score(options: argparse.Namespace) -> int:
             params=options.param,
             manifest_file=options.manifest,
             progress=_progress,
+            boxed=options.sandbox,
         )
     except (local.CannotScore, weights.WeightsError) as error:
         print(error, file=sys.stderr)

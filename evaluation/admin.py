@@ -17,6 +17,14 @@ class ProcessAdmin(LookOnly):
     search_fields = ("name",)
 
 
+@admin.register(models.MetricProgram)
+class MetricProgramAdmin(LookOnly):
+    list_display = ("scope", "key", "version", "state", "size", "created_by", "created_at", "failure")
+    list_filter = ("state",)
+    search_fields = ("scope", "key", "challenge__slug", "contents", "failure")
+    list_select_related = ("challenge", "created_by")
+
+
 @admin.register(models.PhaseMetric)
 class PhaseMetricAdmin(LookOnly):
     list_display = ("slug", "key", "phase", "position", "weight", "is_primary", "in_ranking")

@@ -10,6 +10,9 @@ class EvaluationConfig(AppConfig):
     def ready(self) -> None:
         # Nudges are sent by name through Celery's current app, from the web process too.
         from evaluation.celery import app
+        from evaluation.metrics import registry
+        from evaluation.models.program import spec_of
 
         app.set_default()
+        registry.look_up_programs(spec_of)
         weights.use_cache(settings.WEIGHTS)

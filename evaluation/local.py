@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +22,7 @@ from submissions.manifest import ITEM_ID, Bounds, Item, Manifest, ManifestError
 from submissions.validation import Verdict, validate
 
 SHOWN_SAMPLES = 40
+_SLUG = re.compile(r":[A-Za-z0-9][A-Za-z0-9._@-]*\Z")
 
 
 class CannotScore(ValueError):
@@ -77,15 +81,62 @@ def score(
     params: Sequence[str] = (),
     manifest_file: Path | None = None,
     progress: Callable[[str, int], Bar] | None = None,
+    boxed: bool = False,
 ) -> Outcome:
     """Score `prediction` against `reference` (files, folders or zips).
 
-    `metrics` are KEY or KEY:SLUG, `params` KEY.NAME=VALUE or SLUG.NAME=VALUE. A manifest gives the
+    `metrics` are KEY or KEY:SLUG, where KEY may be the folder or zip of a metric program, which runs in a sandbox if it is to be
+    `boxed` and else as any program of one's own. `params` KEY.NAME=VALUE or SLUG.NAME=VALUE. A manifest gives the
     units, parameters, groups and missing rule of its phase, and of images background and size rule;
     without one, coordinates are metres, each sample is its own group (a render's is its scene), a
     missing sample gets the worst value, and images are laid on white. Raises CannotScore.
     """
     manifest = None if manifest_file is None else _manifest(manifest_file)
+    with ExitStack() as opened:
+        own = [text for text in metrics if is_path(text)]
+        programs = {text: _program(text, manifest, boxed, opened) for text in own}
+        opened.enter_context(registry.with_programs(spec for _, spec in programs.values()))
+        named = [programs[text][0] if text in programs else text for text in metrics]
+        return _score(prediction, reference, named, params, manifest, progress)
+
+
+def is_path(metric: str) -> bool:
+    """Return whether a metric is asked for as the folder or zip of a program: ./NAME, /NAME, NAME/ or NAME.zip, with :SLUG or without."""
+    path = metric.rpartition(":")[0] if _SLUG.search(metric) else metric
+    return path.startswith((".", "/", "~")) or path.endswith(("/", ".zip"))
+
+
+def _program(text: str, manifest: Manifest | None, boxed: bool, opened: ExitStack) -> tuple[str, registry.MetricSpec]:
+    """What a program's column is asked for as, and its spec; its files are unpacked, and its process ends, as `opened` does."""
+    from evaluation.programs import files
+    from evaluation.programs.document import DocumentError
+    from evaluation.programs.program import load
+    from evaluation.programs.sandbox import NoSandbox
+
+    path, slug = (text.rpartition(":")[0], text.rpartition(":")[2]) if _SLUG.search(text) else (text, "")
+    place = Path(path).expanduser()
+    if not place.exists():
+        raise CannotScore(f"There is no metric program at {path}.")
+    try:
+        found = files.read(place)
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="metric-")))
+        found.unpack(folder)
+        program = opened.enter_context(load(folder, boxed=boxed))
+    except (DocumentError, NoSandbox) as error:
+        raise CannotScore(str(error)) from error
+    spec = program.document.spec(manifest.challenge if manifest else "local", found.digest, program)
+    of_phase = [metric.slug for metric in manifest.metrics if metric.key == spec.key] if manifest else []
+    return f"{spec.key}:{slug or (of_phase[0] if len(of_phase) == 1 else program.document.key)}", spec
+
+
+def _score(
+    prediction: Path,
+    reference: Path,
+    metrics: Sequence[str],
+    params: Sequence[str],
+    manifest: Manifest | None,
+    progress: Callable[[str, int], Bar] | None,
+) -> Outcome:
     for path, what in ((reference, "reference"), (prediction, "prediction")):
         if not path.exists():
             raise CannotScore(f"There is no {what} at {path}.")
@@ -108,12 +159,24 @@ def score(
             requests,
             unit_scale=manifest.unit_scale,
             item_ids=ids,
+            groups=dict(zip(ids, groups, strict=True)),
             progress=(lambda done, total: bar.update(1)) if bar else None,
         )
     finally:
         if bar:
             bar.close()
-    return Outcome(runner.finish(requests, [scores], ids, groups), warnings=verdict.warnings)
+    said = [f"{name}: {slug}: {reason}" for slug, column in scores.items() for name, reason in _failures(column)]
+    cut = [f"... and {len(said) - SHOWN_SAMPLES} more."] if len(said) > SHOWN_SAMPLES else []
+    lost = [] if metrics or manifest is None else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
+    left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]
+    return Outcome(runner.finish(requests, [scores], ids, groups), warnings=(*verdict.warnings, *left_out, *said[:SHOWN_SAMPLES], *cut))
+
+
+def _failures(scores: SampleScores) -> list[tuple[str, str]]:
+    """Each item on which a program failed, and why."""
+    from evaluation.programs import results
+
+    return [(name, reason) for name, flags in zip(scores.item_ids, scores.flags, strict=True) for reason in results.reasons(flags)]
 
 
 def _family(metrics: Sequence[str], manifest: Manifest | None, paths: Sequence[Path]) -> Family:
@@ -137,7 +200,9 @@ def _family(metrics: Sequence[str], manifest: Manifest | None, paths: Sequence[P
 
 def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest | None, family: Family) -> list[MetricRequest]:
     """The columns that `metrics` and `params` ask for; all of the manifest's, or of the family's, if none is named."""
-    known = [MetricRequest(m.slug, m.key, m.params) for m in manifest.metrics] if manifest else []
+    # A program of the organizer's has no files here unless it is asked for by its path.
+    here = [m for m in manifest.metrics if "/" not in m.key or registry.find(m.key) is not None] if manifest else []
+    known = [MetricRequest(m.slug, m.key, m.params) for m in here]
     try:
         columns = [_column(text, known) for text in metrics] if metrics else known
         columns = columns or [MetricRequest(spec.key, spec.key, {}) for spec in registry.REGISTRY.values() if _usable(spec, family)]

@@ -5,6 +5,7 @@ from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.models.evaluation import Evaluation, Part
 from evaluation.models.pictures import PictureRun
 from evaluation.models.process import Process
+from evaluation.models.program import MetricProgram
 from evaluation.models.properties import PropertyRun
 from evaluation.models.results import ResultTable
 from evaluation.models.score import Score
@@ -13,6 +14,7 @@ from evaluation.models.trial import Trial
 __all__ = [
     "Evaluation",
     "EvaluationBatch",
+    "MetricProgram",
     "Part",
     "PhaseMetric",
     "PictureRun",

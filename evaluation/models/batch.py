@@ -187,7 +187,7 @@ class EvaluationBatch(models.Model):
         found = []
         for column in self.metrics:
             if column["key"] and not is_retired(column) and not registry.is_current(column):
-                spec = registry.REGISTRY.get(column["key"])
+                spec = registry.find(column["key"])
                 found.append(Outdated(column["slug"], column["key"], registry.version_of(column), spec.version if spec else None))
         return found
 

@@ -32,7 +32,7 @@ class PhaseMetric(models.Model):
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="metrics")
     slug = models.CharField(max_length=63, validators=[COLUMN])
-    key = models.CharField(max_length=63)  # in the registry
+    key = models.CharField(max_length=105)  # in the registry; of a program challenge/key
     title = models.CharField(max_length=80, blank=True, help_text="Empty: the metric's own.")
     params = models.JSONField(default=dict, blank=True)  # as given; defaults are filled in by the registry
     position = models.PositiveSmallIntegerField(default=0)

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models.definition import PhaseMetric
+from evaluation.models.program import MetricProgram
 from evaluation.models.runs import Run
 from evaluation.properties import shipped
 from evaluation.properties.suite import SUITE_VERSION, Table, tests_of
@@ -36,7 +37,7 @@ class PropertyRun(Run):
         FAILED = "failed", "Failed"
 
     fingerprint = models.CharField(max_length=64, unique=True)
-    key = models.CharField(max_length=63)  # in the registry
+    key = models.CharField(max_length=105)  # in the registry
     params = models.JSONField()  # all of them, as resolved
     suite_version = models.PositiveSmallIntegerField()
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
@@ -72,6 +73,10 @@ class PropertyRun(Run):
                 continue  # of a metric, or a parameter, that is no more
             if is_measurable(metric.spec) and not shipped.tables(fingerprint):
                 wanted[fingerprint] = (metric.key, params)
+        for program in MetricProgram.objects.newest():
+            if is_measurable(program.spec):
+                params = registry.resolve_params(program.full_key, {})
+                wanted[registry.fingerprint(program.full_key, params)] = (program.full_key, params)
         known = set(cls.objects.filter(fingerprint__in=wanted).values_list("fingerprint", flat=True))
         missing = [
             cls(fingerprint=fingerprint, key=key, params=params, suite_version=SUITE_VERSION)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +16,14 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, mean_interval, unit_matrix
 from evaluation.metrics.result import Status as SampleStatus
 from evaluation.metrics.runner import SampleScores
+from evaluation.programs import results
 
 if TYPE_CHECKING:
     from evaluation.models.evaluation import Evaluation
 
 FROM_REFERENCE = ("gt_diagonal", "gt_diagonal_squared", "empty_prediction")  # worst values that are measured on the reference alone
 RECENT = 200  # scores that say what a metric costs
+MAX_FAILURES = 100
 NEWEST = 20  # and what it costs in a phase now
 STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
 CLEAN_BAND = ("clean_mean", "clean_least", "clean_greatest")  # parts of what judges by clean views: what these score themselves
@@ -32,7 +35,7 @@ class Score(models.Model):
 
     evaluation = models.ForeignKey("evaluation.Evaluation", on_delete=models.CASCADE, related_name="scores")
     slug = models.CharField(max_length=63)
-    key = models.CharField(max_length=63, blank=True)  # empty of an imported figure
+    key = models.CharField(max_length=105, blank=True)  # empty of an imported figure
     fingerprint = models.CharField(max_length=64, db_index=True)
     value = models.FloatField(null=True)
     ci_low = models.FloatField(null=True)
@@ -47,6 +50,7 @@ class Score(models.Model):
     n_invalid = models.PositiveIntegerField(default=0)
     n_null = models.PositiveIntegerField(default=0)
     extra = models.JSONField(default=dict, blank=True)  # micro-averages and the like
+    failures = models.JSONField(default=list, blank=True)  # of a program: [item, why it failed there], for organizers
     cost_ms = models.FloatField(null=True)  # milliseconds an item took here; no part of the value
     vector = models.BinaryField(null=True)
     status_vector = models.BinaryField(null=True)
@@ -88,6 +92,7 @@ class Score(models.Model):
                     n_invalid=summary.n_invalid,
                     n_null=summary.n_null,
                     extra=summary.extra,
+                    failures=_failures(samples),
                     cost_ms=(cost_ms or {}).get(metric["slug"]),
                     vector=_floats(samples.values).tobytes(),
                     status_vector=bytes(STATUSES.index(SampleStatus(s)) for s in samples.statuses),
@@ -172,6 +177,12 @@ class Score(models.Model):
                 if not math.isnan(mean):
                     found.setdefault(scene, (mean, least, greatest))
         return found
+
+
+def _failures(samples: SampleScores) -> list[list[str]]:
+    """The first items on which an organizer's program failed, and why."""
+    rows = ([name, why] for name, flags in zip(samples.item_ids, samples.flags, strict=True) for why in results.reasons(flags))
+    return list(itertools.islice(rows, MAX_FAILURES))
 
 
 def _floats(values: Iterable[float | None]) -> np.ndarray:

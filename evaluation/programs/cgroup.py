@@ -17,10 +17,11 @@ class Cgroup:
     of two (version 1)."""
 
     def __init__(self, memory: int, processes: int, root: Path = ROOT) -> None:
-        name = f"plumbline-{uuid.uuid4().hex[:16]}"
+        name = f"plumbline-{os.getpid()}-{uuid.uuid4().hex[:12]}"
         self.folders: list[Path] = []
         try:
             for parent, settings in _places(root, memory, processes):
+                _remove_left(parent)
                 folder = parent / name
                 folder.mkdir()
                 self.folders.append(folder)
@@ -49,6 +50,14 @@ class Cgroup:
                     break
                 except OSError:
                     time.sleep(0.02)
+
+
+def _remove_left(parent: Path) -> None:
+    """Remove empty groups of processes that were killed before they could."""
+    for folder in parent.glob("plumbline-*-*"):
+        if not Path("/proc", folder.name.split("-")[1]).exists():
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def _places(root: Path, memory: int, processes: int) -> list[tuple[Path, list[tuple[str, str]]]]:

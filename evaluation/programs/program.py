@@ -88,6 +88,10 @@ class Program:
             return self._called(samples, given, end, progress)
         return self._commanded(samples, given, end)
 
+    def again(self) -> Program:
+        """The same program, which has not been started."""
+        return Program(self.document, self.folder, self.budget, self.boxed)
+
     def close(self) -> None:
         """End the program's process."""
         if self._box is not None and self._owner == os.getpid():

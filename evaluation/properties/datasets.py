@@ -9,6 +9,8 @@ from evaluation.metrics import registry
 from evaluation.properties import shipped
 from evaluation.properties.suite import Dataset
 
+PROGRAM_MODELS = 8  # on which a program of an organizer is measured at most
+
 
 def main(key: str) -> tuple[Dataset, dict[str, Any]]:
     """The dataset that metric `key` is measured on, whatever its parameters, and its models, in metres, by id.
@@ -18,6 +20,8 @@ def main(key: str) -> tuple[Dataset, dict[str, Any]]:
     """
     family = registry.get(key).family
     made_up, n = KINDS[family].made_up, KINDS[family].made_up.usual
+    if registry.get(key).is_program:  # each value of a script takes the start of a process
+        n = min(n, PROGRAM_MODELS)
     for table in shipped.tables(registry.fingerprint(key, {})):
         if table.dataset.made_up:
             n = table.dataset.n

@@ -27,8 +27,9 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
@@ -38,9 +39,11 @@ from evaluation.work.parent_death import end_with
 
 if TYPE_CHECKING:
     from evaluation.metrics.runner import MetricRequest
+    from evaluation.programs.program import Program
 
 NOT_NETWORKS = ("saucd_w",)  # sets of weights that numpy reads and applies
 SCORED = "scored"  # the file in a scoring job's folder with how many items are done
+PROGRAM_ROOM = 8 << 30  # bytes of addresses
 LARGEST_FILE = 4 << 30  # bytes a job may write in one file
 
 
@@ -88,6 +91,7 @@ def score(folder: Path, job: dict) -> dict:
         progress=progress,
         clock=seconds,
         prepared=known,
+        groups=job.get("groups"),
     )
     return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds, "unreadable": unreadable}
 
@@ -136,7 +140,7 @@ def properties(folder: Path, job: dict) -> dict:
     """A slice of the property suite; see `evaluation.properties.slices.one`."""
     from evaluation.properties import slices
 
-    return slices.one(**{name: value for name, value in job.items() if name != "kind"})
+    return slices.one(**{name: value for name, value in job.items() if name not in ("kind", "programs")})
 
 
 def pictures(folder: Path, job: dict) -> dict:
@@ -196,6 +200,46 @@ def try_column(folder: Path, job: dict) -> dict:
     return {"rows": [dataclasses.asdict(row) for row in rows], "subjects": done, "of": len(subjects)}
 
 
+def check_program(folder: Path, job: dict) -> dict:
+    """One check of a program that has arrived, see `evaluation.programs.arrival`."""
+    from evaluation.programs import arrival
+    from submissions.kinds import FAMILIES
+
+    (order,) = job["programs"]
+    references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"]) if job["reference"] else None
+    samples = arrival.samples_of(job["family"], references, job["unit_scale"])
+    key = f"{order['scope']}/{order['document']['key']}"
+    program, params = cast("Program", registry.get(key).program), registry.resolve_params(key, {})
+    if job["check"] == "run":
+        return arrival.first_run(program, samples, params).to_dict()
+    return arrival.determinism(program.again, samples, params).to_dict()
+
+
+@contextlib.contextmanager
+def programs_of(job: dict, memory: int) -> Iterator[None]:
+    """Know the organizers' programs that the job brings, and end what they started. OtherDefinition where nothing here isolates them."""
+    if not job.get("programs"):
+        yield
+        return
+    from evaluation.programs.document import MetricDocument
+    from evaluation.programs.program import Budget, Program
+    from evaluation.programs.sandbox import NoSandbox, refusal
+
+    specs = []
+    with contextlib.ExitStack() as running:
+        for order in job["programs"]:
+            document = MetricDocument.from_dict(order["document"])
+            if sentence := refusal(document.run):
+                raise OtherDefinition(sentence)
+            program = running.enter_context(Program(document, Path(order["folder"]), Budget(memory, job.get("program_seconds", 600.0))))
+            specs.append(document.spec(order["scope"], order["contents"], program))
+        running.enter_context(registry.with_programs(specs))
+        try:
+            yield
+        except NoSandbox as error:
+            raise OtherDefinition(str(error)) from None
+
+
 JOBS = {
     "validate": validate,
     "prepare": prepare,
@@ -204,8 +248,9 @@ JOBS = {
     "properties": properties,
     "pictures": pictures,
     "trial": try_column,
+    "program": check_program,
 }
-COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and found well formed before
+COMPUTE = ("prepare", "score", "properties", "trial", "program")  # on what was read and found well formed before
 
 
 def uses_networks(job: dict) -> bool:
@@ -214,7 +259,7 @@ def uses_networks(job: dict) -> bool:
         columns = list(job["columns"]["maps"].values())
     else:
         columns = [job] if job["kind"] == "properties" else job.get("requests", ())
-    known = ((registry.REGISTRY.get(column["key"]), column.get("params", {})) for column in columns)
+    known = ((registry.REGISTRY.get(column.get("key", "")), column.get("params", {})) for column in columns)
     return any(network not in NOT_NETWORKS for spec, params in known if spec is not None for network in spec.networks_with(params))
 
 
@@ -235,13 +280,16 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
     try:
         job = json.loads((folder / "job.json").read_text())
         limit = memory_limit(job["kind"])
+        own = memory
         memory += spare[0] if limit == resource.RLIMIT_AS else spare[1]
-        resource.setrlimit(limit, (memory, memory))
+        # A program has bounds of its own, which it sets itself inside its sandbox: what this process may have must not keep it from them.
+        resource.setrlimit(limit, (memory, memory + 2 * PROGRAM_ROOM if job.get("programs") else memory))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.chdir(folder)
-        result = JOBS[job["kind"]](folder, job)
+        with programs_of(job, own):
+            result = JOBS[job["kind"]](folder, job)
         (folder / "result.json").write_text(json.dumps(result, allow_nan=False))
         code = 0
     except MemoryError:

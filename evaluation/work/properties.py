@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from evaluation.metrics import registry
-from evaluation.models import Part, PropertyRun
+from evaluation.models import MetricProgram, Part, PropertyRun
 from evaluation.networks import weights
 from evaluation.properties.suite import Table
 from evaluation.work import leased, missing_weights
@@ -49,7 +49,9 @@ def measure(run: PropertyRun) -> None:
 
 def _obstacle(run: PropertyRun) -> str:
     """Why this worker must not measure it: weights are not here, or they or the code are not those of the metric that was asked for."""
-    spec = registry.get(run.key)
+    spec = registry.find(run.key)
+    if spec is None:
+        return f"There is no metric {run.key} any more."
     if found := weights.refusal(spec, run.params):
         return found
     if registry.fingerprint(run.key, run.params) != run.fingerprint:
@@ -70,7 +72,8 @@ def _kept(run: PropertyRun, found: dict, seconds: float) -> bool:
 
 def _job(run: PropertyRun) -> dict:
     given = {name: getattr(run, name) for name in ("key", "params", "outcomes", "pending", "total")}
-    return {"kind": "properties", **given, "seconds": SLICE_SECONDS}
+    column = {"key": run.key, "weights_sha256": None}
+    return {"kind": "properties", **given, "seconds": SLICE_SECONDS, "programs": MetricProgram.orders([column])}
 
 
 def someone_waits() -> bool:

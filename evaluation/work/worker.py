@@ -18,8 +18,8 @@ from typing import Any
 import structlog
 from django.utils import timezone
 
-from evaluation.models import Evaluation, Part, cutting
-from evaluation.work import missing_weights, properties, reference_cache, trials, view_images
+from evaluation.models import Evaluation, MetricProgram, Part, cutting
+from evaluation.work import missing_weights, programs, properties, reference_cache, trials, view_images
 from evaluation.work.child import SCORED
 from evaluation.work.leased import MissingHere, attempt, logged
 from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
@@ -29,6 +29,7 @@ from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
 
+PROGRAM_SHARE = 0.8  # of the time of a part, in which an organizer's programs must be done: an entry never fails because of them
 TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
 
 
@@ -71,7 +72,7 @@ def work_once(device: str) -> bool:
             with logged("entry checked", submission, submission.phase, entry=submission.pk):
                 check(submission)
             return True
-        if trials.try_once(name(), overdue=True):
+        if programs.check_once(name()) or trials.try_once(name(), overdue=True):
             return True
     part = Part.objects.waiting(device).exclude(pk__in=missing_weights.deferred_rows(Part)).claim(name())
     if part is None:
@@ -147,6 +148,8 @@ def _scored_in(folder: Path, part: Part, evaluation: Evaluation, waiting: Collec
     job = _scoring_job(part, evaluation, waiting)
     seconds = cutting.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
 
+    job["program_seconds"] = PROGRAM_SHARE * seconds * PATIENCE
+
     def heartbeat() -> bool:
         return _still_wanted(part, evaluation, _scored(folder, part.stop - part.start))
 
@@ -163,14 +166,18 @@ def _scoring_job(part: Part, evaluation: Evaluation, waiting: Collection[str] = 
     reference = evaluation.batch.reference
     wanted = set(part.slugs) - set(waiting)
     names = ("slug", "key", "params", "fingerprint", "weights_sha256")
+    columns = [{name: column.get(name) for name in names} for column in evaluation.batch.metrics if column["slug"] in wanted]
+    item_ids, groups = (values[part.start : part.stop] for values in (reference.item_ids, reference.groups))
     return {
         "kind": "score",
         "family": reference.family.key,
         "artifact": str(stored_files.store().local_path(evaluation.submission.artifact_key)),
         "reference": str(stored_files.store().local_path(reference.key)),
-        "item_ids": reference.item_ids[part.start : part.stop],
+        "item_ids": item_ids,
+        "groups": dict(zip(item_ids, groups, strict=True)),
         "unit_scale": evaluation.batch.unit_scale,
-        "requests": [{name: column.get(name) for name in names} for column in evaluation.batch.metrics if column["slug"] in wanted],
+        "requests": columns,
+        "programs": MetricProgram.orders(columns),
     }
 
 

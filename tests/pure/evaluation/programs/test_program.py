@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,37 +18,9 @@ from evaluation.synthetic.meshes import meshes
 from submissions.formats.render.views import CleanViews, Render, View
 from submissions.formats.wireframe.wireframe_files import Wireframe
 from tests.conftest import need
+from tests.support.evaluation.programs import LENGTHS, written
 
 LINE = Wireframe(np.array([[0.0, 0, 0], [3, 4, 0]]), np.array([[0, 1]]))
-LENGTHS = """
-    import numpy as np
-
-    def length(item):
-        ends = item.vertices[item.edges]
-        return float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).sum())
-
-    def score(prediction, reference, params):
-        return {"value": abs(length(prediction) - length(reference)) * params.get("factor", 1), "parts": {"length": length(prediction)}}
-"""
-
-
-def written(folder: Path, code: str, **fields: object) -> Path:
-    """A program's folder: `code` in score.py, and what is given beside a plain document."""
-    lines = {
-        "key": "lengths",
-        "title": "Lengths",
-        "kind": "wireframe",
-        "higher_is_better": "false",
-        "bounds": "[0, null]",
-        "worst": "100",
-        "run": "python",
-        "entry": "score.py:score",
-        "effort": "{seconds: 0.5, memory_mb: 60}",
-    } | fields
-    folder.mkdir(exist_ok=True)
-    (folder / "metric.yaml").write_text("".join(f"{name}: {value}\n" for name, value in lines.items()))
-    (folder / "score.py").write_text(textwrap.dedent(code))
-    return folder
 
 
 @pytest.fixture(params=["in the sandbox", "without"])

@@ -9,7 +9,7 @@ import pytest
 from evaluation.programs import cgroup, document, program, sandbox, seccomp
 from evaluation.programs.cgroup import Cgroup
 from evaluation.programs.sandbox import Limits, NoSandbox
-from tests.pure.evaluation.programs.test_program import LENGTHS, written
+from tests.support.evaluation.programs import LENGTHS, written
 
 LIMITS = Limits(20.0, 60.0, 600 << 20)
 BINDS = [("/here/prediction", "/work/prediction")]

@@ -1,0 +1,284 @@
+"""Metric programs that organizers bring: their files, versions, the checks on arrival, and the spec that the registry asks for."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+
+from evaluation.metrics import registry
+from evaluation.metrics.spec import MetricSpec
+from evaluation.models.definition import PhaseMetric, Reference
+from evaluation.models.runs import Run
+from evaluation.programs import files, sandbox
+from evaluation.programs.document import DocumentError, MetricDocument, environment_of
+from evaluation.programs.files import ProgramFiles
+from submissions import wake
+from submissions.choices import TextChoices
+from submissions.errors import Refused
+from submissions.leases import LeasedQuerySet
+from submissions.models import AuditEntry, Challenge, User
+from submissions.storage import stored_files
+
+KNOWN_SECONDS = 1.0  # a spec that was looked up is not looked up again for so long
+CHECKS = ("run", "determinism")  # beside the document, those that decide whether it may score
+
+
+class MetricProgramQuerySet(LeasedQuerySet):
+    def waiting(self) -> Self:
+        """Programs that have not been checked yet, the oldest first."""
+        return self.filter(state=MetricProgram.State.WAITING).order_by("id")
+
+    def newest(self) -> Self:
+        """Of each program the newest version that may score."""
+        ready = self.filter(state=MetricProgram.State.READY)
+        later = ready.filter(scope=models.OuterRef("scope"), key=models.OuterRef("key"), version__gt=models.OuterRef("version"))
+        return ready.filter(~models.Exists(later)).order_by("key")
+
+
+class MetricProgram(Run):
+    """One version of a program. `scope` stands before its key, and is the challenge's address for an organizer's.
+
+    A worker checks it after it has arrived, a check at a time; `report` has what each found. Only one that passed all may score.
+    """
+
+    class State(TextChoices):
+        WAITING = "waiting", "Being checked"
+        READY = "ready", "May score"
+        FAILED = "failed", "Cannot score"
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="programs")
+    scope = models.CharField(max_length=63)
+    key = models.CharField(max_length=40)
+    version = models.PositiveIntegerField()
+    document = models.JSONField()  # MetricDocument.to_dict()
+    contents = models.CharField(max_length=64)  # sha256 over names and contents of the files
+    file_key = models.CharField(max_length=255)  # in submissions.storage.stored_files
+    size = models.PositiveBigIntegerField()
+    n_files = models.PositiveIntegerField()
+    is_public = models.BooleanField(default=False, help_text="Everybody may download its files.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
+    report = models.JSONField(default=dict, blank=True)  # by check: arrival.Check.to_dict()
+    environment = models.JSONField(default=dict, blank=True)  # versions of the interpreter and of packages that it was checked with
+
+    doing = "checking this metric program"
+    objects = MetricProgramQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["key", "-version"]
+        constraints = [models.UniqueConstraint(fields=["scope", "key", "version"], name="program_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.full_key} v{self.version} ({self.state})"
+
+    @property
+    def full_key(self) -> str:
+        return f"{self.scope}/{self.key}"
+
+    @property
+    def read(self) -> MetricDocument:
+        """The document as a record."""
+        return MetricDocument.from_dict(self.document)
+
+    @property
+    def spec(self) -> MetricSpec:
+        return self.read.spec(self.scope, self.contents)
+
+    @property
+    def is_newest(self) -> bool:
+        """True if this is what the registry knows by its key."""
+        found = registry.find(self.full_key)
+        return found is not None and found.contents == self.contents and found.version == self.version
+
+    @property
+    def environment_changed(self) -> bool:
+        """True if packages here are of other versions than those it was checked with."""
+        return bool(self.environment) and self.read.run != "image" and self.environment != environment_of(self.read.packages)
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many of the deciding checks have been done, of how many."""
+        return len(self.report), len(CHECKS)
+
+    @classmethod
+    def add(
+        cls, challenge: Challenge, path: Path, name: str, actor: User | None, *, scope: str = "", is_public: bool = False
+    ) -> MetricProgram:
+        """The program in a zip or folder that was sent as `name`, stored and to be checked. What is here already is not added twice.
+        `Refused` in one sentence where it cannot be."""
+        try:
+            found = files.read(path, name)
+        except DocumentError as error:
+            raise Refused(str(error), "wrong_program") from None
+        document, scope = found.document, scope or challenge.slug
+        if document.kind != challenge.family:
+            raise Refused(
+                f"{files.document.FILE}: kind is {document.kind}, and this challenge takes {challenge.kind.plural}.", "wrong_kind"
+            )
+        if document.device == "gpu":
+            raise Refused(
+                "device is gpu, which needs a worker of your own that the sandbox can give a card; there is none here, so use cpu.",
+                "no_gpu",
+            )
+        if refusal := sandbox.refusal(document.run):
+            raise Refused(refusal, "no_sandbox")
+        with transaction.atomic():
+            Challenge.objects.select_for_update().get(pk=challenge.pk)
+            same = cls.objects.filter(scope=scope, key=document.key).order_by("-version")
+            newest = same.first()
+            if newest is not None and newest.contents == found.digest and newest.version == document.version:
+                if newest.state == cls.State.FAILED:
+                    newest.restart()
+                return newest
+            if newest is not None and document.version <= newest.version:
+                raise Refused(
+                    f"Version {newest.version} of {document.key} is here with other files; raise version in {files.document.FILE} to "
+                    f"{newest.version + 1}.",
+                    "version_taken",
+                )
+            return cls._stored(challenge, scope, found, actor, is_public)
+
+    @classmethod
+    def _stored(cls, challenge: Challenge, scope: str, found: ProgramFiles, actor: User | None, is_public: bool) -> MetricProgram:
+        document, data = found.document, found.archive()
+        key = f"programs/{scope}/{document.key}-{document.version}-{found.digest[:16]}.zip"
+        stored_files.store().save_bytes(key, data)
+        row = cls.objects.create(
+            challenge=challenge,
+            scope=scope,
+            key=document.key,
+            version=document.version,
+            document=document.to_dict(),
+            contents=found.digest,
+            file_key=key,
+            size=len(data),
+            n_files=len(found.contents),
+            created_by=actor,
+            is_public=is_public,
+        )
+        AuditEntry.record(challenge, actor, "program.add", row, key=document.key, version=document.version, sha256=found.digest)
+        wake.after_commit("work")
+        return row
+
+    def restart(self) -> bool:
+        """Check it anew from the start; False while a worker is at it."""
+        rows = type(self).objects.filter(pk=self.pk).unleased()
+        done = bool(rows.update(state=self.State.WAITING, report={}, environment={}, finished_at=None, **self.ANEW))
+        if done:
+            forget()
+            wake.after_commit("work")
+        return done
+
+    def publish(self, is_public: bool, actor: User | None) -> None:
+        """Let everybody download the files, or nobody but organizers."""
+        type(self).objects.filter(pk=self.pk).update(is_public=is_public)
+        self.is_public = is_public
+        AuditEntry.record(self.challenge, actor, "program.publish", self, key=self.key, version=self.version, public=is_public)
+
+    def remove(self, actor: User | None) -> None:
+        """Take the version and its files away; `Refused` while a column of a phase, or a board's batch, is of the program."""
+        if PhaseMetric.objects.filter(key=self.full_key).exists() or self._in_batches():
+            raise Refused(
+                f"{self.read.title} has values in a phase; they would be without their program. Take it out of the phase.", "in_use"
+            )
+        with transaction.atomic():
+            AuditEntry.record(self.challenge, actor, "program.remove", self, key=self.key, version=self.version)
+            file_key = self.file_key
+            self.delete()
+            transaction.on_commit(lambda: stored_files.try_delete(file_key))
+        forget()
+
+    def _in_batches(self) -> bool:
+        from evaluation.models.batch import EvaluationBatch
+
+        rows = EvaluationBatch.objects.filter(phase__challenge=self.challenge).values_list("metrics", flat=True)
+        return any(column["key"] == self.full_key for metrics in rows for column in metrics)
+
+    # --- for workers
+
+    def reference(self) -> Reference | None:
+        """The reference that it is checked on: the newest of the challenge's first phase that has one."""
+        return Reference.objects.filter(phase__challenge=self.challenge).order_by("phase__position", "phase_id", "-version").first()
+
+    @property
+    def next_check(self) -> str:
+        """The check that comes next; empty after the last."""
+        return next((name for name in CHECKS if name not in self.report), "")
+
+    def keep(self, check: str, found: dict[str, Any]) -> bool:
+        """A check was done: keep what it found, and let go. False: the lease was lost, nothing was written."""
+        report = {**self.report, check: found}
+        failed = not found["passed"]
+        done = failed or all(name in report for name in CHECKS)
+        state = self.State.FAILED if failed else self.State.READY if done else self.State.WAITING
+        ended = (
+            {"finished_at": timezone.now(), "environment": environment_of(self.read.packages) if self.read.run != "image" else {}}
+            if done
+            else {}
+        )
+        failure = {"failure": found["sentence"][:400]} if failed else {}
+        kept = bool(
+            self.under_lease().filter(state=self.State.WAITING).update(report=report, state=state, **{**self.ANEW, **ended, **failure})
+        )
+        if kept and done:
+            forget()
+        return kept
+
+    def folder(self) -> Path:
+        """The files on this machine, unpacked once."""
+        place = settings.HOME / "programs" / self.contents
+        if not place.exists():
+            import shutil
+            import tempfile
+
+            place.parent.mkdir(parents=True, exist_ok=True)
+            fresh = Path(tempfile.mkdtemp(dir=place.parent, prefix="new-"))
+            try:
+                files.read(stored_files.store().local_path(self.file_key), "program.zip").unpack(fresh)
+                fresh.chmod(0o755)
+                fresh.rename(place)
+            except OSError:
+                shutil.rmtree(fresh, ignore_errors=True)
+                if not place.exists():  # another worker was quicker
+                    raise
+        return place
+
+    def order(self) -> dict[str, Any]:
+        """What the limited process needs to run it."""
+        return {"scope": self.scope, "contents": self.contents, "document": self.document, "folder": str(self.folder())}
+
+    @classmethod
+    def orders(cls, columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """`order` of each program among the columns of a batch, by key and digest."""
+        wanted = {(column["key"], column.get("weights_sha256")) for column in columns if "/" in column["key"]}
+        found = []
+        for key, contents in sorted(wanted, key=str):
+            scope, _, name = key.partition("/")
+            row = cls.objects.filter(scope=scope, key=name, contents=contents or registry.get(key).contents).order_by("-version").first()
+            if row is None:
+                raise registry.OtherDefinition(f"The files of {key} are not here any more; re-evaluate the phase.")
+            found.append(row.order())
+        return found
+
+
+_known: dict[str, tuple[float, MetricSpec | None]] = {}
+
+
+def forget() -> None:
+    """Look every program up again: one has come, changed or gone."""
+    _known.clear()
+
+
+def spec_of(key: str) -> MetricSpec | None:
+    """The spec of the newest version of a program that may score; None where there is none."""
+    found = _known.get(key)
+    if found is None or found[0] < time.monotonic():
+        scope, _, name = key.partition("/")
+        row = MetricProgram.objects.newest().filter(scope=scope, key=name).first()
+        found = _known[key] = (time.monotonic() + KNOWN_SECONDS, None if row is None else row.spec)
+    return found[1]

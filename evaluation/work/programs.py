@@ -1,0 +1,39 @@
+"""The checks of metric programs that have arrived, by a worker: one at a time, before entries are scored, because each is short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evaluation.models import MetricProgram
+from evaluation.programs import sandbox as programs
+from evaluation.work import leased
+from evaluation.work.sandbox import PATIENCE, sandbox
+from submissions.storage import stored_files
+
+AT_MOST = 1800  # seconds of the processor for a check
+
+
+def check_once(worker: str) -> bool:
+    """Claim a program and do its next check; False if there is none."""
+    return leased.claim_one(MetricProgram, worker, check)
+
+
+def check(program: MetricProgram) -> None:
+    """The next check of a claimed program."""
+    leased.do_slice(program, lambda: programs.refusal(program.read.run), lambda folder: _checked_in(program, folder))
+
+
+def _checked_in(program: MetricProgram, folder: Path) -> bool:
+    reference, name = program.reference(), program.next_check
+    job = {
+        "kind": "program",
+        "check": name,
+        "family": program.read.kind,
+        "reference": "" if reference is None else str(stored_files.store().local_path(reference.key)),
+        "item_ids": [] if reference is None else reference.item_ids[:3],
+        "unit_scale": 1.0 if reference is None else reference.phase.unit_scale,
+        "programs": [program.order()],
+        "program_seconds": 0.8 * AT_MOST * PATIENCE,
+    }
+    found = sandbox.run(folder, job, program.heartbeat, AT_MOST, PATIENCE)
+    return program.keep(name, found)

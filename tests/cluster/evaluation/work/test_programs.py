@@ -1,0 +1,160 @@
+"""Metric programs of organizers, from their files to scores: checked by a worker, scored in the sandbox, re-evaluated as ours are."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.metrics import registry
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, PropertyRun
+from evaluation.programs import sandbox
+from evaluation.work.sweep import sweep
+from evaluation.work.worker import drain
+from submissions.errors import Refused
+from submissions.models import Status
+from tests.conftest import need
+from tests.support.evaluation.programs import DRAWN, LENGTHS, LIAR, SLOW, added, written
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _sandbox():
+    need("sandbox")
+
+
+@pytest.fixture
+def program(challenge, phase, tmp_path) -> MetricProgram:
+    """One that may score."""
+    params = '[{name: factor, kind: float, default: 1, low: 0, high: 10, doc: "Times the difference."}]'
+    row = added(challenge, written(tmp_path / "program", params=params))
+    drain()
+    row.refresh_from_db()
+    return row
+
+
+def column(program, **values) -> PhaseMetric:
+    """Its column, in a new batch."""
+    phase = program.challenge.phases.get()
+    made = PhaseMetric.objects.create(phase=phase, slug="lengths", key=program.full_key, position=9, **values)
+    EvaluationBatch.start(phase, reference=phase.references.get(), reason="another metric")
+    drain()
+    return made
+
+
+class TestArrival:
+    def test_a_program_is_checked_by_a_worker_before_it_may_score(self, program):
+        assert program.state == MetricProgram.State.READY, program.failure
+        assert [program.report[name]["passed"] for name in ("run", "determinism")] == [True, True]
+        assert len(program.report["run"]["rows"]) == 6
+        assert program.environment["python"]
+        spec = registry.get(program.full_key)
+        assert (spec.title, spec.contents, spec.params[0].name) == ("Lengths", program.contents, "factor")
+
+    @pytest.mark.parametrize(
+        ("code", "fields", "said"),
+        [
+            (DRAWN, {}, "not deterministic"),
+            (LIAR, {"bounds": "[0, 1]", "worst": "1"}, "above 1, an end of the bounds"),
+            (SLOW, {"effort": "{seconds: 0.1, memory_mb: 60}"}, "took longer than 1 s, ten times the 0.1 s"),
+            (LENGTHS, {"higher_is_better": "true", "worst": "0"}, "every damaged item has a better value"),
+            ("import nonesuch", {}, "does not load"),
+        ],
+    )
+    def test_what_does_not_keep_its_word_cannot_score(self, challenge, phase, tmp_path, code, fields, said):
+        row = added(challenge, written(tmp_path, code, **fields))
+        drain()
+        row.refresh_from_db()
+        assert row.state == MetricProgram.State.FAILED
+        assert said in row.failure
+        assert registry.find(row.full_key) is None
+
+    def test_without_a_sandbox_it_is_refused(self, challenge, tmp_path, monkeypatch):
+        monkeypatch.setattr(sandbox, "refusal", lambda run: "This machine has no sandbox for metric programs, so none is run: bwrap.")
+        with pytest.raises(Refused, match="no sandbox"):
+            added(challenge, written(tmp_path))
+        assert not MetricProgram.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("fields", "said"),
+        [({"device": "gpu"}, "gpu"), ({"kind": "mesh"}, "wireframes"), ({"packages": "[nonesuch]"}, "nonesuch")],
+    )
+    def test_a_wrong_one_is_refused_in_a_sentence(self, challenge, tmp_path, fields, said):
+        with pytest.raises(Refused, match=said):
+            added(challenge, written(tmp_path, **fields))
+
+    def test_a_version_has_one_content(self, program, tmp_path):
+        again = added(program.challenge, tmp_path / "program")
+        assert again == program
+        (tmp_path / "program/score.py").write_text("def score(p, r, q): return 0")
+        with pytest.raises(Refused, match=r"raise version in metric\.yaml to 2"):
+            added(program.challenge, tmp_path / "program")
+
+
+class TestScoring:
+    def test_its_columns_stand_beside_ours_with_its_parameters(self, program, scored, references):
+        program.challenge.phases.update(missing="worst")
+        column(program, params={"factor": 2.0})
+        entry = scored(items=dict(list(references.items())[1:]))
+        assert entry.status == Status.SCORED
+        score = entry.evaluations.get(batch__state="current").scores.get(slug="lengths")
+        assert score.values.tolist() == [100.0, 0.0, 0.0, 0.0]
+        assert score.fingerprint == PhaseMetric.objects.get(slug="lengths").fingerprint
+        assert list(score.parts) == ["length"]
+
+    def test_an_item_on_which_it_fails_has_the_worst_value_and_the_entry_is_scored(self, challenge, phase, tmp_path, scored):
+        code = (
+            LENGTHS
+            + "\n    plain = score\n\n    def score(p, r, q):\n        assert len(p.edges) > 1, 'no roof'\n        return plain(p, r, q)\n"
+        )
+        row = added(challenge, written(tmp_path, code))
+        drain()
+        row.refresh_from_db()
+        assert row.state == MetricProgram.State.READY, row.failure
+        column(row)
+        from dataclasses import replace
+
+        items = {name: replace(item, edges=item.edges[:1]) for name, item in phase.references.get().items().items()}
+        entry = scored(items=items)
+        score = entry.evaluations.get(batch__state="current").scores.get(slug="lengths")
+        assert (entry.status, score.n_invalid, score.values.tolist()) == (Status.SCORED, 4, [100.0] * 4)
+        assert score.failures[0][1] == "AssertionError: no roof"
+
+    def test_a_newer_version_waits_for_a_re_evaluation_as_ours_do(self, program, scored, tmp_path):
+        column(program)
+        entry = scored()
+        before = entry.evaluations.get(batch__state="current").scores.get(slug="lengths")
+        newer = added(program.challenge, written(tmp_path / "newer", LENGTHS.replace("abs(", "2 * abs("), version=2))
+        drain()
+        newer.refresh_from_db()
+        assert newer.state == MetricProgram.State.READY
+        batch = EvaluationBatch.current(entry.phase)
+        assert [found.sentence for found in batch.outdated()] == [f"Values of {program.full_key} version 1; version 2 is current."]
+        EvaluationBatch.start(entry.phase, reference=entry.phase.references.get(), reason="version 2")
+        drain()
+        after = entry.evaluations.get(batch__state="current").scores.get(slug="lengths")
+        assert after.value == pytest.approx(2 * before.value)
+        assert after.fingerprint != before.fingerprint
+        before.refresh_from_db()  # it stays
+
+    def test_one_of_the_whole_set_sees_all_items_at_once(self, challenge, phase, tmp_path, scored, settings):
+        settings.PART_SAMPLES = 1
+        code = "def score(predictions, references, params):\n    return float(len(predictions))"
+        row = added(challenge, written(tmp_path, code, level="set"))
+        drain()
+        row.refresh_from_db()
+        assert row.state == MetricProgram.State.READY, row.failure
+        column(row)
+        score = scored().evaluations.get(batch__state="current").scores.get(slug="lengths")
+        assert (score.value, score.values.tolist()) == (4.0, [4.0] * 4)
+
+    def test_it_is_not_taken_away_while_a_phase_uses_it(self, program):
+        column(program)
+        with pytest.raises(Refused, match="has values in a phase"):
+            program.remove(None)
+
+    def test_its_properties_are_measured_when_nothing_else_is_to_be_done(self, program):
+        sweep()
+        run = PropertyRun.objects.get(key=program.full_key)
+        drain()
+        run.refresh_from_db()
+        assert (run.state, run.of > 0) == (PropertyRun.State.DONE, True), run.failure

@@ -1,0 +1,59 @@
+"""Metric programs as organizers write them, in folders and in the database."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from evaluation.models import MetricProgram
+from submissions.models import Challenge
+
+LENGTHS = """
+    import numpy as np
+
+    def length(item):
+        ends = item.vertices[item.edges]
+        return float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).sum())
+
+    def score(prediction, reference, params):
+        return {"value": abs(length(prediction) - length(reference)) * params.get("factor", 1), "parts": {"length": length(prediction)}}
+"""
+DRAWN = """
+    import os
+
+    def score(prediction, reference, params):
+        return int.from_bytes(os.urandom(2), "little") / 65536
+"""
+LIAR = """
+    def score(prediction, reference, params):
+        return 1.5 + len(prediction.vertices)
+"""
+SLOW = """
+    def score(prediction, reference, params):
+        while True:
+            pass
+"""
+
+
+def written(folder: Path, code: str = LENGTHS, **fields: object) -> Path:
+    """A program's folder: `code` in score.py, and what is given beside a plain document."""
+    lines = {
+        "key": "lengths",
+        "title": "Lengths",
+        "kind": "wireframe",
+        "higher_is_better": "false",
+        "bounds": "[0, null]",
+        "worst": "100",
+        "run": "python",
+        "entry": "score.py:score",
+        "effort": "{seconds: 0.5, memory_mb: 60}",
+    } | fields
+    folder.mkdir(exist_ok=True, parents=True)
+    (folder / "metric.yaml").write_text("".join(f"{name}: {value}\n" for name, value in lines.items()))
+    (folder / "score.py").write_text(textwrap.dedent(code))
+    return folder
+
+
+def added(challenge: Challenge, folder: Path, **values) -> MetricProgram:
+    """The program in the folder, added to the challenge and not checked yet."""
+    return MetricProgram.add(challenge, folder, folder.name, None, **values)
