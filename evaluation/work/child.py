@@ -250,7 +250,7 @@ JOBS = {
     "trial": try_column,
     "program": check_program,
 }
-COMPUTE = ("prepare", "score", "properties", "trial", "program")  # on what was read and found well formed before
+COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and found well formed before
 
 
 def uses_networks(job: dict) -> bool:

@@ -33,11 +33,12 @@ from submissions.api.common import (
 )
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
+from submissions.visibility import visible_challenges
 
 router = Router(tags=["boards"], auth=ANYBODY)
 
 Digest = Annotated[str, Path(pattern=r"^[0-9a-f]{8,64}$")]
-MetricKey = Annotated[str, Path(max_length=63, pattern=NAME)]
+MetricKey = Annotated[str, Path(max_length=105, pattern=NAME)]
 
 
 class SnapshotBrief(Schema):
@@ -319,6 +320,14 @@ def get_metric(request: HttpRequest, key: MetricKey) -> Any:
     if key not in registry.REGISTRY:
         raise Http404
     return _metrics([registry.REGISTRY[key]])[0]
+
+
+@router.get("/metrics/{challenge}/{name}", response={200: MetricOut, **ERRORS}, summary="A metric that an organizer brought")
+def get_program_metric(request: HttpRequest, challenge: Slug, name: MetricKey) -> Any:
+    spec = registry.find(f"{challenge}/{name}")
+    if spec is None or not visible_challenges(request.user).filter(programs__scope=challenge, programs__key=name).exists():
+        raise Http404
+    return _metrics([spec])[0]
 
 
 def _metrics(specs: list[registry.MetricSpec]) -> list[dict[str, Any]]:

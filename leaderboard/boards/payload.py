@@ -144,6 +144,11 @@ class ColumnHead(Record):
     in_ranking: bool
     weight: Number
 
+    @property
+    def is_program(self) -> bool:
+        """True if it is the organizer's own metric, whose key is challenge/key."""
+        return "/" in self.key
+
 
 class MetricColumn(ColumnHead, Stored):
     """One metric over all entries. Ranks, their intervals and brackets (`group`) are of counted entries only.

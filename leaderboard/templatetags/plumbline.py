@@ -15,9 +15,11 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.urls import reverse
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 
+from evaluation.models import MetricProgram
 from leaderboard import wheel
 from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
@@ -27,6 +29,16 @@ from submissions.models import RenderedText
 register = template.Library()
 NOTHING = "–"
 SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
+
+
+@register.filter
+def source_of(key: str) -> str:
+    """Where the source of an organizer's metric is published; empty where it is not."""
+    scope, _, name = key.partition("/")
+    row = MetricProgram.objects.newest().filter(scope=scope, key=name).first()
+    if row is None:
+        return ""
+    return row.read.source or (reverse("program_file", args=[scope, name]) if row.is_public else "")
 
 
 @register.filter

@@ -27,6 +27,7 @@ TITLES = {
     "studies": ("Studies of people", "What votes say of entries and metrics, and how it is computed."),
     "judges": ("Judge models", "How a vision-language model is asked, what it costs, and what its answers are worth."),
     "organizers": ("For organizers", "Set up a challenge in the browser or as files."),
+    "programs": ("Metrics of your own", "Bring a metric as a program: what it gets and returns, how it is checked, and where it runs."),
     "bundle": ("A challenge as files", "Every key of challenge.yaml, with a complete example."),
 }
 

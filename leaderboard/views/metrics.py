@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.models import PhaseMetric, Score
+from evaluation.models import MetricProgram, PhaseMetric, Score
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
@@ -30,6 +30,7 @@ from leaderboard.views.metric_studies import contradictions, measured
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
+from submissions.views.files import download
 from submissions.visibility import board_is_out, visible_challenges
 
 WORST = {
@@ -162,9 +163,10 @@ def paper(request: HttpRequest, slug: str) -> HttpResponse:
 def metric(request: HttpRequest, key: str) -> HttpResponse:
     """One metric: what it measures, what it satisfies and costs, and where it is used. With `phase`
     and `column` in the address all of that is for the parameters of that column."""
-    spec = registry.REGISTRY.get(key)
+    spec = registry.find(key)
     if spec is None:
         raise Http404
+    program = _program(request, key) if spec.is_program else None
     column = _asked_column(request, key)
     evidence = Evidence(spec, column.params, column.fingerprint) if column else metric_evidence.of_default(spec)
     used = list(PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge"))
@@ -178,7 +180,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     is_outdated = bool(studies) and not any(one.is_current for one in studies)
     n_contradictions, contradicted = contradictions(request.user, studies)
     context = {
-        "spec": spec, "worst": WORST[spec.worst], "used": [(usage, _changed(usage)) for usage in used[:50]],
+        "spec": spec, "worst": _worst(spec), "program": program, "used": [(usage, _changed(usage)) for usage in used[:50]],
         "family": FAMILIES[spec.family].title, "column": column, "evidence": evidence,
         "trained": list(_trained(spec, evidence.params)), "mentions": list(paper_figures.mentions(key)),
         "studies": studies, "default": registry.fingerprint(key, {}), "found": family, "standing": standing, "means": means,
@@ -187,6 +189,29 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "n_contradictions": n_contradictions, "contradictions": contradicted, "ranks": sum(usage.in_ranking for usage in used),
     }  # fmt: skip
     return render(request, "leaderboard/metric.html", context)
+
+
+def _worst(spec: registry.MetricSpec) -> str:
+    """The value of a missing item, in words."""
+    return f"{float(spec.worst):g}, as the program declares" if spec.is_program and spec.worst != "null" else WORST[spec.worst]
+
+
+def _program(request: HttpRequest, key: str) -> MetricProgram:
+    """An organizer's program by its key, for those who may see its challenge; Http404 for others."""
+    scope, _, name = key.partition("/")
+    rows = MetricProgram.objects.newest().filter(scope=scope, key=name, challenge__in=visible_challenges(request.user))
+    row = rows.select_related("challenge").first()
+    if row is None:
+        raise Http404
+    return row
+
+
+def program_file(request: HttpRequest, challenge: str, name: str) -> HttpResponse:
+    """The files of an organizer's program, where they are published."""
+    row = _program(request, f"{challenge}/{name}")
+    if not row.is_public:
+        raise Http404
+    return download(row.file_key, f"{row.key}-{row.version}.zip")
 
 
 @dataclass(frozen=True)

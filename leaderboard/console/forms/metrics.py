@@ -34,7 +34,8 @@ class MetricForm(forms.Form):
         initial = {f"{PREFIX}{name}": value for name, value in registry.resolve_params(spec.key, given).items()}
         if metric is None:
             initial |= {f"{PREFIX}{param.name}": name for param in spec.params if (name := _trained_here(spec, param))}
-            slug = spec.key if spec.key not in taken else next(f"{spec.key}-{n}" for n in range(2, 1000) if f"{spec.key}-{n}" not in taken)
+            name = spec.key.rpartition("/")[2]
+            slug = name if name not in taken else next(f"{name}-{n}" for n in range(2, 1000) if f"{name}-{n}" not in taken)
             initial |= {"slug": slug, "weight": 1.0, "in_ranking": not spec.warning, "is_primary": not taken}
         else:
             initial |= {name: getattr(metric, name) for name in ("slug", "title", "weight", "is_primary", "in_ranking")}

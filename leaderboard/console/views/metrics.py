@@ -8,7 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from evaluation.metrics.registry import REGISTRY, resolve_params
+from evaluation.metrics.registry import REGISTRY, MetricSpec, find, get, resolve_params
+from evaluation.models import MetricProgram
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, with_phase
@@ -25,16 +26,14 @@ def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The columns as they stand, and the metrics that can be added."""
     if request.method == "POST":
         return chosen_act(request, {"move": _move, "remove": _remove, "primary": _make_primary})(request, phase)
-    family = [spec for spec in REGISTRY.values() if spec.family == phase.challenge.family]
+    family = [*_own(phase), *(spec for spec in REGISTRY.values() if spec.family == phase.challenge.family)]
     return page(request, "metrics", phase.challenge, "metrics", phase, columns=phase.metrics.all(), specs=family)
 
 
 @organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
-    spec = REGISTRY.get(key)
-    if spec is None or spec.family != phase.challenge.family:
-        raise Http404
+    spec = _spec(phase, key)
     metrics = _metrics(phase)
     form = MetricForm(spec, {metric.slug for metric in metrics}, request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -51,13 +50,13 @@ def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
     if column is None:
         raise Http404
     others = {other.slug for other in metrics if other.slug != metric}
-    form = MetricForm(REGISTRY[column.key], others, request.POST or None, metric=column)
+    form = MetricForm(get(column.key), others, request.POST or None, metric=column)
     if request.method == "POST" and form.is_valid():
         entered = form.definition()
         return _apply_metrics(
             request, phase, tuple(entered if other.slug == metric else other for other in metrics), metric if entered.is_primary else ""
         )
-    spec = REGISTRY[column.key]
+    spec = get(column.key)
     return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, column=column, evidence=_evidence(form, phase))
 
 
@@ -65,12 +64,23 @@ def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
 @require_safe
 def evidence(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     """The part of the form's page that follows the parameters as they are typed."""
-    spec = REGISTRY.get(key)
-    if spec is None or spec.family != phase.challenge.family:
-        raise Http404
+    spec = _spec(phase, key)
     form = MetricForm(spec, set(), request.GET)
     known = _evidence(form, phase, request.GET.get("column", ""))
     return page(request, "parts/metric_evidence", phase.challenge, "metrics", phase, evidence=known)
+
+
+def _own(phase: Phase) -> list[MetricSpec]:
+    """The organizer's own metrics that may score."""
+    return [program.spec for program in MetricProgram.objects.newest().filter(scope=phase.challenge.slug)]
+
+
+def _spec(phase: Phase, key: str) -> MetricSpec:
+    """A metric that the phase may have: one of its kind, of ours or of its organizer's; Http404 for another."""
+    spec = find(key)
+    if spec is None or spec.family != phase.challenge.family or (spec.is_program and key.partition("/")[0] != phase.challenge.slug):
+        raise Http404
+    return spec
 
 
 def _evidence(form: MetricForm, phase: Phase, column: str = "") -> MetricEvidence:

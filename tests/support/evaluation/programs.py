@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from evaluation.models import MetricProgram
+from evaluation.models import MetricProgram, program
+from evaluation.programs import files
 from submissions.models import Challenge
 
 LENGTHS = """
@@ -57,3 +58,14 @@ def written(folder: Path, code: str = LENGTHS, **fields: object) -> Path:
 def added(challenge: Challenge, folder: Path, **values) -> MetricProgram:
     """The program in the folder, added to the challenge and not checked yet."""
     return MetricProgram.add(challenge, folder, folder.name, None, **values)
+
+
+def ready(challenge: Challenge, folder: Path, **fields: object) -> MetricProgram:
+    """A program that may score, as if a worker had checked it."""
+    found = files.read(written(folder, **{"key": "own_lengths", "title": "Own lengths"} | fields))
+    row = MetricProgram._stored(challenge, challenge.slug, found, None, True)
+    checks = {name: {"passed": True, "sentence": "It went well.", "rows": []} for name in ("run", "determinism")}
+    MetricProgram.objects.filter(pk=row.pk).update(state=MetricProgram.State.READY, report=checks, environment={"python": "3.11.0"})
+    program.forget()
+    row.refresh_from_db()
+    return row

@@ -18,6 +18,12 @@ GET    /console/challenges/nothing/                 lxxxxxxx
 GET    /console/challenges/{c}/settings/            lnnnnyny
 POST   /console/challenges/{c}/settings/            lnnnnyny
 GET    /console/challenges/{private}/settings/      lxxxxyxy
+GET    /console/challenges/{c}/programs/            lnnnnyny
+POST   /console/challenges/{c}/programs/            lnnnnxnx
+GET    /console/challenges/{private}/programs/      lxxxxyxy
+GET    /console/challenges/{c}/programs/{program}/  lnnnnyny
+GET    /console/challenges/{c}/programs/{program}/program.zip lnnnnyny
+GET    /console/challenges/{private}/programs/{program}/ lxxxxxxx
 GET    /console/challenges/{c}/access/              lnnnnyny
 POST   /console/challenges/{c}/access/              lnnnnyny
 GET    /console/challenges/{private}/access/        lxxxxyxy

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 from django.utils import timezone
 
@@ -22,6 +24,7 @@ from leaderboard.tasks import build_due_boards
 from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, User
 from submissions.storage import stored_files, uploads
 from tests.support import pictures
+from tests.support.evaluation import programs
 from tests.support.factories import (
     MESH_METRICS,
     ChallengeFactory,
@@ -219,6 +222,13 @@ def _file(challenge: Challenge, phase: Phase, name: str) -> ChallengeFile:
     return ChallengeFile.objects.create(challenge=challenge, phase=phase, name=name, key=f"files/{name}", size=len(name), sha256=digest)
 
 
+def _programs(challenge: Challenge, private: Challenge) -> int:
+    """A published metric of the organizer's own in two challenges; the first one's number."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, _ = (programs.ready(one, Path(folder) / one.slug).pk for one in (challenge, private))
+    return first
+
+
 def _names(phases, private, draft, entries, people, insiders) -> dict[str, object]:
     challenge = phases["p"].challenge
     snapshots = {
@@ -239,5 +249,6 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "renders": entries["render_e"].phase.challenge.slug, "rp": entries["render_e"].phase.slug,
         "view": "garden/view_1", "study": phases["p"].studies.get(slug="inner").pk,
         "judge": _plan_judge(phases["p"], entries),
+        "program": _programs(challenge, private),
         "participation": challenge.participations.get(user=people.mate).pk, "news": challenge.announcements.create(title="News").pk,
     }  # fmt: skip

@@ -24,6 +24,9 @@ GET    /challenges/                                 yyyyyyyy
 GET    /metrics/                                    yyyyyyyy
 GET    /metrics/hss/                                yyyyyyyy
 GET    /metrics/nothing/                            xxxxxxxx
+GET    /metrics/{c}/own_lengths/                    yyyyyyyy
+GET    /metrics/{c}/own_lengths/program.zip         yyyyyyyy
+GET    /metrics/{private}/own_lengths/              xxxxxyxy
 GET    /metrics/papers/osim/                        yyyyyyyy
 GET    /metrics/papers/nothing/                     xxxxxxxx
 GET    /docs/                                       yyyyyyyy
@@ -429,6 +432,13 @@ GET    /api/v1/challenges/{c}/phases/{p}/snapshots/{digest}/rows yyyyyyyy
 GET    /api/v1/challenges/{c}/phases/{p}/snapshots/{inner}/rows xxxxxyxy
 GET    /api/v1/metrics                              yyyyyyyy
 GET    /api/v1/metrics/hss                          yyyyyyyy
+GET    /api/v1/metrics/{c}/own_lengths              yyyyyyyy
+GET    /api/v1/metrics/{private}/own_lengths        xxxxxyxy
+GET    /api/v1/challenges/{c}/programs              lnnnnyny
+POST   /api/v1/challenges/{c}/programs              lyyyyyyy
+GET    /api/v1/challenges/{private}/programs        lxxxxyxy
+GET    /api/v1/challenges/{c}/programs/{program}    lnnnnyny
+GET    /api/v1/challenges/{c}/programs/999999       lnnnnxnx
 """
 
 # Pages of a library, which redirect or take PUT as POST before they look at the method: there, a

@@ -1,0 +1,106 @@
+"""The organizer's own metrics: add a program, watch its checks, publish its files, take it away."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from evaluation.models import MetricProgram, PropertyRun
+from evaluation.programs import document, sandbox
+from leaderboard.console.forms.programs import ProgramForm
+from leaderboard.console.page import chosen_act, page
+from leaderboard.lookup import organizer
+from submissions.lookup import row_number
+from submissions.models import Challenge
+from submissions.views.files import download
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def programs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """All versions, and the form for another."""
+    form = ProgramForm()
+    if request.method == "POST":
+        if request.POST.get("act") != "add":
+            return chosen_act(request, {"remove": _remove, "again": _again, "publish": _publish})(request, challenge)
+        form = ProgramForm(request.POST, request.FILES)
+        if form.is_valid():
+            return _add(request, challenge, form)
+    rows = list(own(challenge))
+    context: dict[str, Any] = {
+        "form": form, "programs": rows, "packages": document.installed(), "refusal": sandbox.refusal("python"),
+        "images": sandbox.refusal("image"), "waiting": any(row.state == MetricProgram.State.WAITING for row in rows),
+    }  # fmt: skip
+    return page(request, "programs", challenge, "programs", **context)
+
+
+@organizer
+@require_safe
+def program(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
+    """One version: what it says of itself, and what each check found."""
+    row = get_object_or_404(own(challenge), pk=pk)
+    run = PropertyRun.objects.filter(key=row.full_key).order_by("-created_at").first() if row.is_newest else None
+    checks = [(TITLES[name], row.report.get(name)) for name in TITLES]
+    return page(request, "program", challenge, "programs", program=row, document=row.read, checks=checks, properties=run)
+
+
+@organizer
+@require_safe
+def program_file(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
+    """The files of one version, as a zip."""
+    row = get_object_or_404(own(challenge), pk=pk)
+    return download(row.file_key, f"{row.key}-{row.version}.zip")
+
+
+TITLES = {"run": "Three items of the reference", "determinism": "The same again"}
+
+
+def own(challenge: Challenge) -> QuerySet[MetricProgram]:
+    """The organizer's programs, without those of a challenge of metrics."""
+    return MetricProgram.objects.filter(challenge=challenge, scope=challenge.slug)
+
+
+def _add(request: HttpRequest, challenge: Challenge, form: ProgramForm) -> HttpResponse:
+    sent = form.cleaned_data["file"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.zip"
+        with path.open("wb") as target:
+            target.writelines(sent.chunks())
+        row = MetricProgram.add(challenge, path, sent.name, request.user, is_public=form.cleaned_data["is_public"])
+    messages.success(request, f"{row.read.title} version {row.version} is here; a worker checks it now.")
+    return redirect("console_program", challenge.slug, row.pk)
+
+
+def _chosen(request: HttpRequest, challenge: Challenge) -> MetricProgram:
+    return get_object_or_404(own(challenge), pk=row_number(request.POST.get("program")))
+
+
+def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    row = _chosen(request, challenge)
+    row.remove(request.user)
+    messages.success(request, f"{row.read.title} version {row.version} is removed.")
+    return redirect("console_programs", challenge.slug)
+
+
+def _again(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    row = _chosen(request, challenge)
+    if row.restart():
+        messages.success(request, f"{row.read.title} is checked anew.")
+    else:
+        messages.error(request, "A worker is checking it right now; wait until it is done.")
+    return redirect(reverse("console_program", args=[challenge.slug, row.pk]))
+
+
+def _publish(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    row = _chosen(request, challenge)
+    row.publish(request.POST.get("public") == "yes", request.user)
+    messages.success(request, "Everybody who sees the challenge may download its files." if row.is_public else "Its files are hidden.")
+    return redirect(reverse("console_program", args=[challenge.slug, row.pk]))

@@ -1,0 +1,115 @@
+"""The organizer's own metrics in the console, on pages and by the API."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric
+from evaluation.programs import files
+from leaderboard.models import Snapshot
+from submissions.models import ApiToken, AuditEntry
+from tests.conftest import need
+from tests.support.evaluation import programs
+
+pytestmark = pytest.mark.django_db
+
+
+def zipped(folder) -> SimpleUploadedFile:
+    return SimpleUploadedFile("lengths.zip", files.read(folder).archive(), "application/zip")
+
+
+@pytest.fixture
+def console(client, people, challenge):
+    client.force_login(people.organizer)
+    return f"/console/challenges/{challenge.slug}/programs/"
+
+
+def test_an_organizer_uploads_a_program_and_sees_that_it_is_checked(client, console, phase, tmp_path):
+    need("sandbox")
+    sent = {"act": "add", "file": zipped(programs.written(tmp_path)), "is_public": "on"}
+    page = client.post(console, sent, follow=True).content.decode()
+    assert "Being checked" in page
+    assert "0 of 2 checks done" in page
+    row = MetricProgram.objects.get()
+    assert (row.is_public, row.full_key) == (True, f"{phase.challenge.slug}/lengths")
+    assert AuditEntry.objects.filter(challenge=phase.challenge, action="program.add").exists()
+
+
+def test_a_wrong_one_is_refused_with_its_sentence_and_nothing_is_kept(client, console, phase, tmp_path):
+    folder = programs.written(tmp_path, key="Wrong-Key")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in folder.iterdir():
+            archive.write(path, path.name)
+    sent = SimpleUploadedFile("x.zip", buffer.getvalue())
+    page = client.post(console, {"act": "add", "file": sent}, follow=True).content.decode()
+    assert "metric.yaml: key must be 2 to 40 small letters" in page
+    assert not MetricProgram.objects.exists()
+
+
+def test_what_may_score_is_offered_to_phases_and_takes_a_column(client, console, phase, tmp_path):
+    row = programs.ready(phase.challenge, tmp_path)
+    metrics = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/metrics/"
+    assert "your own" in client.get(metrics).content.decode()
+    form = {"slug": "own_lengths", "title": "", "weight": "1", "in_ranking": "on"}
+    page = client.post(f"{metrics}new/{row.full_key}/", form, follow=True).content.decode()
+    if asked := re.search(r'name="confirmed" value="(\w+)"', page):  # what changes columns is confirmed first
+        client.post(f"{metrics}new/{row.full_key}/", form | {"confirmed": asked[1]}, follow=True)
+    assert PhaseMetric.objects.get(key=row.full_key).slug == "own_lengths"
+
+
+def test_a_program_of_another_challenge_is_not_offered(client, console, phase, tmp_path):
+    from tests.support.factories import ChallengeFactory
+
+    other = programs.ready(ChallengeFactory(slug="elsewhere"), tmp_path)
+    address = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/metrics/new/{other.full_key}/"
+    assert client.get(address).status_code == 404
+
+
+def test_its_page_is_that_of_any_metric_and_says_whose_it_is(client, phase, tmp_path):
+    row = programs.ready(phase.challenge, tmp_path, source="https://example.org/lengths")
+    page = client.get(f"/metrics/{row.full_key}/").content.decode()
+    for words in (
+        "Own lengths",
+        "The organizer's own metric",
+        "https://example.org/lengths",
+        "Sanity tests",
+        "100, as the program declares",
+    ):
+        assert words in page, words
+    files_address = f"/metrics/{row.full_key}/program.zip"
+    assert files_address in page
+    assert b"".join(client.get(files_address).streaming_content)[:2] == b"PK"
+    row.publish(False, None)
+    assert client.get(files_address).status_code == 404
+
+
+def test_its_column_is_marked_on_the_board(client, phase, scored, tmp_path):
+    need("sandbox")
+    row = programs.ready(phase.challenge, tmp_path, source="https://example.org/lengths")
+    PhaseMetric.objects.create(phase=phase, slug="own", key=row.full_key, position=9)
+    EvaluationBatch.start(phase, reason="own metric")
+    scored()
+    Snapshot.make(phase, "public")
+    page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
+    assert 'title="The organizer&#x27;s own metric"' in page.replace("'s", "&#x27;s")
+    assert "https://example.org/lengths" in page
+
+
+def test_the_api_takes_and_lists_programs(client, people, phase, tmp_path):
+    need("sandbox")
+    _, token = ApiToken.make(people.organizer, "laptop")
+    head = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
+    address = f"/api/v1/challenges/{phase.challenge.slug}/programs"
+    answer = client.post(address, {"file": zipped(programs.written(tmp_path))}, **head)
+    assert answer.status_code == 201, answer.content
+    assert json.loads(answer.content)["state"] == "waiting"
+    assert [row["key"] for row in client.get(address, **head).json()] == [f"{phase.challenge.slug}/lengths"]
+    bad = client.post(address, {"file": SimpleUploadedFile("x.zip", b"no zip")}, **head)
+    assert (bad.status_code, bad.json()["code"]) == (409, "wrong_program")
