@@ -15,6 +15,7 @@ from evaluation.metrics.result import MetricResult, Status
 from evaluation.programs import results
 from evaluation.programs.program import Program, Sample
 from evaluation.properties.measure import procedures_of
+from submissions.kinds import FAMILIES
 
 ITEMS = 3
 NOISE = 20.0  # levels of a picture's damage
@@ -60,7 +61,7 @@ def samples_of(kind: str, references: Mapping[str, Any] | None, unit_scale: floa
 
 
 def _pair(kind: str, name: str, item: Any, damaged: bool, made_up: bool) -> tuple[Any, Any]:
-    if kind != "render":
+    if not FAMILIES[kind].images:
         return (procedures_of(kind).noisy_copy(name, item) if damaged else item), item
     view = item.view if made_up else item
     render = item.render if made_up else KINDS[kind].pair_type.itself(item)
