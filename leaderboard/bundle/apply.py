@@ -112,7 +112,7 @@ class _Work:
             return
         for name in CHALLENGE_FIELDS:
             setattr(self.challenge, name, getattr(self.after, name))
-        self.challenge.admitted_emails = list(self.after.admitted_emails)
+        self.challenge.admitted_emails, self.challenge.tags = list(self.after.admitted_emails), list(self.after.tags)
         if self.challenge.visibility == Challenge.Visibility.PRIVATE and not self.challenge.access_key:
             self.challenge.access_key = Challenge.new_access_key()
         checked(self.challenge).save()

@@ -17,7 +17,7 @@ from evaluation.result_tables import Layout
 # The plain columns of each model, in the order in which they are written and shown.
 CHALLENGE_FIELDS = (
     "title", "summary", "description", "rules", "rules_version", "family", "visibility", "admitted_emails",
-    "needs_approval", "team_size", "made_up", "item_noun", "unit_noun",
+    "needs_approval", "team_size", "made_up", "item_noun", "unit_noun", "tags",
 )  # fmt: skip
 PHASE_FIELDS = (
     "title", "description", "time_zone", "opens_at", "closes_at", "limit_per_day", "limit_total", "limit_at_once",
@@ -181,6 +181,7 @@ class ChallengeDef:
     made_up: bool
     item_noun: str
     unit_noun: str
+    tags: tuple[str, ...] = ()
     organizers: tuple[str, ...] = ()
     announcements: tuple[NewsDef, ...] = ()
     files: tuple[FileDef, ...] = ()

@@ -66,7 +66,7 @@ def _challenge(definition: ChallengeDef, folder: Path) -> dict[str, object]:
         value = getattr(definition, name)
         if name in ("description", "rules"):
             data |= _markdown(name, value, folder)
-        elif name == "admitted_emails":
+        elif name in ("admitted_emails", "tags"):
             data |= {name: list(value)} if value else {}
         elif value is not None:
             data[name] = value

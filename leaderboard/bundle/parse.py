@@ -26,6 +26,7 @@ from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_
 from leaderboard.bundle.folder import Folder
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase
+from submissions.models.challenge import check_tags
 from submissions.models.phase import RESERVED_SLUGS
 
 FILE = "challenge.yaml"
@@ -66,6 +67,7 @@ def _challenge(reader: Reader, folder: Folder) -> ChallengeDef:
         admitted_emails=_emails(reader),
         **{name: _column(reader, Challenge, name) for name in ("title", "summary", "rules_version", "visibility")},
         **{name: _column(reader, Challenge, name) for name in ("needs_approval", "team_size", "made_up", "item_noun", "unit_noun")},
+        tags=_tags(reader),
         organizers=tuple(_distinct(reader.problems, reader.texts("organizers"))),
         announcements=tuple(_news(entry, folder) for entry in reader.readers("announcements")),
         files=_files(reader, folder),
@@ -208,6 +210,15 @@ def _emails(reader: Reader) -> tuple[str, ...]:
         except ValidationError:
             reader.problems.add(f"admitted_emails[{n}]", f'expected an e-mail address, found "{address}"')
     return tuple(found)
+
+
+def _tags(reader: Reader) -> tuple[str, ...]:
+    texts = reader.texts("tags")
+    try:
+        check_tags([text for _, text in texts])
+    except ValidationError as error:
+        reader.problems.add("tags", f"expected tags: {error.messages[0]}")
+    return tuple(text for _, text in texts)
 
 
 def _distinct(problems: Problems, texts: list[tuple[str, str]]) -> list[str]:

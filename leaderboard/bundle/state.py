@@ -29,7 +29,7 @@ def read(challenge: Challenge) -> ChallengeDef:
     columns = {name: getattr(challenge, name) for name in CHALLENGE_FIELDS}
     return ChallengeDef(
         slug=challenge.slug,
-        **{**columns, "admitted_emails": tuple(challenge.admitted_emails)},
+        **{**columns, "admitted_emails": tuple(challenge.admitted_emails), "tags": tuple(challenge.tags)},
         organizers=tuple(sorted(user.get_username() for user in challenge.organizers.all())),
         announcements=tuple(
             NewsDef(title=row.title, body=row.body, published_at=row.published_at, pk=row.pk)

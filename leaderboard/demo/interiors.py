@@ -78,7 +78,7 @@ YAML = f"""\
 slug: {SLUG}
 title: Rooms
 summary: Renders of {len(NAMES)} procedural rooms. Rooms, teams and entries are made up; the scores are computed here.
-{made_up("render", "rooms", f"one image a view, {SIZE[0]} × {SIZE[1]} pixels", "view", "room")}
+{made_up("render", "rooms", f"one image a view, {SIZE[0]} × {SIZE[1]} pixels", "view", "room", "indoor, novel-views")}
 description: |
   Render each room from views that were not given, from its {CLEAN} clean views, which lie around them. The {len(NAMES)} rooms were
   made by a seeded procedure. The entries on the board were made by really damaging their references,

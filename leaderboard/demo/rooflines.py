@@ -78,7 +78,7 @@ YAML = f"""\
 slug: {SLUG}
 title: Rooflines
 summary: Wireframes of {N_HOUSES} procedural houses. Houses, teams and entries are made up; the scores are computed here.
-{made_up("wireframe", "houses", "one wireframe a house, in metres", "house")}
+{made_up("wireframe", "houses", "one wireframe a house, in metres", "house", tags="roofs, outdoor")}
 description: |
   Reconstruct the wireframe of each house from its points: the corners as vertices, the lines where
   two faces meet as edges. The {N_HOUSES} houses of each phase are gable, hip, L-shaped and dormer

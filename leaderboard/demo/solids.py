@@ -49,7 +49,7 @@ YAML = f"""\
 slug: {SLUG}
 title: Solids
 summary: Meshes of {len(KINDS)} procedural objects. Objects, teams and entries are made up; the scores are computed here.
-{made_up("mesh", "objects", "one triangle mesh an object", "object")}
+{made_up("mesh", "objects", "one triangle mesh an object", "object", tags="objects")}
 description: |
   Reconstruct the surface of each object from its points, as a triangle mesh. The {len(KINDS)} objects
   were made by a seeded procedure; the longest side of each is 1. The entries on the board were made

@@ -90,7 +90,7 @@ PRACTICE = """\
     missing: worst"""
 
 
-def made_up(family: str, things: str, hand_in: str, item: str, unit: str = "group") -> str:
+def made_up(family: str, things: str, hand_in: str, item: str, unit: str = "group", tags: str = "") -> str:
     """Lines of each demo's bundle: what it is and what it calls its items and groups, its rules, and who organizes it."""
     return f"""\
 made_up: true
@@ -98,6 +98,7 @@ visibility: public
 family: {family}
 item_noun: {item}
 unit_noun: {unit}
+tags: [{tags}]
 organizers: [olga]
 rules_version: "1"
 rules: |

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,12 +23,16 @@ from leaderboard.viewer import thumbnails
 from leaderboard.views.board import page_numbers
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, Phase
+from submissions.models.challenge import MAX_TAGS, TAG
 from submissions.visibility import board_is_out, visible_challenges
 
 MAX_SHOWN = 12  # cards of each kind on the front page
 MAX_NEWS = 5
 MAX_METRICS = 7  # of a family
 PER_PAGE = 50
+MAX_SHOWN_TAGS = 30
+STATES = {"running": "running", "upcoming": "upcoming", "past": "past"}
+PEOPLE = {"yes": "with people", "no": "without people"}
 
 
 @dataclass(frozen=True)
@@ -75,19 +80,62 @@ def _surest(card: Card) -> tuple[bool, float]:
     return not card.challenge.made_up, (parted.ends[1] if parted else None) or 0.0
 
 
+@dataclass(frozen=True)
+class TagLink:
+    """A tag above the list of challenges: of how many that the viewer may see, and the address that takes it in or out."""
+
+    name: str
+    n: int
+    is_chosen: bool
+    url: str
+
+
 def challenge_list(request: HttpRequest) -> HttpResponse:
-    """All challenges the viewer may see, by name or words of it."""
-    text = search_text(request)
+    """All challenges the viewer may see, by name or words of it, tags, what teams send, whether they run, and whether people judge."""
+    text, now = search_text(request), timezone.now()
+    asked = {name: request.GET.get(name, "") for name in ("kind", "state", "people")}
+    tags = [tag for tag in dict.fromkeys(request.GET.getlist("tag")[:MAX_TAGS]) if TAG.fullmatch(tag)]
     challenges = visible(request.user)
+    every = Counter(tag for row in challenges.exclude(tags=[]).order_by().values_list("tags", flat=True) for tag in row)
     if text:
         challenges = challenges.filter(Q(title__icontains=text) | Q(summary__icontains=text))
+    for tag in tags:
+        challenges = challenges.tagged(tag)
+    if asked["kind"] in FAMILIES:
+        challenges = challenges.filter(family=asked["kind"])
+    if asked["state"] in STATES:
+        challenges = challenges.in_state(asked["state"], now)
+    if asked["people"] in PEOPLE:
+        judged = Q(pk__in=_with_people(challenges, now))
+        challenges = challenges.filter(judged if asked["people"] == "yes" else ~judged)
     pages = Paginator(challenges, PER_PAGE)
     page = pages.get_page(page_number(request))
     context = {
-        "cards": cards(request, page.object_list, timezone.now()), "text": text, "total": pages.count,
+        "cards": cards(request, page.object_list, now), "text": text, "total": pages.count, "asked": asked,
+        "tags": _tag_links(request, every, tags), "families": [(key, family.title) for key, family in FAMILIES.items()],
+        "states": STATES.items(), "people": PEOPLE.items(), "chosen_tags": tags, "is_filtered": bool(text or tags or any(asked.values())),
         "pages": page_numbers(page.number, pages.num_pages), "page": page.number,
     }  # fmt: skip
     return render(request, "leaderboard/challenge_list.html", context)
+
+
+def _with_people(challenges: QuerySet[Challenge], now: datetime) -> list[int]:
+    """Those with a study that is shown on a board that is out."""
+    phases = Phase.objects.filter(challenge__in=challenges.order_by().values("pk")).select_related("challenge", "parent")
+    out = [phase.pk for phase in phases if board_is_out(phase, now)]
+    return list(Study.objects.shown().filter(phase__in=out).values_list("phase__challenge", flat=True).distinct())
+
+
+def _tag_links(request: HttpRequest, every: Counter[str], chosen: list[str]) -> list[TagLink]:
+    """The most frequent tags, and those that are chosen."""
+    shown = dict.fromkeys([*chosen, *(tag for tag, _ in sorted(every.items(), key=lambda one: (-one[1], one[0]))[:MAX_SHOWN_TAGS])])
+    links = []
+    for tag in shown:
+        query = request.GET.copy()
+        query.pop("page", None)
+        query.setlist("tag", [one for one in chosen if one != tag] if tag in chosen else [*chosen, tag])
+        links.append(TagLink(tag, every[tag], tag in chosen, f"?{query.urlencode()}"))
+    return links
 
 
 def visible(user: Any) -> QuerySet[Challenge]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
-from ninja import Router, Schema
+from ninja import Query, Router, Schema
 from pydantic import Field
 
 from submissions.api.common import (
@@ -16,6 +16,7 @@ from submissions.api.common import (
     ANYBODY,
     DOWNLOAD,
     ERRORS,
+    NAME,
     SIGNED_IN,
     Id,
     Page,
@@ -41,7 +42,19 @@ class ChallengeBrief(Schema):
     family: str
     visibility: str
     made_up: bool = Field(description="Its data and entries are made up, for demonstration.")
+    tags: list[str]
     page_url: str
+
+
+class ChallengeFilter(Schema):
+    """Which challenges of a list."""
+
+    tag: str | None = Field(None, max_length=30, pattern=NAME, description="Those with this tag.")
+    family: str | None = Field(None, max_length=20, pattern=NAME, description="Those to which teams send this: wireframe, mesh or render.")
+    state: Literal["running", "upcoming", "past"] | None = Field(None, description="By their phases: one is open, one is to come, or none.")
+
+
+FilterQuery = Annotated[ChallengeFilter, Query()]
 
 
 class PhaseBrief(Schema):
@@ -126,7 +139,7 @@ class JoinIn(Schema):
 
 
 def _brief(request: HttpRequest, challenge: Challenge) -> dict[str, Any]:
-    fields = ("slug", "title", "summary", "family", "visibility", "made_up")
+    fields = ("slug", "title", "summary", "family", "visibility", "made_up", "tags")
     address = request.build_absolute_uri(f"/challenges/{challenge.slug}/")
     return {name: getattr(challenge, name) for name in fields} | {"page_url": address}
 
@@ -137,8 +150,12 @@ def _phase_brief(phase: Phase) -> dict[str, Any]:
 
 
 @router.get("/challenges", response={200: Page[ChallengeBrief], **ERRORS}, summary="Challenges you may see")
-def list_challenges(request: HttpRequest, paging: PageQuery) -> Any:
-    found, following = newest_first(visible_challenges(request.user), request, paging)
+def list_challenges(request: HttpRequest, paging: PageQuery, only: FilterQuery) -> Any:
+    rows = visible_challenges(request.user)
+    rows = rows.filter(family=only.family) if only.family else rows
+    rows = rows.tagged(only.tag) if only.tag else rows
+    rows = rows.in_state(only.state, timezone.now()) if only.state else rows
+    found, following = newest_first(rows, request, paging)
     return {"items": [_brief(request, challenge) for challenge in found], "next": following}
 
 

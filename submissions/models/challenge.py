@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Self
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models, transaction
+from django.db.models import Q
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from submissions.choices import TextChoices
@@ -17,6 +24,35 @@ from submissions.models.user import User
 SLUG = RegexValidator(r"\A[a-z0-9][a-z0-9-]{0,62}\Z", "Use lower-case letters, digits and hyphens, at most 63.")
 
 NOUN = RegexValidator(r"\A[a-z](?:[a-z -]*[a-z])?\Z", "Write one noun in the singular, in lower-case letters, for example house.")
+
+TAG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
+MAX_TAGS = 12
+
+
+def check_tags(tags: Sequence[str]) -> None:
+    """Raise `ValidationError` unless these are words to find a challenge by, each once."""
+    for tag in tags:
+        if not isinstance(tag, str) or not TAG.fullmatch(tag):
+            raise ValidationError(f"“{str(tag)[:60]}” is not a tag; use lower-case letters, digits and hyphens, at most 30.")
+    if len(set(tags)) < len(tags):
+        raise ValidationError("A tag is named twice; name each once.")
+    if len(tags) > MAX_TAGS:
+        raise ValidationError(f"There are {len(tags)} tags and at most {MAX_TAGS} are shown; keep those that people look for.")
+
+
+class ChallengeQuerySet(models.QuerySet):
+    def tagged(self, tag: str) -> Self:
+        """Challenges with this tag. Tags are JSON, which not every database can search, and hold no quotation mark."""
+        rows = self.annotate(tags_as_text=Cast("tags", models.TextField()))
+        return rows.filter(tags_as_text__contains=f'"{tag}"') if TAG.fullmatch(tag) else self.none()
+
+    def in_state(self, state: str, now: datetime) -> Self:
+        """Challenges that are `running` (a phase is open), `upcoming` (none is, and one is to come, or there is none yet) or `past`."""
+        opened = Q(phases__opens_at__lte=now)
+        running = self.model.objects.filter(opened & (Q(phases__closes_at__isnull=True) | Q(phases__closes_at__gt=now)))
+        coming = self.model.objects.filter(Q(phases__opens_at__gt=now) | Q(phases__isnull=True))
+        is_running, is_coming = Q(pk__in=running.values("pk")), Q(pk__in=coming.values("pk"))
+        return self.filter({"running": is_running, "upcoming": ~is_running & is_coming, "past": ~is_running & ~is_coming}[state])
 
 
 class Challenge(models.Model):
@@ -42,8 +78,11 @@ class Challenge(models.Model):
     made_up = models.BooleanField(default=False, help_text="Data and entries are made up; pages say so.")
     item_noun = models.CharField(max_length=30, default="item", validators=[NOUN], help_text="Singular: house, view.")
     unit_noun = models.CharField(max_length=30, default="group", validators=[NOUN], help_text="Of a group of items: scene, object.")
+    tags = models.JSONField(default=list, blank=True, validators=[check_tags], help_text="Words to find it by: indoor, roofs.")
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = ChallengeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]

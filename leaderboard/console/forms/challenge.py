@@ -14,10 +14,11 @@ from django.core.validators import validate_email
 from evaluation.rendering.objects import MOST_SEEDS, SIDES, UPS, Drawing
 from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
-from leaderboard.console.forms.fields import Lines, LongText, MomentField
+from leaderboard.console.forms.fields import Lines, LongText, MomentField, Words
 from leaderboard.stats.labels import LABELS
 from submissions.kinds import FAMILIES, Family
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
+from submissions.models.challenge import check_tags
 from submissions.models.phase import RESERVED_SLUGS, validate_time_zone
 
 MAX_VOTES_BYTES = 100_000_000
@@ -55,10 +56,16 @@ class SettingsForm(forms.ModelForm):
     description = LongText(required=False, rows=14, help_text="Markdown. What is to be built, from what, and how it is judged.")
     rules = LongText(required=False, rows=12, help_text="Markdown. Participants accept one version of it.")
 
+    tags = Words(
+        required=False, validators=[check_tags],
+        help_text="Words by which the list of challenges is filtered, with commas between: indoor, roofs, lidar.",
+    )  # fmt: skip
+
     class Meta:
         model = Challenge
         fields = (
-            "title", "summary", "description", "rules", "rules_version", "needs_approval", "team_size", "item_noun", "unit_noun", "made_up",
+            "title", "summary", "tags", "description", "rules", "rules_version", "needs_approval", "team_size", "item_noun", "unit_noun",
+            "made_up",
         )  # fmt: skip
         labels = {
             "team_size": "Most members of a team", "made_up": "Made up", "needs_approval": "Organizers admit each participant",

@@ -32,6 +32,16 @@ class Lines(forms.CharField):
         return tuple(line.strip() for line in super().clean(value).splitlines() if line.strip())
 
 
+class Words(forms.CharField):
+    """Words with commas or blanks between; a tuple of them in lower case, each once."""
+
+    def prepare_value(self, value: object) -> object:
+        return ", ".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: object) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(super().to_python(value).lower().replace(",", " ").split()))
+
+
 class MomentInput(forms.DateTimeInput):
     input_type = "datetime-local"
 

@@ -98,6 +98,7 @@ def challenges(draw) -> ChallengeDef:
         team_size=draw(st.none() | st.integers(1, 32_767)),
         item_noun=draw(st.sampled_from(["item", "house", "front view"])),
         unit_noun=draw(st.sampled_from(["group", "scene"])),
+        tags=draw(st.sampled_from([(), ("roofs",), ("indoor", "3d-2")])),
         made_up=draw(st.booleans()),
         announcements=tuple(sorted(news, key=lambda it: it.published_at)),
         phases=tuple(made),

@@ -62,7 +62,7 @@ def test_a_challenge_of_meshes_is_made_in_the_browser(client, people):
     assert (stored.items()["pyramid"].vertices == vertices).all()
 
 
-NOUNS = {"item_noun": "house", "unit_noun": "street"}
+NOUNS = {"item_noun": "house", "unit_noun": "street", "tags": "Roofs, lidar roofs"}
 
 
 def test_settings_are_saved_and_kept_with_the_values_before(desk, challenge, people, at):
@@ -79,6 +79,7 @@ def test_settings_are_saved_and_kept_with_the_values_before(desk, challenge, peo
     before, challenge = challenge.title, Challenge.objects.get(pk=challenge.pk)
     assert (challenge.title, challenge.description, challenge.team_size) == ("New title", "One\ntwo\n", 3)
     assert (challenge.item_noun, challenge.unit_noun) == ("house", "street")
+    assert challenge.tags == ["roofs", "lidar"]
     entry = latest(challenge)
     assert (entry.action, entry.actor, entry.detail["before"]["title"], entry.detail["after"]["title"]) == (
         "challenge.edit", people.organizer, before, "New title",
