@@ -41,7 +41,8 @@ class Model:
     `entries` int64[M] are their numbers among the study's; `theta` float64[M] has mean 0; `nu` is 0 where nobody tied; `gamma` is
     None where sides are unknown or cannot be told apart; `beta` has one value per covariate of `covariates`. `u` float64[N, P]
     are the influences of the answers on theta, then (where they were fitted) on ln nu, gamma and beta. `prior` says that abilities
-    were drawn to 0 by a standard normal prior; `notes` are sentences.
+    were drawn to 0 by a standard normal prior; `notes` are sentences. `asked` are the covariates that it was to take account of,
+    differences float64[N].
     """
 
     answers: Answers
@@ -55,6 +56,7 @@ class Model:
     notes: tuple[str, ...]
     u: Floats = field(repr=False)
     eta: Floats = field(repr=False)
+    asked: Mapping[str, Floats] = field(repr=False, default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.theta)
@@ -155,6 +157,7 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
     return Model(
         answers, entries, solution.theta, solution.nu, float(solution.extra[0]) if sided else None, solution.extra[int(sided) :],
         tuple(names[int(sided) :]), prior, tuple(notes), _influences(solution, a, b, answers.verdict, z, prior), solution.eta,
+        dict(covariates or {}),
     )  # fmt: skip
 
 
@@ -521,7 +524,7 @@ def _fewest(model: Model, group: Ints, count: int, exact: bool) -> list[int] | N
         answers = model.answers.take(remaining)
         if not len(answers) or not (answers.verdict != 0).any():
             return False
-        for refit in models(answers):
+        for refit in models(answers, {name: z[remaining] for name, z in model.asked.items()}):
             if model.entries[first] in refit.entries:
                 return int(refit.entries[np.argmax(refit.theta)]) != int(model.entries[first])
         return True  # it met nobody any more

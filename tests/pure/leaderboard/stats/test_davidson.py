@@ -179,3 +179,27 @@ def test_first_place_hangs_on_the_answers_whose_removal_changes_it():
     assert len(left) == 2 and len(found.answers_found) == 2
     sure = davidson.fit(made([(n, n % 7, "AB", -1 if n % 10 else 1) for n in range(60)]))
     assert davidson.fragile(sure).answers is None
+
+
+def test_first_place_is_looked_at_with_the_covariates_that_the_model_takes_account_of():
+    """Coloured entries win by their colours; what is first without them is another one, so that a refit without would say "at once"."""
+    rng, liked, coloured = np.random.default_rng(0), np.array([0.0, 1.2, -0.6]), np.zeros((12, 3))
+    coloured[:10, 0], coloured[10:, 1], coloured[[3, 7], 2] = 1, 1, 1
+    rows, z = [], []
+    for rater in range(12):
+        for sample in range(12):
+            for a, b in ((0, 1), (0, 2), (1, 2)):
+                eta = liked[a] - liked[b] + 3 * (coloured[sample, a] - coloured[sample, b])
+                chances = np.array([np.exp(eta / 2), 0.5, np.exp(-eta / 2)])
+                rows.append((rater, sample, "ABC"[a] + "ABC"[b], int(rng.choice([-1, 0, 1], p=chances / chances.sum()))))
+                z.append(coloured[sample, a] - coloured[sample, b])
+    said, colours = made(rows), np.array(z)
+    model = davidson.fit(said, {"colours": colours})
+    first = int(np.argmax(model.theta))
+    assert model.covariates == ("colours",) and first != int(np.argmax(davidson.fit(said).theta))
+    for group in (said.rater, said.sample):
+        for one in np.unique(group):
+            stay = group != one
+            assert int(np.argmax(davidson.fit(said.take(stay), {"colours": colours[stay]}).theta)) == first
+    found = davidson.fragile(model)
+    assert (found.raters or 12) > 1 and (found.samples or 12) > 1 and (found.answers or len(said)) > 20
