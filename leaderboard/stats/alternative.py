@@ -9,7 +9,7 @@ judge is no help.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtr
@@ -115,9 +115,9 @@ def together(people: Asked, same: Floats, more: Asked) -> Together:
     variance, clusters = _variance(people, same, more, weight)
     alone, _ = _variance(people, same, more, 0.0)
     n = len(people.value)
-    worth = n * float(alone.total) / float(variance.total) if variance.total > 0 else None
     if clusters.few:
-        return Together(value, None, None, weight, n, worth, clusters.few)
+        return Together(value, None, None, weight, n, None, clusters.few)
+    worth = n * float(alone.total) / float(variance.total) if variance.total > 0 else None
     if not 0 < value < 1 or variance.total <= 0:
         return Together(value, None, None, weight, n, worth, crossed.ALIKE)
     # The last term counts people's answers only: the judge's are many and add no degrees of freedom of people's.
@@ -126,7 +126,8 @@ def together(people: Asked, same: Floats, more: Asked) -> Together:
 
 
 def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[Variance, Clusters]:
-    """Variance of people and judge together, each answer of the judge a rater of its own; and the clusters of people's answers."""
+    """Variance of people and judge together, each answer of the judge a rater of its own, of whom people alone are counted; and the
+    clusters of people's answers."""
     n, many = len(people.value), len(more.value)
     rest = people.value - weight * same
     u = (rest - rest.mean()) / n
@@ -136,7 +137,10 @@ def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[
         u = np.concatenate([u, weight * (more.value - more.value.mean()) / many])
         rater = np.concatenate([rater, (int(rater.max()) + 1 if n else 0) + np.arange(many)])
         sample = np.concatenate([sample, more.sample])
-    return Clusters(rater, sample).variance(u), Clusters(people.rater, people.sample)
+    clusters = Clusters(people.rater, people.sample)
+    variance = Clusters(rater, sample).variance(u)
+    by_rater = variance.rater * crossed.scale(clusters.n_raters) / crossed.scale(variance.clusters[0]) if clusters.n_raters > 1 else 0.0
+    return replace(variance, rater=np.asarray(by_rater)), clusters
 
 
 def _df(variance: Variance, raters: int, n: int) -> float:

@@ -104,7 +104,7 @@ class Clusters:
 
         def part(by: Floats) -> Floats:
             g = len(by)
-            return np.asarray(_scale(g) * ((by - by.mean(axis=0)) ** 2).sum(axis=0)) if g else np.zeros(u.shape[1:])
+            return np.asarray(scale(g) * ((by - by.mean(axis=0)) ** 2).sum(axis=0)) if g else np.zeros(u.shape[1:])
 
         return self._parts(u, part)
 
@@ -113,7 +113,7 @@ class Clusters:
 
         def part(by: Floats) -> Floats:
             centred = by - by.mean(axis=0) if len(by) else by
-            return _scale(len(by)) * (centred.T @ centred)
+            return scale(len(by)) * (centred.T @ centred)
 
         return self._parts(u, part)
 
@@ -126,7 +126,8 @@ class Clusters:
         return all(np.abs(sums @ u).max(initial=0.0) <= NOTHING for sums in self._sums)
 
 
-def _scale(g: int) -> float:
+def scale(g: int) -> float:
+    """What a sum of squares over g clusters is multiplied by: g / (g - 1), 0 for one."""
     return g / (g - 1) if g > 1 else 0.0
 
 

@@ -76,6 +76,22 @@ def test_a_judge_that_is_no_help_leaves_peoples_own_figure():
     assert alike.trust == pytest.approx(1 / (1 + 400 / 2000), abs=0.05) and alike.worth > 800
 
 
+@pytest.mark.parametrize("raters", [5, 8])
+def test_a_judge_that_hardly_counts_is_worth_nothing_more_though_its_answers_are_many(raters):
+    rng, n, many = np.random.default_rng(11), 60, 3000
+    rater, sample = np.arange(n) % raters, (np.arange(n) // raters) % 12
+    for _ in range(300):
+        y = (rng.random(n) < np.linspace(0.2, 0.8, raters)[rater]).astype(float)
+        same, other = (rng.random(size).round() for size in (n, many))
+        more = alternative.Asked(other, np.arange(many), rng.integers(0, 12, many))
+        found = alternative.together(alternative.Asked(y, rater, sample), same, more)
+        if 0 < found.trust < 0.01:
+            break
+    assert found.worth == pytest.approx(n, rel=0.02)
+    few = alternative.together(alternative.Asked(y, np.arange(n) % 3, sample), same, more)
+    assert few.worth is None and few.low is None and few.why.startswith("Too few raters")
+
+
 def panel(agree: float, seed: int = 0) -> np.ndarray:
     """Five raters on 200 questions who say what is true in such a share of cases."""
     rng = np.random.default_rng(seed)
