@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.aggregation import LEAST
 from leaderboard.stats.ranking import RULES, Column, Floats, combine, costs, rank_counts
-from leaderboard.stats.uncertainty import ALPHA, Interval, adjusted, lined, ranges
+from leaderboard.stats.uncertainty import ALPHA, Interval, adjusted, lined, ranges, same_direction, tested_of
 
 FIRST = 100  # complete entries of the order that are tested
 
@@ -64,28 +64,22 @@ def overall_brackets(
         ranks[i] = int(better) + 1
     moving = [m for m in range(metrics) if m not in fixed]
     tested = [i for i in in_order if all(not np.isnan(samples[m, i]).all() for m in moving)]
-    used = np.ones((0, 0), dtype=bool)
-    if moving and tested:
-        used = np.asarray(~np.isnan(samples[moving][:, tested]).any(axis=0))
-    # The groups that more than half have in every metric; who lacks one of them is not tested.
-    groups = used.sum(axis=0) > len(tested) / 2 if used.size else np.zeros(samples.shape[2], dtype=bool)
-    if moving:
-        tested = [i for i, row in zip(tested, used, strict=True) if row[groups].all()]
-        enough = len(tested) > 1 and groups.sum() >= LEAST
+    if rule == "primary" and moving:
+        tested, groups, cut = tested_of(samples[0], ranks, in_order, FIRST)
     else:
-        enough = len(tested) > 1
-    nothing = OverallBoard(np.zeros((n, n), dtype=bool), (None,) * n, (False,) * n, (None,) * n)
-    if not enough:
-        return nothing
-    cut, tested = len(tested) > FIRST, tested[:FIRST]
+        cut, tested = len(tested) > FIRST, tested[:FIRST]
+        groups = np.asarray(~np.isnan(samples[moving][:, tested]).any(axis=(0, 1)))  # those that all of them have in every metric
+    if len(tested) < 2 or (moving and groups.sum() < LEAST):
+        return OverallBoard(np.zeros((n, n), dtype=bool), (None,) * n, (False,) * n, (None,) * n)
     sure = np.zeros((metrics, len(tested), len(tested)), dtype=bool)
     own = cost[:, tested]
     before = own[:, :, None] < own[:, None, :]
     for m in fixed:
         sure[m] = before[m]
     if moving:
-        p = adjusted(samples[moving][:, tested][:, :, groups])
-        sure[moving] = (p <= ALPHA) & before[moving]
+        x = samples[moving][:, tested][:, :, groups]
+        seen = [same_direction(x[n], own[m], higher_is_better[m]) for n, m in enumerate(moving)]
+        sure[moving] = (adjusted(x) <= ALPHA) & before[moving] & np.array(seen)
     inside = _ahead(rule, sure, share)
     bracket, loose = lined(tested, inside | inside.T, n)
     ahead = np.zeros((n, n), dtype=bool)

@@ -221,34 +221,35 @@ def brackets(
     if len(samples) != len(scores):
         raise ValueError(f"the matrix needs one row per entry: {len(samples)} rows, {len(scores)} values")
     ranks, in_order = rank(scores, higher_is_better), order(scores, higher_is_better, keys)
-    tested, cut = tested_of(samples, ranks, in_order)
-    p = _p_of(samples, tested)
-    differs, cost = p <= ALPHA, costs(scores, higher_is_better)
+    tested, used, cut = tested_of(samples, ranks, in_order)
+    x, cost = samples[tested][:, used], costs(scores, higher_is_better)
+    p = adjusted(x)
+    differs = (p <= ALPHA) & same_direction(x, cost[tested], higher_is_better)
     bracket, loose = lined(tested, differs, len(samples))
     intervals = ranges(ranks, cost, tested, differs & (cost[tested, None] < cost[None, tested]), cut)
     return Board(tuple(in_order), bracket, loose, tuple(ranks), intervals, tuple(tested), p)
 
 
-def _p_of(samples: Floats, tested: Sequence[int], only: int | None = None) -> Floats:
-    """`adjusted` of the tested entries, over the groups they all have."""
-    if not tested:
-        return np.zeros((0, 0))
-    used = ~np.isnan(samples[tested]).any(axis=0)
-    return adjusted(samples[tested][:, used], only)
-
-
-def tested_of(samples: Floats, ranks: Sequence[int | None], in_order: Sequence[int], most: int = FIRST) -> tuple[list[int], bool]:
-    """The entries that are tested, in their order, over the groups that more than half of the ranked ones have; and whether there
-    were more. None where fewer than two entries or six groups are left."""
+def tested_of(
+    samples: Floats, ranks: Sequence[int | None], in_order: Sequence[int], most: int = FIRST
+) -> tuple[list[int], NDArray[np.bool_], bool]:
+    """The entries that are tested, in their order; the groups that it is done over, which are those that more than half of the ranked ones
+    have; and whether there were more entries. None where fewer than two entries or six groups are left."""
     known = ~np.isnan(samples)
     candidates = [i for i in in_order if ranks[i] is not None and known[i].any()]
-    if not candidates:
-        return [], False
     used = known[candidates].sum(axis=0) > len(candidates) / 2
     complete = [i for i in candidates if known[i, used].all()]
     if len(complete) < 2 or used.sum() < LEAST:
-        return [], False
-    return complete[:most], len(complete) > most
+        return [], used, False
+    return complete[:most], used, len(complete) > most
+
+
+def same_direction(x: Floats, cost: Floats, higher_is_better: bool) -> NDArray[np.bool_]:
+    """Which two entries [entries, entries] are in the order of their ``cost`` by their means over the groups that are tested, x
+    [entries, groups], too. The board's scores can be of more groups; then the test is of another difference than the board shows."""
+    mean = x.mean(axis=1) if x.shape[1] else np.zeros(len(x))
+    by_means = np.sign(mean[:, None] - mean[None, :]) * (-1 if higher_is_better else 1)
+    return np.asarray(by_means * np.sign(cost[:, None] - cost[None, :]) >= 0)
 
 
 def lined(tested: Sequence[int], differs: NDArray[np.bool_], n: int) -> tuple[tuple[int | None, ...], tuple[bool, ...]]:
@@ -293,10 +294,11 @@ def alone(values: ArrayLike, entry: int, higher_is_better: bool = True, scores: 
     if scores is None:
         scores = _row_means(samples).tolist()
     ranks = rank(scores, higher_is_better)
-    tested, cut = tested_of(samples, ranks, order(scores, higher_is_better))
+    tested, used, cut = tested_of(samples, ranks, order(scores, higher_is_better))
     if entry not in tested:
         return None
-    differs, cost = _p_of(samples, tested, tested.index(entry)) <= ALPHA, costs(scores, higher_is_better)
+    x, cost = samples[tested][:, used], costs(scores, higher_is_better)
+    differs = (adjusted(x, tested.index(entry)) <= ALPHA) & same_direction(x, cost[tested], higher_is_better)
     return ranges(ranks, cost, tested, differs & (cost[tested, None] < cost[None, tested]), cut)[entry]
 
 
@@ -305,10 +307,9 @@ def leads(values: ArrayLike, higher_is_better: bool = True) -> Floats:
     tested, 0 for the others. NaN where nothing can be tested. It is not a chance of being the best."""
     samples = as_matrix(values)
     means = _row_means(samples).tolist()
-    tested, _ = tested_of(samples, rank(means, higher_is_better), order(means, higher_is_better))
+    tested, used, _ = tested_of(samples, rank(means, higher_is_better), order(means, higher_is_better))
     if not tested:
         return np.full(len(samples), math.nan)
-    used = ~np.isnan(samples[tested]).any(axis=0)
     x = samples[tested][:, used] * (1 if higher_is_better else -1)
     n = x.shape[1]
     rng = np.random.Generator(np.random.PCG64(0))

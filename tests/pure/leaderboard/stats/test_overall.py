@@ -69,3 +69,13 @@ def test_equal_entries_are_never_put_in_order_by_many_metrics():
     rng = np.random.default_rng(1)
     wrong = sum(overall_brackets("mean_rank", rng.normal(size=(4, 6, 12)), [True] * 4).ahead.any() for _ in range(30))
     assert wrong <= 3
+
+
+def test_groups_are_those_that_all_have_in_every_metric():
+    rng = np.random.default_rng(6)
+    samples = rng.normal(size=(2, 4, 10)) * 0.2 + np.array([3.0, 2.0, 1.0, 0.0])[None, :, None]
+    samples[0, 0, 8], samples[1, 2, 9] = np.nan, np.nan
+    whole = overall_brackets("mean_rank", samples[:, :, :8], [True, True])
+    assert overall_brackets("mean_rank", samples, [True, True]).bracket == whole.bracket == (1, 2, 3, 4)
+    samples[0, 1, 2:] = np.nan  # too few are left for all
+    assert overall_brackets("mean_rank", samples, [True, True]).bracket == (None,) * 4

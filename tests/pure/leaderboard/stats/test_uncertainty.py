@@ -236,3 +236,25 @@ class TestWhatIsClaimed:
         most = board_coverage.SPLIT
         for n in (6, 12):
             assert board_coverage.split(kind, 10, n, 100) <= most + 3 * math.sqrt(most * (1 - most) / 100), n
+
+
+class TestMissingValues:
+    def test_what_is_tested_is_tested_over_the_groups_that_most_have_alone(self):
+        rng = np.random.default_rng(2)
+        matrix = rng.normal(size=(4, 8)) + np.array([0.9, 0.6, 0.3, 0.0])[:, None]
+        matrix[:2, 7] = [3.0, -3.0]
+        matrix[2:, 7] = np.nan  # two of four are not more than half
+        found = brackets(matrix)
+        assert found.tested == tuple(sorted(range(4), key=lambda i: -np.nanmean(matrix[i])))
+        assert found.p_tested == pytest.approx(adjusted(matrix[list(found.tested)][:, :7]))
+        # The two that have it, once the others are gone, are tested over it too.
+        assert brackets(matrix[:2]).p_tested == pytest.approx(adjusted(matrix[list(brackets(matrix[:2]).tested)]))
+
+    def test_nobody_is_surely_before_whom_the_tested_groups_put_the_other_way_round(self):
+        matrix = np.tile(np.linspace(0, 0.01, 9), (3, 1)) + np.array([0.0, 1.0, 2.0])[:, None]
+        matrix[1:, 8] = np.nan
+        matrix[0, 8] = 1000.0  # by the board's score the first, by every tested group the last
+        found = brackets(matrix)
+        assert found.order[0] == 0 and (found.p_tested <= 0.05).any()
+        assert found.bracket[0] == 1 and found.bracket[2] == 1 and found.rank_interval[0] == (1, 3)
+        assert found.rank_interval[1:] == ((2, 3), (1, 2)), "of the two others all groups say the same"
