@@ -172,8 +172,12 @@ def fitted(x: Floats, y: Floats) -> Fitted | None:
     def curve(b: NDArray[np.float64]) -> Floats:
         return b[0] + (b[1] - b[0]) * expit(b[2] * (x - b[3]))
 
+    raw, spread = float(np.corrcoef(x, y)[0, 1]), float(y.std())
+    # Without their units and origins, on which the figures do not depend and the search would.
+    x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
     start = [y.min(), y.max(), 4 / np.ptp(x), float(np.median(x))]
-    solved = least_squares(lambda b: curve(b) - y, start, bounds=([-np.inf, -np.inf, 0.0, -np.inf], np.inf), x_scale=np.abs(start) + 1e-12)
+    bounds = ([-np.inf, -np.inf, 0.0, -np.inf], np.inf)
+    solved = least_squares(lambda b: curve(b) - y, start, bounds=bounds, ftol=1e-15, xtol=1e-15, gtol=1e-15, max_nfev=2000)
     made = curve(solved.x)
     r = float(np.corrcoef(made, y)[0, 1]) if np.ptp(made) > 0 else 0.0
-    return Fitted(r, float(np.sqrt(((made - y) ** 2).mean())), float(np.corrcoef(x, y)[0, 1]), len(x))
+    return Fitted(r, spread * float(np.sqrt(((made - y) ** 2).mean())), raw, len(x))

@@ -82,3 +82,15 @@ def test_a_metric_that_bends_is_fitted_by_a_logistic_and_a_flat_one_is_not():
     assert opinions.fitted(np.ones(40), y) is None and opinions.fitted(x[:20], y[:20]) is None
     turned = opinions.fitted(-x, y)
     assert turned.raw < -0.9, "a metric that is turned round has its raw correlation beside the fitted one"
+
+
+def test_the_fit_does_not_depend_on_units_and_origins():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=60)
+    y = np.clip(3 + 0.4 * x + rng.normal(0, 0.9, 60), 1, 5)
+    found = opinions.fitted(x, y)
+    for scale, shift in ((1, 50), (1e-3, 5), (1e4, -7), (1, -1e3)):
+        moved = opinions.fitted(x * scale + shift, y)
+        assert (moved.r, moved.rmse) == pytest.approx((found.r, found.rmse), abs=1e-5)  # the best curve may lie at infinity
+    stretched = opinions.fitted(x, 10 * y - 3)
+    assert (stretched.r, stretched.rmse) == pytest.approx((found.r, 10 * found.rmse), abs=1e-4)
