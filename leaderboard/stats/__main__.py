@@ -10,7 +10,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +26,14 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.agreement import FEW_TWICE
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.study import MetricScores, analyse
-from leaderboard.stats.votes import Votes, VotesError
+from leaderboard.stats.votes import FEW, Votes, VotesError
 from submissions.client.broken_pipe import end
 from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
+GUARDS = ("constant", "coin", "size", "reference only")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+LARGEST = 1e100  # of a value, so that no sum of squares is infinite
 VOTES, SCORES = (*voting.COLUMNS, *voting.MORE, *voting.CONDITIONS), (*rating.COLUMNS, *rating.MORE, *voting.CONDITIONS)
 
 
@@ -36,6 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
+        for path in (options.votes, options.scores, options.labels):
+            if path is not None and not path.is_file():
+                raise ValueError(f"There is no file {path}; name one that can be read.")
+        if options.tie and not options.scores:
+            raise ValueError("--tie is about metrics, and there are none without --scores; give both, or neither.")
         analyses = _opinions(options) if _holds_opinions(options.votes, dict(options.column)) else _pairs(options)
     except VotesError as error:
         print(error, file=sys.stderr)
@@ -55,6 +65,12 @@ def _pairs(options: argparse.Namespace) -> dict[str, Any]:
     """The analysis of votes on pairs, by criterion."""
     _refuse(options, ("screen", "left_out"), "votes on pairs")
     rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column)), "votes"))
+    there = {name for _, chosen in rows for row in chosen for name in (row.left, row.right)}
+    for pair in options.gold:
+        if unknown := [name for name in pair if name not in there]:
+            raise ValueError(
+                f"--gold names {unknown[0]!r}, which is no method of {options.votes.name}; it has: {', '.join(sorted(there)[:8])}."
+            )
     known = set() if any(row.gold for _, chosen in rows for row in chosen) else {frozenset(pair) for pair in options.gold}
     found = {}
     for criterion, chosen in rows:
@@ -87,6 +103,8 @@ def _damaged(options: argparse.Namespace, counted: Votes | Ratings) -> set[str] 
     if options.labels is None:
         return None
     known = labels.read(options.labels)
+    if known.keys().isdisjoint(counted.methods):
+        raise VotesError([f"{options.labels.name} names none of the methods of {options.votes.name}: {', '.join(counted.methods[:5])}."])
     return {name for name in counted.methods if known.get(name) in labels.DAMAGED}
 
 
@@ -127,6 +145,13 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     if bad or not heads or not {"sample", "method"} <= set(there):
         raise VotesError([f"{path.name} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
     keys = {name: name.rpartition(":")[0] for name in heads}
+    for key, n in Counter(keys.values()).items():
+        if n > 1:
+            raise VotesError([f"{path.name} has {n} columns of {key}; give each metric a name of its own."])
+        if key in GUARDS:
+            raise VotesError(
+                [f"{path.name} calls a metric {key!r}, as a guard is called that stands in every table; give it another name."]
+            )
     unknown = sorted(set(ties) - set(keys.values()))
     if unknown:
         raise VotesError([f"--tie names {', '.join(unknown)}, which {path.name} does not have; it has {', '.join(keys.values())}."])
@@ -141,19 +166,28 @@ def _filled(rows: Iterable[tuple[int, dict[str, Any]]], name: str, votes: Votes 
     """Put the numbers of the rows into `values`; yields a sentence for each that is none."""
     samples = {sample: n for n, sample in enumerate(votes.samples)}
     methods = {method: n for n, method in enumerate(votes.methods)}
+    read: dict[tuple[int, int], int] = {}
     for line, row in rows:
         if surplus := more_cells(row):
             yield f"{name}: line {line}: {surplus}"
             continue
-        at = samples.get((row["sample"] or "").strip()), methods.get((row["method"] or "").strip())
-        if None in at:
+        sample, method = (row["sample"] or "").strip(), (row["method"] or "").strip()
+        if sample not in samples or method not in methods:
             continue
+        at = samples[sample], methods[method]
+        if at in read:
+            yield f"{name}: line {line}: {method} on {sample or 'the whole'} stands in line {read[at]} already; leave one of the two out."
+            continue
+        read[at] = line
         for head, matrix in values.items():
             text = (row[head] or "").strip()
-            try:
-                matrix[at] = float(text) if text else math.nan
-            except ValueError:
-                yield f"{name}: line {line}: {head} is {text!r}; it must be a number, or empty."
+            if text and text.lower() != "nan":
+                if not NUMBER.fullmatch(text):
+                    yield f"{name}: line {line}: {head} is {text!r}; it must be a number, or empty."
+                elif abs(float(text)) > LARGEST:
+                    yield f"{name}: line {line}: {head} is {text!r}; it must be a number of at most {LARGEST:g}, or empty."
+                else:
+                    matrix[at] = float(text)
 
 
 def _opinion_report(criterion: str, found: dict[str, Any]) -> list[str]:
@@ -164,9 +198,11 @@ def _opinion_report(criterion: str, found: dict[str, Any]) -> list[str]:
         lines.append(f"Left out, because they hardly go with the others: {', '.join(found['screened'])}.")
     lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
     for row in found["scales"]:
-        mean, low, high = row["mos"]
+        mean, low, high = row["mos"] if not row["why"].startswith(FEW) else [None] * 3  # no figure below the stated minimum
         shown = f"[{_number(low)}, {_number(high)}]"
-        lines.append(f"{row['method'][:28]:28} {_number(mean):>7} {shown:>17} {_number(row['sd']):>7} {row['n']:>7}")
+        lines.append(
+            f"{row['method'][:28]:28} {_number(mean):>7} {shown:>17} {_number(None if mean is None else row['sd']):>7} {row['n']:>7}"
+        )
     return lines + _metric_report(found)
 
 
@@ -174,6 +210,8 @@ def _metric_report(analysis: dict[str, Any]) -> list[str]:
     """Agreement of each metric with people, guards last."""
     lines = [""]
     best = analysis["ceiling"]
+    if analysis["why"]:
+        return [*lines, analysis["why"]]
     if best is None:
         lines.append(FEW_TWICE)
     else:
@@ -181,11 +219,12 @@ def _metric_report(analysis: dict[str, Any]) -> list[str]:
             f"Two people pick the same winner in {_percent(best['two_people']['value'])}; the best possible is between "
             f"{_percent(best['low'])} and {_percent(best['high'])}, {_percent(best['likely'])} most likely."
         )
-    if analysis["why"]:
-        return [*lines, analysis["why"]]
     lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'tier':>5} {'winner':>7} {'ties':>7} {'rho':>7}"]
     for row in analysis["metrics"]:
         decided = row["decided"]
+        if decided["why"].startswith(FEW):
+            lines.append(f"{row['key'][:28]:28} {decided['why']}")
+            continue
         ends = "–" if decided["low"] is None else f"[{_number(decided['low'])}, {_number(decided['high'])}]"
         cells = f"{_number(decided['value']):>8} {ends:>17} {decided['n']:>8} {row['tier'] or '–':>5}"
         more = (row[name]["value"] for name in ("auc_better_worse", "auc_different_similar", "rho"))
@@ -205,9 +244,12 @@ def _report(criterion: str, analysis: dict[str, Any]) -> list[str]:
     lines += ["", f"{'method':28} {'preferred':>9} {'95 % interval':>17} {'places':>8} {'ability':>8} {'answers':>8} {'win rate':>8}"]
     for row in analysis["scales"]:
         implied, theta, rank = row.get("implied") or [None] * 3, row.get("theta") or [None] * 3, row.get("rank")
+        rate = row["win_rate"][0]
+        if analysis["why"].startswith(FEW):  # no figure below the stated minimum
+            implied, theta, rate = [None] * 3, [None] * 3, None
         ends = "–" if implied[1] is None else f"[{_number(implied[1])}, {_number(implied[2])}]"
         places = "–" if rank is None else f"{rank[0]}–{rank[1]}"
-        numbers = f"{_number(theta[0]):>8} {row.get('answers', 0):>8} {_number(row['win_rate'][0]):>8}"
+        numbers = f"{_number(theta[0]):>8} {row.get('answers', 0):>8} {_number(rate):>8}"
         lines.append(f"{row['method'][:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}")
     for note in analysis["model"]["notes"] if analysis["model"] else ():
         lines.append(note)
@@ -215,7 +257,7 @@ def _report(criterion: str, analysis: dict[str, Any]) -> list[str]:
         hangs = ", ".join(f"{n} {noun}" for noun, n in analysis["fragile"].items() if n is not None)
         lines.append(f"First place hangs on at most {hangs}." if hangs else "No half of the answers decides first place.")
     lines += [*_metric_report(analysis), ""]
-    for curve in analysis["adequacy"]:
+    for curve in analysis["adequacy"] if not analysis["why"] else ():
         settled = curve["enough"] is not None and curve["enough"] < curve["sizes"][-1]  # all of them agree with all of them anyway
         enough = f"enough from {curve['enough']} of {curve['sizes'][-1]}" if settled else "more are needed"
         lines.append(f"{curve['resource']}: {enough}.")
@@ -243,7 +285,15 @@ def _mapping(text: str) -> tuple[str, str]:
 
 def _tie(text: str) -> tuple[str, float]:
     key, value = _pair(text, "=")
+    if not NUMBER.fullmatch(value) or float(value) < 0:
+        raise argparse.ArgumentTypeError(f"{value!r} is not a difference, which is a number from 0 on")
     return key, float(value)
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a seed, which is a whole number from 0 on")
+    return int(text)
 
 
 def _order(text: str) -> tuple[str, str]:
@@ -283,7 +333,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that takes no part in correlations with opinion scores"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the resampling")
+    parser.add_argument("--seed", type=_seed, default=0, help="of the resampling")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     return parser
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.errors import MOST_PROBLEMS, TableError, control_character, heads_text, more_cells
 
-VERSION = 13  # of what is computed of judgements: raised whenever any number can change
+VERSION = 14  # of what is computed of judgements: raised whenever any number can change
 LEAST = 5  # raters, and samples, below which there is no interval, no test and no figure on a page
 ROUGH = 8  # below which an interval is a rough one
 FEW = "Too few"  # begins the sentence that says so
@@ -186,7 +186,10 @@ def rows_of(lines: Iterable[str], name: str) -> tuple[list[str], list[tuple[int,
     """The head of a CSV file called `name`, and each row below it with its line. `VotesError` for one that is none in UTF-8."""
     try:
         table = csv.DictReader(lines)
-        return list(table.fieldnames or ()), [(table.line_num, row) for row in table]
+        heads = list(table.fieldnames or ())
+        if twice := next((head for head in heads if head and heads.count(head) > 1), ""):
+            raise VotesError([f"{name} has the column {heads_text([twice])} twice; leave one of the two out."])
+        return heads, [(table.line_num, row) for row in table]
     except (UnicodeDecodeError, csv.Error) as error:
         raise VotesError([f"{name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
 

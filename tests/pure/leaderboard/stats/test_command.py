@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,57 @@ def test_too_few_raters_have_values_and_a_sentence(tmp_path, scores, found):
         assert (row["tier"], row["spa"]["value"], row["seen"], row["of_ceiling"]) == (None, None, None, None)
     assert all(row["rank"] is None and row["p_best"] is None and row["why"] == sentence for row in only["scales"])
     assert only["fragile"] is None and all(pair["p"] is None and pair["p_holm"] is None for pair in only["metric_pairs"])
+
+
+SCORES = [["sample", "method", "good:higher"], [SAMPLES[0], ENTRIES[0], "1"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([*SCORES, [SAMPLES[0], ENTRIES[1], "inf"]], "line 3: good:higher is 'inf'; it must be a number, or empty."),
+        ([*SCORES, [SAMPLES[0], ENTRIES[1], "1_0"]], "line 3: good:higher is '1_0'; it must be a number, or empty."),
+        (
+            [*SCORES, [SAMPLES[0], ENTRIES[1], "-1e300"]],
+            "line 3: good:higher is '-1e300'; it must be a number of at most 1e+100, or empty.",
+        ),
+        ([*SCORES, SCORES[1]], f"line 3: {ENTRIES[0]} on {SAMPLES[0]} stands in line 2 already; leave one of the two out."),
+        ([["sample", "method", "m:higher", "m:lower"]], "has 2 columns of m; give each metric a name of its own."),
+        ([["sample", "method", "coin:higher"]], "calls a metric 'coin', as a guard is called"),
+        ([["sample", "method", "m:higher", "m:higher"]], "has the column m:higher twice; leave one of the two out."),
+    ],
+)
+def test_scores_that_could_be_read_in_two_ways_are_refused(tmp_path, capsys, rows, sentence):
+    file = written(tmp_path, "votes.csv", votes.write(study()))
+    assert main([str(file), "--scores", str(written(tmp_path, "scores.csv", rows)), "--json"]) == 1
+    assert sentence in capsys.readouterr().err
+
+
+def test_options_that_mean_nothing_here_are_refused(tmp_path, scores, capsys):
+    file = str(written(tmp_path, "votes.csv", votes.write(study())))
+
+    def refused(*given: str) -> str:
+        if given[-1].startswith("-") or given[-1].endswith("=-1"):
+            with pytest.raises(SystemExit):
+                main([file, *given])
+        else:
+            assert main([file, *given]) in (1, 2)
+        return capsys.readouterr().err
+
+    assert "There is no file nowhere.csv" in refused("--scores", "nowhere.csv")
+    assert "--gold names 'Q', which is no method of votes.csv" in refused("--gold", f"{ENTRIES[0]}:Q")
+    assert "there are none without --scores" in refused("--tie", "good=1")
+    assert "is not a difference" in refused("--scores", str(scores), "--tie", "good=-1")
+    assert "is not a seed" in refused("--seed", "-1")
+    labels = written(tmp_path, "labels.csv", [["method", "label"], ["nobody", "team"]])
+    assert "labels.csv names none of the methods of votes.csv" in refused("--labels", str(labels))
+    twice = written(tmp_path, "twice.csv", [["rater", "left", "right", "choice", "rater"], ["r", "a", "b", "left", "s"]])
+    assert main([str(twice)]) == 1 and "has the column rater twice" in capsys.readouterr().err
+
+
+def test_below_the_minimum_the_report_shows_counts_and_the_sentence_alone(tmp_path, scores, capsys):
+    few = [row for row in study() if row.rater in RATERS[:3]]
+    assert main([str(written(tmp_path, "votes.csv", votes.write(few))), "--scores", str(scores)]) == 0
+    said = capsys.readouterr().out
+    assert "Too few raters: 5 are needed, there are 3." in said and "Two people" not in said
+    assert not re.search(r"\d\.\d{3}", said) and "more are needed." not in said
