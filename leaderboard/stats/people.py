@@ -24,7 +24,7 @@ from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.opinions import Fitted, fitted
 from leaderboard.stats.planning import Forecast
 from leaderboard.stats.uncertainty import ALPHA, paired
-from leaderboard.stats.votes import Floats
+from leaderboard.stats.votes import FEW, Floats
 
 ONLY_DAMAGED = "Only damaged entries were compared here."
 NEVER_MET = "It met nobody."
@@ -121,6 +121,11 @@ class MetricRow:
     tier: int | None = None
     above_size: bool | None = None
     over_size: Pair | None = None
+
+    @property
+    def few(self) -> str:
+        """The sentence that says why nothing of it is tested: it has values for answers of too few raters, or on too few samples."""
+        return self.decided.why if self.decided.why.startswith(FEW) else ""
 
 
 @dataclass(frozen=True)
@@ -355,7 +360,8 @@ def _forecast(rows: Sequence[MetricRow], metrics: Sequence[Scored], found: Seque
     at = next(n for n, metric in enumerate(metrics) if metric.key == rows[0].key)
     answers, credits = agreement.credit(found[at])
     _, u = crossed.ratio(answers.weight * credits, answers.weight)
-    return planning.forecast(answers.clusters.variance(u), len(answers))
+    # Of new answers as many name a winner as of those that are there.
+    return planning.forecast(answers.clusters.variance(u), len(found[at].answers))
 
 
 def _why(answers: Answers) -> str:
@@ -391,7 +397,7 @@ def _metric(
     order = agreement.correlations(metric.of_entries, column)
     headline = agreement.decided(found)
     sure = None
-    if certain is not None and metric.by_sample:
+    if certain is not None and metric.by_sample and not headline.why.startswith(FEW):
         sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
     return MetricRow(
         metric.key, metric.guard, metric.trained, found.coverage, headline, agreement.better_worse(found),
@@ -403,22 +409,21 @@ def _metric(
 
 def _compared(rows: list[MetricRow], differences: list[Differences], few: bool) -> tuple[tuple[MetricRow, ...], tuple[Pair, ...]]:
     """The rows with their tiers, the best first and guards last, and the tests between metrics."""
-    tested = [(row.key, one) for row, one in zip(rows, differences, strict=True) if _counts(row)]
-    pairs = agreement.pairs(tested)
+    pairs = agreement.pairs([(row.key, one) for row, one in zip(rows, differences, strict=True) if _counts(row)])
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs if pair.p_holm is not None}
-    values = {row.key: row.decided.value for row in rows if _counts(row) and row.decided.value is not None}
+    values = {row.key: row.decided.value for row in rows if _counts(row) and not row.few and row.decided.value is not None}
     tiers = {} if few else agreement.tiers(values, p_holm)
     size = next((one for row, one in zip(rows, differences, strict=True) if row.guard and row.key == "size"), None)
     placed = []
     for row, one in zip(rows, differences, strict=True):
         over = None
-        if size is not None and not row.guard and row.decided.value is not None and not few:
+        if size is not None and not row.guard and row.decided.value is not None and not few and not row.few:
             over = agreement.compared(one, size, (row.key, "size"))
         above = None if over is None else not agreement.not_above(over)
-        placed.append(replace(row, tier=tiers.get(row.key), above_size=above, over_size=over))
-    # Where nothing could be tested there is no order of metrics.
+        placed.append(replace(row, tier=None if row.guard else tiers.get(row.key), above_size=above, over_size=over))
+    # Where nothing could be tested there is no order of metrics, and none of those that have values for too few raters or samples.
     ranked = [row for row in placed if not row.guard]
-    ranked.sort(key=lambda row: (0.0 if few or row.decided.value is None else -row.decided.value, row.key))
+    ranked.sort(key=lambda row: (bool(row.few), 0.0 if few or row.few or row.decided.value is None else -row.decided.value, row.key))
     return (*ranked, *(row for row in placed if row.guard)), tuple(pairs)
 
 
@@ -525,12 +530,12 @@ def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
         "auc_better_worse": _ends(row.better_worse),
         "auc_different_similar": _ends(row.different_similar),
         "acc_eq": three_way,
-        "spa": {"value": row.spa, "why": why if row.spa is None else ""},
+        "spa": {"value": row.spa, "why": why or row.few if row.spa is None else ""},
         "rho": _ends(row.rho),
         "tau": _ends(row.tau),
         "r": _ends(row.r),
         "seen": seen_json,
-        "seen_why": "" if seen_json else why or UNTOLD,
+        "seen_why": "" if seen_json else why or row.few or UNTOLD,
         "fitted": None if row.fitted is None else vars(row.fitted),
         "of_ceiling": row.of_ceiling,
         "tier": row.tier,

@@ -95,14 +95,16 @@ def analyse(
     analysis["camps"] = None if found is None else asdict(found) | {"sizes": found.sizes}
     analysis["reliability"] = _reliability(votes, asked, gold)
     analysis["adequacy"] = []
-    for resource in adequacy.RESOURCES:
+    for resource in adequacy.RESOURCES if len(counted) else ():
         step()
         analysis["adequacy"].append(asdict(adequacy.curve(counted, resource, seed=seed)))
     return plain(analysis)
 
 
 def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
-    """Each method on every scale, best win rate first."""
+    """Each method on every scale, best win rate first; none where nobody was asked about any."""
+    if not counted.methods:
+        return {"scales": [], "anchor": None, "explained_share": None}
     cells = preference.cells(counted)
     samples = preference.resampled(counted, seed=seed)
     half, drawn = preference.wins(cells), preference.wins(samples)

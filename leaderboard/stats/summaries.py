@@ -22,6 +22,7 @@ from leaderboard.stats.reliability import Questions
 from leaderboard.stats.study import MetricScores, plain
 from leaderboard.stats.votes import NO_DUELS, Floats, Votes
 
+NOTHING_COUNTS = "No judgement counts: all are on known pairs, or repeat others."
 UNANSWERED = "It answered none of people's duels."
 ONLY_MEANS = "Only the means were published, and a duel needs single scores."
 
@@ -56,6 +57,9 @@ def of_pairs(
         if covariates or not set(entries or ()) >= set(votes.methods):
             of_all = as_json(people(answers(votes), scored, seed, False, size=size, step=step))
         summary["all"] = _without_raters(of_all)
+    if not len(votes.counted()):
+        for found in (summary, summary.get("all", {})):
+            found["why"] = NOTHING_COUNTS
     groups = {}
     for name in sorted({name for name in votes.groups if name}):
         inside = np.array([group == name for group in votes.groups], dtype=bool)
@@ -118,12 +122,16 @@ def of_scores(
 
 
 def without_screening(
-    answered: Votes | Ratings, metrics: Sequence[MetricScores], damaged: Collection[str], step: Callable[[], None] = lambda: None
+    answered: Votes | Ratings,
+    metrics: Sequence[MetricScores],
+    damaged: Collection[str],
+    step: Callable[[], None] = lambda: None,
+    covariates: Mapping[str, Floats] | None = None,
 ) -> dict[str, Any]:
     """The figures that screening can change, of everybody's answers: people's column, and how far each metric agrees with people."""
     entries, scored = _entries(answered.methods, damaged), [metric.scored for metric in metrics]
     if isinstance(answered, Votes):
-        summary = as_json(people(answers(answered, entries), scored, 0, False, step=step))
+        summary = as_json(people(answers(answered, entries), scored, 0, False, covariates, step=step))
         scales = [{"method": row["method"], "value": row["implied"]} for row in summary["scales"]]
     else:
         summary = as_json(people(of_opinions(answered, entries), scored, 0, False, opinions=_means(answered), step=step))
@@ -158,7 +166,9 @@ def _by_group(summary: dict[str, Any], groups: Mapping[str, Answers], scored: Se
     for row in summary["metrics"]:
         metric = of_key.get(row["key"])
         row["groups"] = {
-            name: figure_json(agreement.decided(agreement.differences(counted, metric.x))) for name, counted in groups.items() if metric
+            name: figure_json(agreement.decided(agreement.differences(counted, metric.x)))
+            for name, counted in groups.items()
+            if metric and not row["guard"]
         }
 
 
@@ -272,7 +282,8 @@ def _joined(found: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
     for name, key in (("metrics", "key"), ("scales", "method"), ("judges", "key")):
         if name in summary:
             known = {row[key]: row for row in found.get(name, [])}
-            rows[name] = [known.pop(row[key], {}) | row for row in summary[name]] + list(known.values())
+            # A guard is no metric of the study, whatever a metric is called.
+            rows[name] = [({} if row.get("guard") else known.pop(row[key], {})) | row for row in summary[name]] + list(known.values())
     consistency = summary.pop("consistency", {})
     if consistency:
         raters = [row | consistency.get(row["rater"], {}) for row in found["reliability"]["raters"]]

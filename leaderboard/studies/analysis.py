@@ -162,7 +162,9 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
         }
     if reasons:
         measured = metric_scores(study, batch, everybody.samples, everybody.methods)
-        found["unscreened"] = summaries.without_screening(everybody, measured, study.damaged, step)
+        shape = len(everybody.samples), len(everybody.methods)
+        tables = covariates_of(study, sizes_of(study, batch, everybody.samples, everybody.methods, step), shape) if covariates else None
+        found["unscreened"] = summaries.without_screening(everybody, measured, study.damaged, step, tables)
     return found
 
 

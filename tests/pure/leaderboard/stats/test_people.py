@@ -13,7 +13,7 @@ from leaderboard.stats.answers import answers
 from leaderboard.stats.judges import Judge, Judged
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
-from leaderboard.stats.people import Scored, people
+from leaderboard.stats.people import Scored, as_json, people
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.summary import Summary
@@ -238,3 +238,52 @@ def test_gold_questions_are_in_no_figure():
     with_gold, without = (canonical(some) for some in (rows, rows[: len(said("a", "b"))]))
     assert people(answers(with_gold)).answers == people(answers(without)).answers == 72
     assert people(answers(with_gold)).entries[0].implied.value == pytest.approx(people(answers(without)).entries[0].implied.value, abs=1e-9)
+
+
+def test_a_metric_of_too_few_samples_is_in_no_tier_and_moves_nobody_elses():
+    rng = np.random.default_rng(0)
+    votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
+    alike, coin = Scored("alike", table(bad=0, fair=1, good=2)), Scored("coin toss", rng.normal(size=(8, 3)))
+    few = Scored("few", np.where(np.arange(8)[:, None] < 4, table(bad=0, fair=1, good=2), math.nan))
+    without, found = (people(answers(votes), metrics) for metrics in ([alike, coin], [alike, coin, few]))
+    tiers = {row.key: row.tier for row in without.metrics}
+    assert tiers["alike"] == 1 and tiers["coin toss"] == 2
+    assert [(row.key, row.tier) for row in found.metrics[:3]] == [("alike", 1), ("coin toss", 2), ("few", None)]
+    assert found.forecast == without.forecast is not None
+    row = found.metrics[2]
+    sentence = "Too few samples: 5 are needed, there are 4."
+    assert (row.few, row.decided.low, row.spa, row.seen, row.of_ceiling) == (sentence, None, None, None, None)
+    told = as_json(found)["metrics"][2]
+    assert (told["spa"]["why"], told["seen_why"], told["above_size"]) == (sentence, sentence, None)
+    assert all(pair.p is None for pair in found.pairs if "few" in (pair.first, pair.second))
+
+
+def test_a_forecast_of_more_answers_takes_as_many_ties_as_there_are():
+    rows = [vote for pair in ("ab", "bc", "ac") for vote in said(*pair)]
+    tied = [replace(vote, choice="tie", rater=f"t{vote.rater}") for vote in rows for _ in range(1)]
+    metric = Scored("m", table(a=3, b=2, c=1))
+    some, more = (people(answers(canonical(votes)), [metric]).forecast for votes in (rows, rows + tied))
+    assert some.now == pytest.approx(more.now), "ties are in no headline"
+    # of 1,000 new answers half are ties, and those that decide grow by half as much
+    assert more.answers[1] > some.answers[1] and more.answers[0] == some.answers[0] == 1000
+    cells = [(forecast.now**2 - forecast.answers[1] ** 2) for forecast in (some, more)]
+    n = len(rows)
+    assert cells[1] / cells[0] == pytest.approx((1000 / (1000 + 2 * n)) / (1000 / (1000 + n)))
+
+
+@pytest.mark.parametrize("marked", [{"gold": "1"}, {"repeat_of": "4"}, None])
+def test_a_study_in_which_nothing_counts_says_so(marked):
+    votes = canonical([] if marked is None else [replace(vote, **marked) for vote in said("good", "bad")])
+    metrics = [] if marked is None else [MetricScores("m", table(bad=0, good=1))]
+    for damaged in (None, ()):
+        found = Summary.model_validate(summaries.of_pairs(analyse(votes, metrics), votes, metrics, damaged))
+        assert found.why == "No judgement counts: all are on known pairs, or repeat others." and found.answers == 0
+        assert found.enough is None and found.fragile is None and found.adequacy == []
+
+
+def test_a_metric_that_is_called_like_a_guard_stays_a_metric():
+    votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
+    metrics = [MetricScores("constant", table(bad=0, fair=1, good=2))]
+    found = Summary.model_validate(summaries.of_pairs(analyse(votes, metrics), votes, metrics))
+    mine, guard = (next(line for line in found.metrics if line.key == "constant" and line.guard is so) for so in (False, True))
+    assert mine.tier == 1 and mine.decided.value > 0.8 and guard.tier is None and guard.decided.value == 0.5

@@ -460,3 +460,14 @@ def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
     assert "Figures stand here from 5 people and 5 items on." in page
     assert "Until 5 people have judged 5 items there are counts here and no figures." in page
+
+
+def test_a_study_whose_answers_are_all_known_pairs_is_analysed_and_its_page_says_so(phase, client):
+    """The first answers of a live study may all be of that kind."""
+    rows = [vote("a", "b", "left", f"r{k}", f"s{n}", gold="1") for k in range(6) for n in range(6)]
+    study = Study.import_votes(phase, None, rows, slug="gold", title="Gold", question="Which?", is_public=True)
+    assert analyse_due() == 1
+    row = study.analyses.get()
+    assert row.state == StudyAnalysis.State.DONE and row.summary.answers == 0
+    page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/gold/")
+    assert page.status_code == 200 and "No judgement counts: all are on known pairs, or repeat others." in page.content.decode()
