@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import zoneinfo
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,6 +28,7 @@ from leaderboard.charts import drawing
 from submissions.models import RenderedText
 
 register = template.Library()
+IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
 NOTHING = "–"
 SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 
@@ -104,6 +106,26 @@ def in_words(at: datetime, zone: str, short: bool = False) -> str:
 def site_address(path: str) -> str:
     """The whole address of a page of this service."""
     return f"{settings.SITE_URL}{path}"
+
+
+@register.simple_tag
+def structured(name: str, about: str, path: str, kind: str = "", keywords: Sequence[str] = (), download: str = "") -> SafeString:
+    """What the page is, for search engines (schema.org in JSON-LD): no more than its own title and description, and where its table is."""
+    site = {"@type": "WebSite", "name": "Plumbline", "url": site_address("/")}
+    data: dict[str, Any] = {
+        "@context": "https://schema.org", "@type": kind or "WebPage", "name": name or "Plumbline", "description": about,
+        "url": site_address(path), "isPartOf": site,
+    }  # fmt: skip
+    if kind == "WebSite":
+        target = {"@type": "EntryPoint", "urlTemplate": site_address("/search/?q={words}")}
+        del data["isPartOf"]
+        data["potentialAction"] = {"@type": "SearchAction", "target": target, "query-input": "required name=words"}
+    if keywords:
+        data["keywords"] = list(keywords)
+    if download:
+        data["distribution"] = {"@type": "DataDownload", "encodingFormat": "text/csv", "contentUrl": site_address(download)}
+    text = json.dumps(data, ensure_ascii=False).translate(IN_SCRIPT)
+    return mark_safe(f'<script type="application/ld+json">{text}</script>')  # noqa: S308 - nothing in it can end the element
 
 
 @register.filter(name="bytes")

@@ -26,6 +26,7 @@ from leaderboard.boards import certainty, exports, human_agreement
 from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.boards.slope import slope, split_of
+from leaderboard.citation import Citation
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, snapshot_of
 from leaderboard.models import Snapshot, Study
 from leaderboard.models.snapshot import read_board, read_redacted
@@ -102,6 +103,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         "rate_url": reverse("rate", args=[asking[0].key]) if asking else "",
         "closes_in": days if days is not None and days <= YEAR else None,
         "share_words": _share_words(context["claim"], snapshot),
+        "table_url": reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"]) if snapshot else "",
     }  # fmt: skip
     return remembering(request, place, render(request, "leaderboard/board.html", context))
 
@@ -370,16 +372,10 @@ def _study_words(found: human_agreement.People | None, withdrawn: int) -> str:
     return f"{found.study.title}{made_up}, {found.basis}, {found.at:%Y-%m-%d}{learnt}{since}"
 
 
-def citation(place: PhasePlace, snapshot: Snapshot) -> dict[str, str]:
-    """A line and a BibTeX record that name this very ranking."""
-    source = caption(place, snapshot)
-    made = snapshot.created_at
+def citation(place: PhasePlace, snapshot: Snapshot) -> Citation:
+    """A citation that names this very ranking."""
+    source, made = caption(place, snapshot), snapshot.created_at
     when = f"{made.day} {made:%B %Y, %H:%M} UTC"
-    plain = f"{source.challenge}, {source.phase}. Plumbline leaderboard, snapshot {snapshot.short}, {when}. {source.address}"
-    title = "".join(f"\\{c}" if c in "&%$#_{}" else c for c in f"{source.challenge}, {source.phase}: leaderboard snapshot {snapshot.short}")
-    bibtex = (
-        f"@misc{{plumbline-{place.challenge.slug}-{snapshot.short},\n  title = {{{title}}},\n  year = {{{made:%Y}}},\n"
-        f"  month = {f'{made:%b}'.lower()},\n  howpublished = {{\\url{{{source.address}}}}},\n"
-        f"  note = {{Plumbline, {made:%Y-%m-%d %H:%M} UTC}}\n}}"
-    )
-    return {"plain": plain, "bibtex": bibtex}
+    line = f"{source.challenge}, {source.phase}. Plumbline leaderboard, snapshot {snapshot.short}, {when}. {source.address}"
+    title = f"{source.challenge}, {source.phase}: leaderboard snapshot {snapshot.short}"
+    return Citation(f"plumbline-{place.challenge.slug}-{snapshot.short}", title, line, made, source.address, snapshot.short)

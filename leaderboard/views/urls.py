@@ -17,6 +17,7 @@ from leaderboard.views import (
     charts,
     choosing_metrics,
     compare,
+    describe,
     docs,
     entries,
     entry,
@@ -40,7 +41,9 @@ PHASE = "challenges/<slug:challenge>/<slug:phase>"
 # A challenge's own pages have the same shape as a phase's board.
 BOARD = rf"^challenges/(?P<challenge>[-\w]+)/(?!(?:{'|'.join(sorted(RESERVED_SLUGS))})/)(?P<phase>[-\w]+)/$"
 # Exports end in a suffix, so a digest and its suffix are told apart here.
-EXPORT = r"^challenges/(?P<challenge>[-\w]+)/(?P<phase>[-\w]+)/snapshots/(?P<digest>[0-9a-f]{8,64})\.(?P<kind>csv|json|tex|md)$"
+RANKING = r"^challenges/(?P<challenge>[-\w]+)/(?P<phase>[-\w]+)/snapshots/(?P<digest>[0-9a-f]{8,64})"
+CITATION = r"^challenges/(?P<challenge>[-\w]+)/citation\.(?P<kind>cff|bib)$"
+EXPORT = rf"{RANKING}\.(?P<kind>csv|json|tex|md)$"
 
 
 class ItemConverter(StringConverter):
@@ -72,6 +75,10 @@ urlpatterns = [
     page("challenges/", home.challenge_list, "challenge_list"),
     re_path(BOARD, require_safe(long(board.board)), name="board"),
     re_path(EXPORT, require_safe(long(board.snapshot_export)), name="snapshot_export"),
+    re_path(rf"{RANKING}\.(?P<kind>cff|bib)$", require_safe(long(describe.snapshot_cite)), name="snapshot_cite"),
+    re_path(rf"{RANKING}\.crate\.zip$", require_safe(long(describe.snapshot_crate)), name="snapshot_crate"),
+    page("challenges/<slug:challenge>/croissant.json", describe.challenge_croissant, "croissant"),
+    re_path(CITATION, require_safe(describe.challenge_cite), name="challenge_cite"),
     page(f"{PHASE}/snapshots/<slug:digest>/", long(board.snapshot), "snapshot"),
     page(f"{PHASE}/entries/", entries.entries, "entries"),
     page(f"{PHASE}/compare/", long(compare.compare), "compare"),

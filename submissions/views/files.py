@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from django.conf import settings
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
@@ -53,9 +55,14 @@ def manifest(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Return what the phase expects of an upload, for the client and for scoring at home. Everybody who may
     see the phase may have it once it has opened: an entry can be checked without an account."""
     found = phase_with_manifest(request.user, challenge, phase)
-    response = JsonResponse(found.manifest_data, json_dumps_params={"indent": 1, "ensure_ascii": False})
+    response = HttpResponse(manifest_bytes(found), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{found.challenge.slug}-{found.slug}-manifest.json"'
     return response
+
+
+def manifest_bytes(phase: Phase) -> bytes:
+    """A phase's manifest as it is sent; the same manifest is the same bytes, whose digest is told."""
+    return json.dumps(phase.manifest_data, indent=1, ensure_ascii=False).encode()
 
 
 def download(key: str, name: str) -> HttpResponse:

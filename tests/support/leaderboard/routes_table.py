@@ -136,6 +136,12 @@ GET    /challenges/{c}/news.atom                    yyyyyyyy
 GET    /challenges/{private}/news.atom              xxxxxxxx
 GET    /challenges/{c}/dates.ics                    yyyyyyyy
 GET    /challenges/{draft}/dates.ics                xxxxxxxx
+GET    /challenges/{c}/croissant.json               yyyyyyyy
+GET    /challenges/{private}/croissant.json         xxxxxxxx
+GET    /challenges/{draft}/croissant.json           xxxxxxxx
+GET    /challenges/{c}/citation.cff                 yyyyyyyy
+GET    /challenges/{c}/citation.bib                 yyyyyyyy
+GET    /challenges/{private}/citation.bib           xxxxxxxx
 GET    /challenges/{draft}/{dp}/                    xxxxxyxy
 GET    /challenges/{c}/nothing/                     xxxxxxxx
 GET    /challenges/{c}/{p}/snapshots/{digest}/      yyyyyyyy
@@ -144,6 +150,12 @@ GET    /challenges/{c}/{masked}/snapshots/{digest}/ yyyyyxyx
 GET    /challenges/{c}/{p}/snapshots/{digest}.csv   yyyyyyyy
 GET    /challenges/{c}/{p}/snapshots/{inner}.json   xxxxxyxy
 GET    /challenges/{c}/{masked}/snapshots/{masked_digest}.csv xxxxxyxy
+GET    /challenges/{c}/{p}/snapshots/{digest}.cff   yyyyyyyy
+GET    /challenges/{c}/{p}/snapshots/{inner}.cff    xxxxxxxx
+GET    /challenges/{c}/{masked}/snapshots/{masked_digest}.bib xxxxxxxx
+GET    /challenges/{c}/{p}/snapshots/{digest}.crate.zip yyyyyyyy
+GET    /challenges/{c}/{p}/snapshots/{inner}.crate.zip xxxxxxxx
+GET    /challenges/{c}/{masked}/snapshots/{masked_digest}.crate.zip xxxxxxxx
 GET    /challenges/{private}/{pp}/snapshots/{digest}/ xxxxxxxx
 GET    /challenges/{c}/{p}/entries/                 yyyyyyyy
 GET    /challenges/{private}/{pp}/entries/          xxxxxyxy

@@ -1,0 +1,135 @@
+"""What archives, data loaders and search engines read of a challenge and a ranking: Croissant, citation files, RO-Crates.
+
+All of it holds exactly what somebody without an account may see at that moment, whoever asks, so that it can be kept and passed on.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+
+from leaderboard.boards import exports, human_agreement
+from leaderboard.boards.rows import BoardRows, Choice
+from leaderboard.citation import Citation
+from leaderboard.crate import CrateFile, crate
+from leaderboard.croissant import DataFile, PhaseItems, croissant
+from leaderboard.lookup import snapshot_of
+from leaderboard.models import Snapshot
+from leaderboard.views.board import caption, citation
+from submissions.lookup import ChallengePlace, PhasePlace, challenge_place, phase_place
+from submissions.models import ChallengeFile
+from submissions.views.files import manifest_bytes
+
+NOBODY = AnonymousUser()
+KEPT = "public, max-age=300"
+JSON_LD = "application/ld+json"
+
+
+def of_challenge(place: ChallengePlace) -> dict[str, Any]:
+    """The Croissant document of a challenge, as somebody without an account sees it; `place` is theirs."""
+    challenge = place.challenge
+    common = challenge.files.filter(kind=ChallengeFile.Kind.INPUT, phase__isnull=True)  # listed to all, given to participants
+    files = [
+        DataFile(
+            f"file-{file.pk}", file.name, f"{file.title or 'Input'}. For participants: log in, or send a token.",
+            _address("challenge_file", challenge.slug, file.pk), file.size, file.sha256,
+        )
+        for file in common
+    ]  # fmt: skip
+    phases = [
+        PhaseItems(
+            phase.slug, phase.title, _address("manifest", challenge.slug, phase.slug), manifest_bytes(phase), challenge.kind,
+            challenge.item_noun, challenge.unit_noun,
+        )
+        for phase in place.phases
+        if phase.manifest_data and phase.has_opened(place.now)
+    ]  # fmt: skip
+    cite = challenge_citation(place)
+    made_up = "Its data and entries are made up. " if challenge.made_up else ""
+    about = made_up + (challenge.summary or f"A challenge on 3D reconstruction: {challenge.kind.title.lower()}.")
+    return croissant(
+        challenge.slug, challenge.title, about, cite.address, challenge.created_at, cite.version, cite.authors, challenge.tags,
+        cite.bibtex, files, phases,
+    )  # fmt: skip
+
+
+def _address(name: str, *args: object) -> str:
+    return f"{settings.SITE_URL}{reverse(name, args=args)}"
+
+
+def challenge_citation(place: ChallengePlace) -> Citation:
+    """The challenge by its organizers, whose names its overview tells."""
+    challenge = place.challenge
+    names = tuple(one.get_full_name() or one.username for one in challenge.organizers.order_by("date_joined", "id"))
+    made_up = " (made-up data)" if challenge.made_up else ""
+    title, made = f"{challenge.title}{made_up}", challenge.created_at
+    address = _address("challenge", challenge.slug)
+    who = f"{', '.join(names)}. " if names else ""
+    line = f"{who}{title}. Plumbline challenge, rules version {challenge.rules_version}, {made:%Y}. {address}"
+    return Citation(f"plumbline-{challenge.slug}", title, line, made, address, challenge.rules_version, names, challenge.summary)
+
+
+def challenge_croissant(request: HttpRequest, challenge: str) -> HttpResponse:
+    """The challenge's data as Croissant."""
+    found = of_challenge(challenge_place(NOBODY, challenge))
+    return _kept(HttpResponse(json.dumps(found, indent=1, ensure_ascii=False), content_type=JSON_LD))
+
+
+def challenge_cite(request: HttpRequest, challenge: str, kind: str) -> HttpResponse:
+    """The challenge's citation, as a citation file or BibTeX."""
+    return _cite(challenge_citation(challenge_place(NOBODY, challenge)), kind)
+
+
+def snapshot_cite(request: HttpRequest, challenge: str, phase: str, digest: str, kind: str) -> HttpResponse:
+    """A ranking's citation, in the same two forms."""
+    place, ranking = _public(challenge, phase, digest)
+    return _cite(citation(place, ranking), kind)
+
+
+def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
+    """A ranking as RO-Crate, to be deposited: its table, its citation, what the challenge is, and what an entry holds."""
+    place, ranking = _public(challenge, phase, digest)
+    cite, board = citation(place, ranking), ranking.board
+    table = BoardRows(human_agreement.with_people(board), Choice()).table(caption(place, ranking))
+    counts = f"{board.n_entries:,} entries of {board.n_teams:,} teams" + ("" if board.imported else f" on {board.n_items:,} items")
+    about = f"A ranking of {place.challenge.title}, {place.phase.title}, as it stood: {counts}. SHA-256 of its content: {ranking.digest}."
+    if place.challenge.made_up:
+        about += " Data, teams and entries are made up."
+    files = [
+        CrateFile("ranking.csv", "The ranking as a table, every number in full.", "text/csv", exports.to_csv(table).encode()),
+        CrateFile("ranking.json", "The same with its head, for programs.", "application/json", exports.to_json(table).encode()),
+        CrateFile("CITATION.cff", "How to cite it.", "text/yaml", cite.cff.encode()),
+        CrateFile("CITATION.bib", "The same as BibTeX.", "application/x-bibtex", f"{cite.bibtex}\n".encode()),
+    ]
+    texts = (("description.md", "What the challenge is.", place.challenge.description), ("rules.md", "Its rules.", place.challenge.rules))
+    files += [CrateFile(name, words, "text/markdown", text.encode()) for name, words, text in texts if text]
+    if place.phase.manifest_data:
+        words = "Items, formats, limits and metrics of the phase now."
+        files.append(CrateFile("manifest.json", words, "application/json", manifest_bytes(place.phase)))
+    response = HttpResponse(crate(cite, about, files), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{place.challenge.slug}-{place.phase.slug}-{ranking.short}.crate.zip"'
+    return _kept(response)
+
+
+def _public(challenge: str, phase: str, digest: str) -> tuple[PhasePlace, Snapshot]:
+    place = phase_place(NOBODY, challenge, phase)
+    if not place.sees_board:
+        raise Http404
+    return place, snapshot_of(place.phase, place.viewer, digest)
+
+
+def _cite(found: Citation, kind: str) -> HttpResponse:
+    text, content_type = (found.cff, "text/yaml") if kind == "cff" else (f"{found.bibtex}\n", "application/x-bibtex")
+    response = HttpResponse(text, content_type=f"{content_type}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{"CITATION.cff" if kind == "cff" else f"{found.key}.bib"}"'
+    return _kept(response)
+
+
+def _kept(response: HttpResponse) -> HttpResponse:
+    response["Cache-Control"] = KEPT
+    return response
