@@ -17,6 +17,8 @@ from django.template.loader import render_to_string
 
 from leaderboard import wheel
 from leaderboard.kinds import KINDS
+from submissions.formats.fit import Box
+from submissions.formats.input_fit import box_of
 from submissions.formats.render.views import render
 from submissions.manifest import Item, Manifest
 from submissions.models import ChallengeFile, Phase
@@ -42,8 +44,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
     house, an object or an image for every sample, and a reference of the same before noise was
     added, so that all three commands of the README run as they stand.
     """
-    manifest = phase.manifest
-    assert manifest is not None
+    manifest = Manifest.from_dict(phase.manifest_with_inputs())
     files = list(phase.challenge.files.filter(Q(phase=phase) | Q(phase=None), kind=ChallengeFile.Kind.EXAMPLE))
     names = [safe_name(file.name) for file in files]
     single_file = len(names) == 1  # one archive or file is an entry of its own; several are a folder's content
@@ -99,7 +100,17 @@ def _made_up(manifest: Manifest) -> Iterable[tuple[str, bytes]]:
     family, make = manifest.kind, KINDS[manifest.family].made_up
     for number, item in enumerate(manifest.items):
         for folder, made in zip(("example-reference", "example-entry"), make(manifest, item, number), strict=True):
+            made = _where_its_input_is(made, item, manifest)
             yield f"{folder}/{item.id}.{family.example}", family.write(made, family.example)
+
+
+def _where_its_input_is(made: Any, item: Item, manifest: Manifest) -> Any:
+    """A made-up model moved to where the item's input lies and made as large, where that is said; else as it is."""
+    box = Box.of(made.vertices) if item.input is not None else None
+    if box is None or item.input is None:
+        return made
+    there = box_of(item.input, manifest)
+    return replace(made, vertices=(made.vertices - box.centre) * (there.diagonal / box.diagonal) + there.centre)
 
 
 def house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:

@@ -22,17 +22,32 @@ class ManifestError(ValueError):
 
 
 @dataclass(frozen=True)
+class Input:
+    """What was given out for an item, as its organizers say: the box around it, how many points it has (0: not said), and the unit of
+    its coordinates (empty: that of the phase)."""
+
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+    points: int = 0
+    unit: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"low": list(self.low), "high": list(self.high), "points": self.points, "unit": self.unit}
+
+
+@dataclass(frozen=True)
 class Item:
     """One sample to be sent: its id, the group it is averaged in, and the most of its family's two sizes that it may have.
 
     Without ``limits`` a manifest fills in the family's own. ``size`` is the width and height that an image must have;
-    0, 0 where any will do, and for families that are no images.
+    0, 0 where any will do, and for families that are no images. ``input`` is what was given out for it, where that is said.
     """
 
     id: str
     group: str
     limits: tuple[int, int] = ()  # type: ignore[assignment]  # until its manifest fills it in
     size: tuple[int, int] = (0, 0)
+    input: Input | None = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +147,7 @@ class Manifest:
             **({"background": self.background, "resize": self.resize} if self.kind.images else {}),
             "bounds": dataclasses.asdict(self.bounds),
             "metrics": [{"slug": m.slug, "key": m.key, "params": dict(m.params)} for m in self.metrics],
-            "items": [{"id": item.id, "group": item.group, **_sizes(item, self.kind)} for item in self.items],
+            "items": [{"id": item.id, "group": item.group, **_sizes(item, self.kind), **_given(item.input)} for item in self.items],
         }
 
     @classmethod
@@ -209,7 +224,23 @@ def _item(entry: object, number: int, family: Family) -> Item:
     name = read.get("id", str)
     first, second = (read.get(f"max_{size}", int, most) for size, most in zip(family.sizes, family.most, strict=True))
     size = (read.get("width", int, 0), read.get("height", int, 0)) if family.images else (0, 0)
-    return Item(name, read.get("group", str, family.group_of(name)), (first, second), size)
+    given = _input(_Reader(entry["input"], f"items[{number}].input.")) if isinstance(entry, dict) and "input" in entry else None
+    return Item(name, read.get("group", str, family.group_of(name)), (first, second), size, given)
+
+
+def _input(read: "_Reader") -> Input:
+    ends = []
+    for name in ("low", "high"):
+        values = read.get(name, list)
+        is_point = len(values) == 3 and all(isinstance(v, (int, float)) and math.isfinite(v) for v in values)
+        _expect(is_point, f"{read.path}{name}", "three numbers", values)
+        ends.append((float(values[0]), float(values[1]), float(values[2])))
+    return Input(ends[0], ends[1], read.get("points", int, 0), read.get("unit", str, ""))
+
+
+def _given(given: Input | None) -> dict[str, Any]:
+    """An item's ``input``, where there is one."""
+    return {} if given is None else {"input": given.to_dict()}
 
 
 def _sizes(item: Item, family: Family) -> dict[str, int]:

@@ -31,6 +31,7 @@ urlpatterns: list = [
     path("challenges/<slug:challenge>/<slug:phase>/upload/", upload.upload, name="upload"),
     path("entries/<int:pk>/file/", entries.entry_file, name="entry_file"),
     path("entries/<int:pk>/cancel/", entries.cancel, name="entry_cancel"),
+    path("entries/<int:pk>/confirm/", entries.confirm, name="entry_confirm"),
     path("entries/<int:pk>/withdraw/", entries.withdraw, name="entry_withdraw"),
     path("entries/<int:pk>/choose/", entries.choose, name="entry_choose"),
     path("entries/<int:pk>/retry/", entries.retry, name="entry_retry"),

@@ -1,11 +1,14 @@
 """Is this upload acceptable? One answer for the page, the API, the client and the worker."""
 
+import difflib
+import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from submissions.formats import input_fit
 from submissions.formats.archive import Package, open_package
 from submissions.formats.errors import FormatError, shown, size_text
 from submissions.formats.layout import is_companion, is_silent, item_of
@@ -13,6 +16,8 @@ from submissions.formats.wireframe.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
 
 MAX_PROBLEMS = 100
+MAX_NAMES = 5_000  # of a phase, among which one is looked for that a file may have been meant to be
+CLOSE = 0.8  # how alike two names must be, of 1
 MAX_FAULTS = 10  # tracebacks kept: a reader that fails at one file fails at its neighbours in the same place
 OUR_FAULT = (
     "could not be read because of an error in Plumbline, which is not your fault; "
@@ -46,6 +51,7 @@ class Verdict:
 
     ``items`` are the readable samples in manifest order, as the family's reader gives them, ``missing`` the ids without
     a file, ``problems`` the first hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
+    ``to_confirm`` are warnings that somebody must confirm before the entry is scored, see ``submissions.formats.input_fit``.
     ``faults`` are those of the problems that are ours.
     """
 
@@ -55,6 +61,7 @@ class Verdict:
     n_problems: int
     warnings: tuple[str, ...] = ()
     faults: tuple[ReaderFault, ...] = ()
+    to_confirm: tuple[str, ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -69,6 +76,7 @@ class _Notes:
     count: int = 0
     warnings: list[str] = field(default_factory=list)
     sent: set[str] = field(default_factory=set)
+    files: list[str] = field(default_factory=list)  # that items were read from
     faults: list[ReaderFault] = field(default_factory=list)
 
     def problem(self, file: str, where: str, reason: str) -> None:
@@ -129,7 +137,13 @@ def _verdict(items: dict[str, Any], manifest: Manifest, notes: _Notes) -> Verdic
             notes.problem(name, "", "is missing; this phase wants every sample")
     elif absent and items:
         notes.warnings.append(f"{_some(absent)} missing; missing samples get the worst value of each metric.")
-    return Verdict(items, missing, tuple(notes.problems), notes.count, tuple(notes.warnings), tuple(notes.faults))
+    to_confirm = () if notes.count else (*input_fit.sentences(items, manifest), *_folders(manifest, notes))
+    return Verdict(items, missing, tuple(notes.problems), notes.count, tuple(notes.warnings), tuple(notes.faults), to_confirm)
+
+
+def _folders(manifest: Manifest, notes: _Notes) -> list[str]:
+    """A warning where files lie in several folders, of kinds whose folders mean nothing."""
+    return [] if manifest.kind.grouped else input_fit.folders(notes.files)
 
 
 def _some(names: list[str]) -> str:
@@ -155,6 +169,7 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
         except Exception as error:
             notes.error(file, error)
             continue
+        notes.files.append(file)
         kept += manifest.kind.stored_size(items[item.id])
         if kept > manifest.kind.most_stored:
             most = size_text(manifest.kind.most_stored)
@@ -214,10 +229,31 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
         elif is_companion(manifest.kind, file.name):
             passed += [] if is_silent(manifest.kind, file.name) else [file.name]
         else:
-            notes.problem(file.name, "", _stranger(kind, manifest))
+            notes.problem(file.name, "", _stranger(kind, manifest) + _meant(file.name, kind, manifest, len(notes.problems)))
     if passed:
         notes.warnings.append(f"{_some(passed)} not read.")
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
+
+
+def _meant(file: str, kind: str | None, manifest: Manifest, known: int) -> str:
+    """The item that a file was probably meant to be, as a question; empty where none comes near, and beyond the first problems, which
+    alone are read."""
+    if kind not in manifest.formats or known >= MAX_PROBLEMS or len(manifest.items) > MAX_NAMES:
+        return ""
+    path = PurePosixPath(file)
+    name = f"{path.parent.name}/{path.stem}" if manifest.kind.grouped and path.parent.name else path.stem
+    plain = {_plain(item): item for item in manifest.item_ids}
+    if _plain(name) in plain:
+        return f"; did you mean {plain[_plain(name)]}?"
+    near = difflib.get_close_matches(name, manifest.item_ids, 1, CLOSE)
+    # A scene's long name makes all its views alike, so the ends of the names are held against each other too.
+    alike = [difflib.SequenceMatcher(None, name.rpartition("/")[2], one.rpartition("/")[2]).ratio() for one in near]
+    return f"; did you mean {near[0]}?" if near and alike[0] >= CLOSE else ""
+
+
+def _plain(name: str) -> str:
+    """A name without what people write in different ways: cases, signs between words, zeros before numbers."""
+    return "".join(re.findall(r"[a-z]+|[1-9][0-9]*|0(?![0-9])", name.casefold()))
 
 
 def _stranger(kind: str | None, manifest: Manifest) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 from django.db import models, transaction
@@ -15,6 +15,7 @@ from evaluation.models.runs import Deferrable
 from evaluation.models.score import Score
 from submissions import turns, wake
 from submissions.choices import TextChoices
+from submissions.formats import fit
 from submissions.leases import LeasedQuerySet
 from submissions.models import Phase, Status, Submission
 
@@ -57,6 +58,7 @@ class Evaluation(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     failure = models.CharField(max_length=400, blank=True)  # a sentence for people
     failure_detail = models.TextField(blank=True)  # the traceback, for operators only
+    diagnosis = models.CharField(max_length=8, blank=True, editable=False)  # see `submissions.formats.fit.diagnosis`; empty: not looked at
 
     objects = EvaluationQuerySet.as_manager()
 
@@ -161,8 +163,12 @@ class Evaluation(models.Model):
             finished = runner.finish(locked.batch.requests(without=waiting), scored, reference.item_ids, reference.groups)
             Score.write(locked, finished, _cost(locked))
             locked.state, locked.finished_at = self.State.DONE, timezone.now()
-            locked.save(update_fields=["state", "finished_at"])
-            locked.parts.update(result=None)  # the vectors hold it now
+            fits: dict[str, str] = {}  # parts of other metrics are of the same items
+            for labels in locked.parts.values_list("fits", flat=True):
+                fits |= labels or {}
+            locked.diagnosis = fit.diagnosis(fits.values())
+            locked.save(update_fields=["state", "finished_at", "diagnosis"])
+            locked.parts.update(result=None, fits=None)  # the vectors hold it now
             if locked.batch.state == EvaluationBatch.State.CURRENT:
                 if not locked.submission.complete():  # it was scored already, and left out of this batch
                     locked.submission.phase.touch_board()
@@ -253,6 +259,7 @@ class Part(Deferrable):
     cost = models.FloatField(default=0.0)  # seconds that it takes, as far as was known
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
     result = models.JSONField(null=True)  # by slug, None of a column that waits for a re-evaluation; kept until the closing transaction
+    fits = models.JSONField(null=True)  # by item: how it fit the reference, see `submissions.formats.fit`; kept as long
     seconds = models.JSONField(null=True)  # by slug: what the part cost here, no part of the result
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -272,8 +279,8 @@ class Part(Deferrable):
     def doing(self) -> str:  # type: ignore[override]  # of this row, where other kinds of rows have one word for all
         return f"scoring items {self.start + 1} to {self.stop}"
 
-    def finish(self, result: dict, seconds: dict[str, float] | None = None) -> bool:
-        """Keep the result and what it cost, under the current token only, and close the evaluation if
+    def finish(self, result: dict, seconds: dict[str, float] | None = None, fits: Mapping[str, str] | None = None) -> bool:
+        """Keep the result, what it cost and how its items fit the reference, under the current token only, and close the evaluation if
         it was the last. False: the lease was lost, and nothing was written."""
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
@@ -281,7 +288,13 @@ class Part(Deferrable):
                 self.under_lease()
                 .filter(state=self.State.WAITING)
                 .update(
-                    state=self.State.DONE, result=result, seconds=seconds, finished_at=timezone.now(), lease_token=None, lease_until=None
+                    state=self.State.DONE,
+                    result=result,
+                    seconds=seconds,
+                    fits=dict(fits or {}),
+                    finished_at=timezone.now(),
+                    lease_token=None,
+                    lease_until=None,
                 )
             )
             if kept:

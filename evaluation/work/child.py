@@ -27,9 +27,9 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
@@ -62,13 +62,15 @@ def validate(folder: Path, job: dict) -> dict:
         "n_problems": verdict.n_problems,
         "missing": list(verdict.missing),
         "warnings": list(verdict.warnings),
+        "to_confirm": list(verdict.to_confirm),
         "faults": [dataclasses.asdict(fault) for fault in verdict.faults],
     }
 
 
 def score(folder: Path, job: dict) -> dict:
-    """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON), `seconds` by slug, and
-    whether the reference's side, where it was prepared, was `unreadable`. Meanwhile the folder has how many are done."""
+    """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON), `seconds` by slug, how each item that has
+    been sent `fits` its reference, and whether the reference's side, where it was prepared, was `unreadable`. Meanwhile the folder has
+    how many are done."""
     from evaluation.metrics import prepared, runner
     from submissions.kinds import FAMILIES
 
@@ -93,7 +95,21 @@ def score(folder: Path, job: dict) -> dict:
         prepared=known,
         groups=job.get("groups"),
     )
-    return {"scores": {slug: samples.to_dict() for slug, samples in scored.items()}, "seconds": seconds, "unreadable": unreadable}
+    fits = {} if family.images else _fits(predictions, references, wanted)
+    scores = {slug: samples.to_dict() for slug, samples in scored.items()}
+    return {"scores": scores, "seconds": seconds, "fits": fits, "unreadable": unreadable}
+
+
+def _fits(predictions: Mapping[str, Any], references: Mapping[str, Any], items: Sequence[str]) -> dict[str, str]:
+    """See `fit.label`: by item, of those that have an extent on both sides."""
+    from submissions.formats.fit import Box, label
+
+    found = {}
+    for item in items:
+        boxes = [Box.of(side[item].vertices) if item in side else None for side in (predictions, references)]
+        if boxes[0] is not None and boxes[1] is not None:
+            found[item] = label(boxes[0], boxes[1])
+    return found
 
 
 def _requests(job: dict) -> list[MetricRequest]:
@@ -134,6 +150,18 @@ def reference(folder: Path, job: dict) -> dict:
         return {"faults": [str(fault) for fault in error.all()]}
     family.save(items, folder / "artifact")
     return {"faults": [], "doubts": reference_warnings.of(family.key, items, job.get("columns", ()), job.get("doubting", 0.0))}
+
+
+def inputs(folder: Path, job: dict) -> dict:
+    """Read what an organizer gave out and return the `table` of its boxes, or the faults; see `submissions.formats.inputs`."""
+    from submissions.formats.errors import FormatError
+    from submissions.formats.inputs import of_files, write_table
+
+    try:
+        found = of_files(folder / job["file"], job["item_ids"])
+    except FormatError as error:
+        return {"faults": [str(fault) for fault in error.all()], "table": "", "n": 0}
+    return {"faults": [], "table": write_table(found), "n": len(found)}
 
 
 def properties(folder: Path, job: dict) -> dict:
@@ -245,6 +273,7 @@ JOBS = {
     "prepare": prepare,
     "score": score,
     "reference": reference,
+    "inputs": inputs,
     "properties": properties,
     "pictures": pictures,
     "trial": try_column,

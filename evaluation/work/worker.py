@@ -99,7 +99,7 @@ def _check_in(folder: Path, submission: Submission) -> None:
     job = {
         "kind": "validate",
         "archive": f"upload/{submission.file_name}",
-        "manifest": submission.phase.manifest_data,
+        "manifest": submission.phase.manifest_with_inputs(),
     }
     verdict = sandbox.run(folder, job, submission.heartbeat)
     for fault in verdict["faults"]:
@@ -108,6 +108,10 @@ def _check_in(folder: Path, submission: Submission) -> None:
         detail = "\n".join(fault["traceback"] for fault in verdict["faults"])
         submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"], detail)
         return
+    if verdict["to_confirm"] and not submission.is_confirmed:
+        submission.reject(verdict["to_confirm"], len(verdict["to_confirm"]), verdict["warnings"], awaits_confirmation=True)
+        return
+    verdict["warnings"] += verdict["to_confirm"]
     key = f"artifacts/{submission.pk}-{submission.lease_token.hex}.{submission.phase.challenge.kind.stored}"
     stored_files.store().save_file(key, folder / "artifact")
     if not Evaluation.begin(submission, key, verdict["missing"], verdict["warnings"]):
@@ -140,7 +144,7 @@ def score(part: Part) -> None:
         else:
             with job_folder() as folder:
                 found = _scored_in(folder, part, evaluation, waiting)
-        if not part.finish({**found["scores"], **dict.fromkeys(waiting)}, found["seconds"]):
+        if not part.finish({**found["scores"], **dict.fromkeys(waiting)}, found["seconds"], found.get("fits")):
             log.info("late result dropped", part=part.pk)
 
 

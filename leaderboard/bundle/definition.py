@@ -22,7 +22,7 @@ CHALLENGE_FIELDS = (
 PHASE_FIELDS = (
     "title", "description", "time_zone", "opens_at", "closes_at", "limit_per_day", "limit_total", "limit_at_once",
     "parent", "board", "board_at", "entries", "ranking", "withhold_scores", "withhold_items", "reference_access",
-    "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", "background", "resize",
+    "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", "background", "resize", "input_boxes",
 )  # fmt: skip
 IMAGE_FIELDS = ("background", "resize")  # of phases whose entries are images
 METRIC_FIELDS = ("key", "title", "params", "weight", "is_primary", "in_ranking")
@@ -157,6 +157,7 @@ class PhaseDef:
     unit_scale: float
     background: str = "#ffffff"
     resize: str = "none"
+    input_boxes: str = ""
     metrics: tuple[MetricDef, ...] = ()
     reference: ReferenceDef | None = None
     results: ResultsDef | None = None  # instead of metrics and reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -20,8 +21,9 @@ from leaderboard.bundle.state import reference_in_force
 from submissions.errors import Refused
 from submissions.formats.render.views import Roi
 from submissions.kinds import Family
-from submissions.models import AuditEntry, Challenge, Phase, Submission, User
+from submissions.models import AuditEntry, Challenge, ChallengeFile, Phase, Submission, User
 from submissions.models.entry_texts import checked_file_name
+from submissions.storage import stored_files
 
 DOUBTING = 6  # looking for objects in a reference may take this part of the time of reading it
 
@@ -82,6 +84,38 @@ def _record_member(evaluation: Evaluation, actor: User | None, action: str, stat
     AuditEntry.record(
         entry.phase.challenge, actor, action, entry, before=before, after={"state": state}, batch=evaluation.batch_id, submission=entry.pk
     )
+
+
+def read_inputs(phase: Phase, file: ChallengeFile) -> str:
+    """The table of boxes of what was given out in a file, parsed in a limited child process while a web process waits. Raises `Refused`
+    where it cannot be read, or holds nothing named after an item of the phase."""
+    if phase.manifest is None:
+        raise Refused("The phase has no reference yet, so nothing says which items it has; give it first.", "no_reference")
+    name = checked_file_name(file.name)
+    child = Sandbox()
+    try:
+        with job_folder() as folder:
+            (folder / "upload").mkdir()
+            shutil.copyfile(stored_files.store().local_path(file.key), folder / "upload" / name)
+            job = {"kind": "inputs", "file": f"upload/{name}", "item_ids": phase.manifest.item_ids}
+            found = child.run(folder, job, lambda: True, settings.READ_SECONDS)
+    except JobFailed as failed:
+        log.warning("inputs could not be read", detail=failed.detail)
+        words = f"{file.name} could not be read. {failed.sentence} State the boxes in the phase's form instead."
+        raise Refused(words, "unreadable") from None
+    finally:
+        child.stop()
+        atexit.unregister(child.stop)
+    if found["faults"]:
+        raise Refused(" · ".join(found["faults"][:20]), "bad_inputs")
+    if not found["n"]:
+        sample = phase.manifest.item_ids[0]
+        raise Refused(
+            f"{file.name} holds no file of points or of a mesh that is named after an item, such as {sample}.ply; rename them, or state "
+            "the boxes in the phase's form.",
+            "no_inputs",
+        )
+    return str(found["table"])
 
 
 def read_reference(

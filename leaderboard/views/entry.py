@@ -40,6 +40,21 @@ ITEMS_PER_PAGE = 100
 MOST_TRIES = 20  # of a team, the newest
 IMPORTED = "Its figures were imported as they were published; there are no files and no items."
 ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "retry")
+DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
+    "size": (
+        "The unit looks wrong",
+        "Most of its {items} differ from the reference in size by a power of ten, as millimetres do from metres. This phase is in {unit}.",
+    ),
+    "axes": (
+        "The axes look swapped",
+        "Most of its {items} would fit the reference with their axes in another order, or turned round. Look at which axis points up.",
+    ),
+    "place": (
+        "It lies elsewhere",
+        "Most of its {items} lie apart from the reference: an offset, as of local instead of projected coordinates.",
+    ),
+    "fits": ("Nothing looks wrong", "In size, axes and place most of its {items} are where the reference is."),
+}
 SENTENCES = {
     Status.UPLOADING: "Its file is still on the way.",
     Status.RECEIVED: "Its file has arrived and waits for a worker.",
@@ -129,6 +144,7 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
         sees_reference = place.viewer.may("phase.see_reference", place.submission.phase)
         table = ItemTable(evaluation, scored, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
         usual = table if table.sort != "item" and not table.best_first else ItemTable(evaluation, scored, sees_reference=sees_reference)
+        context |= {"diagnosis": _diagnosis(place, evaluation)}
         context |= _items_context(request, table) | {"gallery": gallery(place, evaluation, usual)}
         if place.submission.phase.challenge.kind.images:
             context["scenes"] = render_scene.scenes(evaluation)
@@ -139,6 +155,24 @@ def _too_early(people: People | None) -> str:
     """That too few people judged, in a sentence; empty where they did not judge at all, or enough of them did."""
     why = people.found.why if people is not None else ""
     return f"Too early to say what people prefer. {why}" if why.startswith(FEW) else ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Whether most items of an entry fit the reference, in words that tell nothing of the reference: no number, no item, no direction."""
+
+    key: str
+    title: str
+    words: str
+
+
+def _diagnosis(place: EntryPlace, evaluation: Evaluation) -> Diagnosis | None:
+    """For who may see the values per item; None where it was not looked at."""
+    if not evaluation.diagnosis:
+        return None
+    items, unit = certainty.plural(place.submission.phase.challenge.item_noun), place.submission.phase.unit
+    title, words = DIAGNOSES[evaluation.diagnosis]
+    return Diagnosis(evaluation.diagnosis, title, words.format(items=items, unit=unit))
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,20 @@
-"""The download of a phase's starter kit."""
+"""The downloads of a phase: its starter kit, and its reference where that may be seen."""
 
 from __future__ import annotations
 
+import tempfile
+import zipfile
+
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 
-from leaderboard.starter_kit import name_of, write_kit
+from evaluation.models import EvaluationBatch
+from leaderboard.starter_kit import IN_MEMORY, name_of, write_kit
 from submissions.errors import Refused
 from submissions.lookup import phase_place
+from submissions.storage import stored_files
 from submissions.storage.store import StorageError
+
+LARGEST_REFERENCE = 500_000_000  # bytes as it is stored; a larger one is not packed while somebody waits
 
 
 def starter_kit(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -21,3 +28,26 @@ def starter_kit(request: HttpRequest, challenge: str, phase: str) -> HttpRespons
     except (StorageError, FileNotFoundError) as error:
         raise Refused("An example file of this phase cannot be read now; try again, or tell the organizers.", "storage") from error
     return FileResponse(kit, as_attachment=True, filename=f"{name_of(place.phase)}.zip", content_type="application/zip")
+
+
+def reference_files(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """The reference that the board goes by, as files that can be scored against at home: for who may see it."""
+    place = phase_place(request.user, challenge, phase)
+    place.viewer.require("phase.see_reference", place.phase)
+    batch = EvaluationBatch.current(place.phase)
+    if batch is None or batch.is_imported:
+        raise Http404
+    reference = batch.reference
+    try:
+        if stored_files.store().size(reference.key) > LARGEST_REFERENCE:
+            raise Refused("This reference is too large to be packed here; ask the organizers for it.", "too_large")
+        items = reference.items()
+    except (StorageError, FileNotFoundError) as error:
+        raise Refused("The reference of this phase cannot be read now; try again, or tell the organizers.", "storage") from error
+    packed = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in reference.family.files(items):
+            archive.writestr(path, data)
+    packed.seek(0)
+    name = f"{place.challenge.slug}-{place.phase.slug}-reference-v{reference.version}.zip"
+    return FileResponse(packed, as_attachment=True, filename=name, content_type="application/zip")

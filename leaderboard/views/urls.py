@@ -93,6 +93,7 @@ urlpatterns = [
     page("trials/<int:pk>/pictures/<int:scene>/<slug:damage>.webp", trial.trial_picture, "trial_picture"),
     page(f"{PHASE}/starter-kit.zip", starter_kit.starter_kit, "starter_kit"),
     page("client/<str:name>", package.package, "package"),
+    page(f"{PHASE}/reference.zip", long(starter_kit.reference_files), "reference_files"),
     page("entries/<int:pk>/", entry.entry, "entry"),
     page("entries/<int:pk>/progress/", entry.entry_progress, "entry_progress"),
     page("entries/<int:pk>/items/<item:item>/", item.entry_item, "entry_item"),

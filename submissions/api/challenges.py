@@ -29,7 +29,7 @@ from submissions.models import Challenge, Participation, Phase, Team
 from submissions.models.participation import opens
 from submissions.models.phase import Quota
 from submissions.permissions import allowed, require
-from submissions.views.files import download
+from submissions.views.files import download, manifest_for
 from submissions.visibility import visible_challenges
 
 router = Router(tags=["challenges"], auth=ANYBODY)
@@ -203,7 +203,7 @@ def get_phase(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     description="Item ids, formats, limits and metrics. The client's `check` reads this file.",
 )
 def get_manifest(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
-    return phase_with_manifest(request.user, challenge, phase).manifest_data
+    return manifest_for(request.user, phase_with_manifest(request.user, challenge, phase))
 
 
 # --- files -----------------------------------------------------------------------------------

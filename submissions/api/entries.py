@@ -58,6 +58,9 @@ class SubmissionIn(Schema):
     hardware: str = Field("", max_length=TEXTS["hardware"], description=CARD["hardware"])
     run_seconds: Amount | None = Field(None, description=CARD["run_seconds"])
     training_data: str = Field("", max_length=TEXTS["training_data"], description=CARD["training_data"])
+    as_it_is: bool = Field(
+        False, description="Score it also where it does not fit what was given out; else it is held back then, and awaits confirmation."
+    )
     file_name: str = Field(max_length=500)
     size: int = Field(ge=0, le=LARGEST_ID, description="Bytes.")
     sha256: str = Field(
@@ -136,6 +139,10 @@ class SubmissionBrief(Schema):
     sha256: str | None
     problems: list[str] | None = Field(description="Why it was rejected: the first hundred.")
     n_problems: int | None
+    awaits_confirmation: bool | None = Field(
+        description="It was held back, because it does not fit what was given out; `problems` says in what. POST to `/confirm` to have it "
+        "scored as it is."
+    )
     warnings: list[str] | None
     missing_items: list[str] | None
     reason: str | None = Field(description="Why it is hidden or disqualified.")
@@ -162,7 +169,7 @@ OPEN = (
     "received_at",
     "finished_at",
 )
-OWN = ("sentence", "file_name", "size", "sha256", "problems", "n_problems", "missing_items")
+OWN = ("sentence", "file_name", "size", "sha256", "problems", "n_problems", "awaits_confirmation", "missing_items")
 
 
 def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: str | None = None) -> dict[str, Any]:
@@ -224,7 +231,8 @@ def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     phase = phase_for(request.user, data.challenge, data.phase)
     throttling.limit_uploads(request)
     about = {name: getattr(data, name) for name in ABOUT}
-    submission = uploads.start(request.user, phase, file_name=data.file_name, size=data.size, sha256=data.sha256, **about)
+    file: dict[str, Any] = {"file_name": data.file_name, "size": data.size, "sha256": data.sha256, "as_it_is": data.as_it_is}
+    submission = uploads.start(request.user, phase, **file, **about)
     return 201, _answer(request, submission)
 
 
@@ -305,6 +313,19 @@ def withdraw(request: HttpRequest, submission: Id) -> Any:
 def choose(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     found.choose()
+    return _answer(request, found)
+
+
+@router.post(
+    "/submissions/{submission}/confirm",
+    response={200: SubmissionBrief, **ACT_ERRORS},
+    summary="Score an entry that was held back as it is",
+    description="Of an entry that awaits confirmation, because it does not fit what was given out. It counts as if it were sent now.",
+)
+def confirm(request: HttpRequest, submission: Id) -> Any:
+    found = submission_for(request.user, submission, "submission.manage")
+    throttling.limit_uploads(request)
+    found.confirm()
     return _answer(request, found)
 
 

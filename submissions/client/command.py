@@ -86,7 +86,7 @@ def _check(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         verdict = _judge(_as_file(Path(args.path), Path(folder), manifest.bounds), manifest)
     _print_verdict(verdict, manifest)
-    return OK if verdict.accepted else REJECTED
+    return OK if verdict.accepted and (args.as_is or not verdict.to_confirm) else REJECTED
 
 
 def _upload(args: argparse.Namespace) -> int:
@@ -98,7 +98,9 @@ def _upload(args: argparse.Namespace) -> int:
             _print_verdict(verdict, manifest)
             if not verdict.accepted:
                 return _say("Nothing was sent.", REJECTED)
-        entry = Entry(path, args.challenge, args.phase, args.method, args.description, args.paper, args.code, _card(args))
+            if verdict.to_confirm and not args.as_is:
+                return _say("Nothing was sent; mend it, or add --as-is if it is meant so.", REJECTED)
+        entry = Entry(path, args.challenge, args.phase, args.method, args.description, args.paper, args.code, args.as_is, _card(args))
         with _bar("Uploading", "B", unit_scale=True) as bar:
             submission = upload(server, entry, lambda there, size: _begin(bar, there, size), bar.update)
         for warning in submission.get("warnings") or []:
@@ -229,6 +231,10 @@ def _print_verdict(verdict: Verdict, manifest: Manifest) -> None:
         print(f"... and {verdict.n_problems - len(verdict.problems)} more problems.")
     for warning in verdict.warnings:
         print(f"Note: {warning}")
+    for warning in verdict.to_confirm:
+        print(f"Is it meant so? {warning}")
+    if not manifest.kind.images and not any(item.input for item in manifest.items):
+        print("Note: units, axes and place were not checked, because nothing is said of the inputs, or not to you without a token.")
     count = f"{len(verdict.items)} of {len(manifest.items)} samples"
     problems = f"{verdict.n_problems} problem{'' if verdict.n_problems == 1 else 's'}"
     said = "Acceptable" if verdict.accepted else f"Not acceptable, {problems}"
@@ -277,6 +283,8 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--phase", metavar="URL", help="address of the phase, or its name beside --server and --challenge")
     check.add_argument("--challenge", help="the challenge's short name")
 
+    check.add_argument("--as-is", action="store_true", help="count as acceptable what does not fit the inputs")
+
     send = _command(commands, "upload", "check an entry and send it; run it again to go on after a break", _upload, needs_token=True)
     send.add_argument("path", help="zip archive, folder (zipped first) or submission file")
     send.add_argument("--challenge", required=True, help="the challenge's short name")
@@ -287,6 +295,7 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument("--code", default="", metavar="URL", help="link to the code")
     for name, (metavar, words) in CARD.items():
         send.add_argument(f"--{name.removesuffix('_url').replace('_', '-')}", dest=name, default="", metavar=metavar, help=words)
+    send.add_argument("--as-is", action="store_true", help="have it scored also where it does not fit the inputs")
     send.add_argument("--no-check", action="store_true", help="send without checking first")
     send.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")
 

@@ -18,7 +18,9 @@ from django.utils import timezone
 
 from submissions.choices import TextChoices
 from submissions.errors import Refused
-from submissions.manifest import COLOUR, Manifest
+from submissions.formats.errors import TableError
+from submissions.formats.inputs import MAX_TEXT, read_table
+from submissions.manifest import COLOUR, Input, Manifest
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import SLUG, Challenge
 from submissions.models.status import Status
@@ -31,6 +33,15 @@ RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", 
 def validate_time_zone(name: str) -> None:
     if name not in zoneinfo.available_timezones():
         raise ValidationError(f"“{name}” is not an IANA time zone; use one such as Europe/Prague or UTC.")
+
+
+def validate_input_boxes(text: str) -> None:
+    if len(text) > MAX_TEXT:
+        raise ValidationError(f"The table of inputs has {len(text):,} characters, at most {MAX_TEXT:,} are kept.")
+    try:
+        read_table(text)
+    except TableError as error:
+        raise ValidationError(list(error.problems[:10])) from None
 
 
 @dataclass(frozen=True)
@@ -118,6 +129,9 @@ class Phase(models.Model):
     max_archive_bytes = models.PositiveBigIntegerField(default=500_000_000)
     unit = models.CharField(max_length=16, default="m")
     unit_scale = models.FloatField(default=1.0, help_text="Metres per unit.")
+    input_boxes = models.TextField(
+        blank=True, validators=[validate_input_boxes], help_text="What was given out for each item, see `formats.inputs`: a table as CSV."
+    )
     # Of images only.
     background = models.CharField(
         max_length=7, default="#ffffff", validators=[RegexValidator(rf"\A{COLOUR.pattern}\Z", "Write a colour as #rrggbb.")]
@@ -158,6 +172,19 @@ class Phase(models.Model):
     def manifest(self) -> Manifest | None:
         """Return what the phase expects of an upload; None until it has a reference."""
         return Manifest.from_dict(self.manifest_data) if self.manifest_data else None
+
+    @property
+    def inputs(self) -> dict[str, Input]:
+        """What the organizers say of the inputs that were given out, by item; empty where they say nothing."""
+        return read_table(self.input_boxes)
+
+    def manifest_with_inputs(self) -> dict[str, Any]:
+        """The manifest, and in it what is said of the inputs: for who may see these, and for the check of an upload."""
+        inputs = self.inputs if self.manifest_data and not self.challenge.kind.images else {}
+        if not inputs:
+            return self.manifest_data
+        items = [{**item, "input": inputs[item["id"]].to_dict()} if item["id"] in inputs else item for item in self.manifest_data["items"]]
+        return {**self.manifest_data, "items": items}
 
     @property
     def zone(self) -> zoneinfo.ZoneInfo:

@@ -113,6 +113,9 @@ class Submission(Leased):
     problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
     n_problems = models.PositiveIntegerField(default=0)
     warnings = models.JSONField(default=list, blank=True)
+    # It was held back because it does not fit the inputs, and is scored once its team says that it is meant so.
+    awaits_confirmation = models.BooleanField(default=False, editable=False)
+    is_confirmed = models.BooleanField(default=False, editable=False)
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
     # What the service made it as, for people to judge beside the entries; nobody sent such a row.
     made_as = models.CharField(max_length=80, blank=True, editable=False)
@@ -145,10 +148,12 @@ class Submission(Leased):
         file_name: str,
         size: int,
         sha256: str = "",
+        as_it_is: bool = False,
         now: datetime | None = None,
         **about: str | float | None,
     ) -> Submission:
-        """Reserve one upload, or raise `Refused` with the sentence that says why not. `about` is what `entry_texts.ABOUT` names.
+        """Reserve one upload, or raise `Refused` with the sentence that says why not. `about` is what `entry_texts.ABOUT` names;
+        `as_it_is` says that it is to be scored also where it does not fit the inputs.
 
         The team's row is locked while its quota is counted, so of N parallel uploads with k left
         exactly k are accepted, whichever door they come through.
@@ -184,6 +189,7 @@ class Submission(Leased):
                 created_at=now,
                 upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS),
                 upload_active_at=now,
+                is_confirmed=as_it_is,
                 **texts,
             )
 
@@ -274,8 +280,11 @@ class Submission(Leased):
     def begin_validation(self) -> bool:
         return bool(self.under_lease().update(status=Status.VALIDATING))
 
-    def reject(self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "") -> bool:
-        """`detail` is the traceback where a reader of ours broke down."""
+    def reject(
+        self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "", awaits_confirmation: bool = False
+    ) -> bool:
+        """`detail` is the traceback where a reader of ours broke down; `awaits_confirmation` that the file is well formed, and `problems`
+        are what its team is asked whether it is meant so."""
         with transaction.atomic():
             self.phase.lock()
             moved = (
@@ -286,6 +295,7 @@ class Submission(Leased):
                     problems=problems,
                     n_problems=n_problems,
                     warnings=warnings,
+                    awaits_confirmation=awaits_confirmation,
                     failure_detail=detail,
                     finished_at=timezone.now(),
                     lease_token=None,
@@ -296,6 +306,32 @@ class Submission(Leased):
                 self.phase.touch_board()
                 wake.after_commit("mail")
         return bool(moved)
+
+    def confirm(self, now: datetime | None = None) -> None:
+        """Score it as it is, though it does not fit the inputs: as if it were sent now, so limits and dates hold. Raises `Refused`."""
+        now = now or timezone.now()
+        if not self.awaits_confirmation or self.status != Status.REJECTED:
+            raise Refused("Only an entry that was held back because it does not fit the inputs can be confirmed.", "not_held")
+        if not self.file_key:
+            raise Refused(f"{self.file_note} Say then that it is to be scored as it is.", "file_gone")
+        self.phase.require_open(now)
+        self._require_parent(self.phase, self.team)
+        with transaction.atomic():
+            Team.objects.select_for_update().get(pk=self.team_id)
+            quota = self.phase.quota(self.team, now)
+            if not quota.allowed:
+                raise Refused(quota.reason, quota.code, quota.next_at)
+            held = type(self).objects.filter(pk=self.pk, status=Status.REJECTED, awaits_confirmation=True).exclude(file_key="")
+            moved = held.update(
+                status=Status.RECEIVED, awaits_confirmation=False, is_confirmed=True, problems=[], n_problems=0, created_at=now,
+                received_at=now, finished_at=None, notified_at=None, **self.ANEW,
+            )  # fmt: skip
+            if not moved:
+                raise Refused("This entry was confirmed already, or its file is kept no longer; load the page again.", "not_held")
+            self.refresh_from_db()
+            self._queue()
+            wake.after_commit()
+        self.refresh_from_db()
 
     def accept(self, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
         """Validated: scoring follows. Call it in the transaction that makes the evaluation."""
@@ -437,6 +473,8 @@ class Submission(Leased):
     @property
     def sentence(self) -> str:
         """Where the entry stands, in one sentence for its team."""
+        if self.status == Status.REJECTED and self.awaits_confirmation:
+            return "Held back, because it does not fit the inputs; this used up no quota. Mend it, or say that it is to be scored as it is."
         if self.status == Status.REJECTED:
             n = self.n_problems
             return f"Rejected for {n} problem{'' if n == 1 else 's'}; this used up no quota, so mend the files and upload them again."

@@ -43,10 +43,21 @@ def team_of(user: Any, phase: Phase) -> Team:
     return Membership.objects.select_related("team").get(challenge=phase.challenge, user=user).team
 
 
-def start(user: Any, phase: Phase, *, file_name: str, size: int, sha256: str = "", now: datetime | None = None, **about: Any) -> Submission:
-    """Reserve an upload and make room for its bytes. `about` is what is said of the entry, see
-    `models.entry_texts`. Raises `Refused`, StorageError and what `require` raises."""
-    submission = Submission.reserve(phase, team_of(user, phase), user, file_name=file_name, size=size, sha256=sha256, now=now, **about)
+def start(
+    user: Any,
+    phase: Phase,
+    *,
+    file_name: str,
+    size: int,
+    sha256: str = "",
+    as_it_is: bool = False,
+    now: datetime | None = None,
+    **about: Any,
+) -> Submission:
+    """Reserve an upload and make room for its bytes. `about` is what is said of the entry, see `models.entry_texts`, and `as_it_is`
+    that it is to be scored also where it does not fit the inputs. Raises `Refused`, StorageError and what `require` raises."""
+    about |= {"file_name": file_name, "size": size, "sha256": sha256, "as_it_is": as_it_is}
+    submission = Submission.reserve(phase, team_of(user, phase), user, now=now, **about)
     try:
         _notes(submission)
     except StorageError:

@@ -47,6 +47,13 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def confirm(request: HttpRequest, pk: int) -> HttpResponse:
+    submission = submission_for(request.user, pk, "submission.manage")
+    throttling.limit_uploads(request)  # it counts as a new upload
+    return _do(request, submission, Submission.confirm, "The entry is scored as it is.")
+
+
+@require_POST
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
     submission = submission_for(request.user, pk, "submission.manage")
     form = EntryForm(request.POST)

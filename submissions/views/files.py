@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from django.conf import settings
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_safe
 from submissions.errors import Refused
 from submissions.lookup import ChallengePlace, challenge_place, phase_with_manifest
 from submissions.models import ChallengeFile, Phase
+from submissions.permissions import allowed
 from submissions.storage.store import StorageError
 from submissions.storage.stored_files import store
 
@@ -35,6 +37,8 @@ def _section(place: ChallengePlace, phase: Phase, files: list[ChallengeFile]) ->
         "phase": phase,
         "files": files,
         "sees": place.viewer.may("phase.see_inputs", phase),
+        "sees_reference": manifest is not None and place.viewer.may("phase.see_reference", phase),
+        "n_inputs": len(phase.inputs) if manifest is not None and not manifest.kind.images else 0,
         "manifest": manifest,
         "n_items": len(manifest.items) if manifest else 0,
         "opened": phase.has_opened(place.now),
@@ -55,14 +59,19 @@ def manifest(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Return what the phase expects of an upload, for the client and for scoring at home. Everybody who may
     see the phase may have it once it has opened: an entry can be checked without an account."""
     found = phase_with_manifest(request.user, challenge, phase)
-    response = HttpResponse(manifest_bytes(found), content_type="application/json")
+    response = HttpResponse(manifest_bytes(found, request.user), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{found.challenge.slug}-{found.slug}-manifest.json"'
     return response
 
 
-def manifest_bytes(phase: Phase) -> bytes:
-    """A phase's manifest as it is sent; the same manifest is the same bytes, whose digest is told."""
-    return json.dumps(phase.manifest_data, indent=1, ensure_ascii=False).encode()
+def manifest_bytes(phase: Phase, user: Any = None) -> bytes:
+    """A phase's manifest as it is sent to somebody, or to everybody; the same manifest is the same bytes, whose digest is told."""
+    return json.dumps(manifest_for(user, phase), indent=1, ensure_ascii=False).encode()
+
+
+def manifest_for(user: Any, phase: Phase) -> dict[str, Any]:
+    """The manifest as somebody may have it: what is said of the inputs is for those who may have these."""
+    return phase.manifest_with_inputs() if allowed(user, "phase.see_inputs", phase) else phase.manifest_data
 
 
 def download(key: str, name: str) -> HttpResponse:

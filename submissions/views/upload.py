@@ -93,7 +93,9 @@ def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 20
     unfinished = phase.submissions.filter(team=team if allowed else None, status=Status.UPLOADING, upload_expires_at__gt=now)
     unfinished = unfinished.order_by("upload_expires_at")
     # One that is not finished can be gone on with, also when nothing new could be begun.
-    may_send = allowed and (unfinished.exists() or (not closed and quota is not None and quota.allowed))
+    admitted = phase.admits(team.pk if team else None)
+    may_send = allowed and (unfinished.exists() or (not closed and admitted and quota is not None and quota.allowed))
+    manifest = phase.manifest
     context = {
         "challenge": phase.challenge,
         "phase": phase,
@@ -107,6 +109,9 @@ def _page(request: HttpRequest, phase: Phase, form: UploadForm, status: int = 20
         "max_bytes": phase.max_bytes(),
         "unfinished": unfinished,
         "may_send": may_send,
+        "admitted": admitted,
+        "n_inputs": len(phase.inputs),
+        "n_items": len(manifest.items) if manifest else 0,
         "missing": [step for step in steps(viewer, phase)[:-1] if not step.done],
     }
     return render(request, "submissions/upload.html", context, status=status)

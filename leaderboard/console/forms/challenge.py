@@ -16,10 +16,11 @@ from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
 from leaderboard.console.forms.fields import Lines, LongText, MomentField, Words
 from leaderboard.stats.labels import LABELS
+from submissions.formats.inputs import COLUMNS, read_table, write_table
 from submissions.kinds import FAMILIES, Family
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
 from submissions.models.challenge import check_tags
-from submissions.models.phase import RESERVED_SLUGS, validate_time_zone
+from submissions.models.phase import RESERVED_SLUGS, validate_input_boxes, validate_time_zone
 
 MAX_VOTES_BYTES = 100_000_000
 MOMENTS = ("opens_at", "closes_at", "board_at")
@@ -122,7 +123,11 @@ class PhaseForm(forms.ModelForm):
         ("When", ("time_zone", "opens_at", "closes_at")),
         ("How many entries", ("limit_per_day", "limit_total", "limit_at_once")),
         ("Board", ("board", "board_at", "entries", "ranking", "withhold_scores", "withhold_items")),
-        ("Reference and files", ("reference_access", "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", *IMAGE_FIELDS)),
+        (
+            "Reference and files",
+            ("reference_access", "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", *IMAGE_FIELDS),
+        ),
+        ("Inputs", ("input_boxes",)),
     )
 
     class Meta:
@@ -133,7 +138,7 @@ class PhaseForm(forms.ModelForm):
             "board": "Board is", "entries": "What counts", "ranking": "Ranked by", "missing": "Missing items",
             "reference_access": "Who sees the reference", "size_factor": "Size limit", "max_archive_bytes": "Largest archive",
             "withhold_scores": "Withhold scores", "withhold_items": "Withhold values per item", "unit_scale": "Unit in metres",
-            "background": "Background", "resize": "Images of another size",
+            "background": "Background", "resize": "Images of another size", "input_boxes": "What was given out",
         }  # fmt: skip
         help_texts = {
             "slug": "The last part of the phase's address; it stays as it is.",
@@ -141,6 +146,8 @@ class PhaseForm(forms.ModelForm):
             "limit_total": "Empty: no limit.", "limit_at_once": "In progress at the same time. Empty: no limit.",
             "size_factor": "An item may have this many times the size of the reference's largest.",
             "max_archive_bytes": "Bytes.", "background": "#rrggbb; transparent images are laid on it.",
+            "input_boxes": f"A line for each item, {','.join(COLUMNS)}; points and unit may be left out. Uploads are held "
+            "against it before they are scored. The page of files computes it from what is given out there.",
             "unit": "Of the coordinates: m, cm, unitless, …", "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
         }  # fmt: skip
 
@@ -152,9 +159,8 @@ class PhaseForm(forms.ModelForm):
             self.initial[name] = self.fields[name].show(getattr(instance, name), instance.zone)
         if instance.pk:
             del self.fields["slug"]
-        if not instance.challenge.kind.images:
-            for name in IMAGE_FIELDS:
-                del self.fields[name]
+        for name in ("input_boxes",) if instance.challenge.kind.images else IMAGE_FIELDS:
+            del self.fields[name]
         self.fields["size_factor"].min_value = 1
 
     def groups(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
@@ -168,6 +174,12 @@ class PhaseForm(forms.ModelForm):
         if self.instance.challenge.phases.filter(slug=slug).exists():
             raise ValidationError(f"There is a phase “{slug}” in this challenge already; choose another address.")
         return slug
+
+    def clean_input_boxes(self) -> str:
+        """As it is written anew, whatever signs for ends of lines a browser sends."""
+        validate_input_boxes(self.cleaned_data["input_boxes"])
+        inputs = read_table(self.cleaned_data["input_boxes"])
+        return write_table(inputs) if inputs else ""
 
     def clean_time_zone(self) -> str:
         validate_time_zone(self.cleaned_data["time_zone"])

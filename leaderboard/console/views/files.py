@@ -13,10 +13,14 @@ from django.views.decorators.http import require_http_methods
 from leaderboard.bundle.definition import ChallengeDef, FileDef
 from leaderboard.bundle.folder import local_file
 from leaderboard.bundle.state import read
+from leaderboard.console import acts
 from leaderboard.console.confirm_and_apply import confirm_and_apply, with_phase
 from leaderboard.console.forms.challenge import FileForm
 from leaderboard.console.page import chosen_act, page
 from leaderboard.lookup import organizer
+from submissions import throttling
+from submissions.errors import Refused
+from submissions.formats.inputs import read_table
 from submissions.lookup import row_number
 from submissions.models import Challenge
 
@@ -27,7 +31,7 @@ def files(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     form = FileForm(challenge)
     if request.method == "POST":
         if request.POST.get("act") != "add":
-            return chosen_act(request, {"remove": _remove})(request, challenge)
+            return chosen_act(request, {"remove": _remove, "boxes": _boxes})(request, challenge)
         form = FileForm(challenge, request.POST, request.FILES)
         if form.is_valid():
             return _add(request, challenge, form)
@@ -55,6 +59,23 @@ def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     slug = row.phase.slug if row.phase else None
     remaining = tuple(file for file in _files(definition, slug) if file.pk != row.pk)
     return confirm_and_apply(request, _with_files(definition, slug, remaining), request.path, f"{row.name} is removed.")
+
+
+def _boxes(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """Compute what uploads to the file's phase, or to all phases with items, are held against."""
+    throttling.limit_references(request)
+    row = get_object_or_404(challenge.files.select_related("phase__challenge"), pk=row_number(request.POST.get("file")))
+    phases = [row.phase] if row.phase else [phase for phase in challenge.phases.all() if phase.manifest_data]
+    definition, counts = read(challenge), []
+    if not phases:
+        words = "No phase of this challenge has a reference yet, so nothing says which items there are; give one first."
+        raise Refused(words, "no_reference")
+    for phase in phases:
+        phase.challenge = challenge
+        table = acts.read_inputs(phase, row)
+        counts.append(f"{len(read_table(table))} items of {phase.title}")
+        definition = with_phase(definition, phase.slug, input_boxes=table)
+    return confirm_and_apply(request, definition, request.path, f"Uploads are held against {row.name} now: {', '.join(counts)}.")
 
 
 def _files(definition: ChallengeDef, slug: str | None) -> tuple[FileDef, ...]:

@@ -80,6 +80,10 @@ GET    /challenges/{private}/{pp}/manifest.json     xxxxxyxy
 GET    /challenges/{c}/{p}/starter-kit.zip          nnyyyyny
 GET    /challenges/{c}/{coming}/starter-kit.zip     nnnnnyny
 GET    /challenges/{private}/{pp}/starter-kit.zip   xxxxxyxy
+GET    /challenges/{c}/{p}/reference.zip            nnnnnyny
+GET    /challenges/{c}/{open}/reference.zip         yyyyyyyy
+GET    /challenges/{c}/{coming}/reference.zip       nnnnnyny
+GET    /challenges/{private}/{pp}/reference.zip     xxxxxyxy
 
 GET    /challenges/{c}/{p}/upload/                  yyyyyyyy
 GET    /challenges/{private}/{pp}/upload/           xxxxxyxy
@@ -277,6 +281,9 @@ POST   /entries/{e}/choose/                         nnyynnnn
 POST   /entries/{hidden}/choose/                    xxyyxnxn
 POST   /entries/{e}/edit/                           nnyynnnn
 POST   /entries/{hidden}/edit/                      xxyyxnxn
+POST   /entries/{e}/confirm/                        nnyynnnn
+POST   /entries/{hidden}/confirm/                   xxyyxnxn
+POST   /entries/{private_e}/confirm/                xxxxxnxn
 POST   /entries/{e}/retry/                          nnyynyny
 POST   /entries/{hidden}/retry/                     xxyyxyxy
 POST   /entries/{private_e}/retry/                  xxxxxyxy
@@ -415,6 +422,9 @@ POST   /api/v1/submissions/{busy}/cancel            lxyyxnxn
 POST   /api/v1/submissions/{e}/withdraw             lnyynnnn
 POST   /api/v1/submissions/{hidden}/withdraw        lxyyxnxn
 POST   /api/v1/submissions/{e}/choose               lnyynnnn
+POST   /api/v1/submissions/{e}/confirm              lnyynnnn
+POST   /api/v1/submissions/{hidden}/confirm         lxyyxnxn
+POST   /api/v1/submissions/{private_e}/confirm      lxxxxnxn
 POST   /api/v1/submissions/{e}/retry                lnyynyny
 POST   /api/v1/submissions/{hidden}/retry           lxyyxyxy
 GET    /api/v1/submissions/{e}/file                 lnyynyny

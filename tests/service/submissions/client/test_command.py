@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from submissions.client.command import main
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
-from submissions.manifest import Item, Manifest
+from submissions.manifest import Input, Item, Manifest
 from submissions.validation import validate
 from tests import ROOT
 from tests.support.submissions.small_server import TOKEN, SmallServer, serving
@@ -66,7 +67,24 @@ def upload(server: SmallServer, path: Path, *more: str, pauses: list[float] | No
 
 def test_check_works_offline_without_an_account(entry: Path, manifest: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", entry, "--manifest", manifest) == 0
-    assert capsys.readouterr().out == "Acceptable: 4 of 4 samples for rooflines, final.\n"
+    note, said = capsys.readouterr().out.splitlines()
+    assert said == "Acceptable: 4 of 4 samples for rooflines, final." and "axes and place were not checked" in note
+
+
+def test_what_does_not_fit_its_input_is_asked_about_before_it_is_sent(
+    server: SmallServer, entry: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = Input((5e5, 5e6, 0.0), (5e5 + 10, 5e6 + 10, 9.0))
+    far = dataclasses.replace(MANIFEST, items=tuple(dataclasses.replace(item, input=given) for item in MANIFEST.items))
+    (tmp_path / "far.json").write_bytes(far.to_json())
+    assert run("check", entry, "--manifest", str(tmp_path / "far.json")) == 1
+    said = capsys.readouterr().out
+    assert "Is it meant so?" in said and "were not checked" not in said
+    assert run("check", entry, "--manifest", str(tmp_path / "far.json"), "--as-is") == 0
+    server.manifest = far.to_dict()
+    assert upload(server, entry) == 1 and not server.entries
+    assert "add --as-is" in capsys.readouterr().err
+    assert upload(server, entry, "--as-is") == 0 and server.entries[1]["as_it_is"] is True
 
 
 def test_check_says_what_the_server_would_say(entry: Path, manifest: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,125 @@
+"""An entry held against the inputs that were given out, in sentences: what can be plausible for a parser and wrong all the same. PURE.
+
+Nothing here knows of a reference. Each sentence is a warning: whoever sent the entry may say that it is meant so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from submissions.formats.fit import Box, Kind, Misfit, misfit
+from submissions.formats.inputs import UNITS
+from submissions.manifest import Input, Manifest
+
+NAMES = {"m": "metres", "mm": "millimetres", "cm": "centimetres", "dm": "decimetres", "km": "kilometres", "in": "inches", "ft": "feet"}
+NEAR = 0.3  # decades between a ratio and a unit's, for the unit to be guessed
+SHOWN = 3  # items that a sentence names
+
+
+def sentences(items: Mapping[str, Any], manifest: Manifest) -> list[str]:
+    """Warnings on entries whose size, axes or place do not fit their inputs, or that are their inputs; none of images, and none of items of
+    whose inputs nothing is said."""
+    if manifest.kind.images:
+        return []
+    found: dict[Any, list[tuple[str, Misfit]]] = {}
+    copies = []
+    for item in manifest.items:
+        model = items.get(item.id)
+        if model is None or item.input is None:
+            continue
+        if item.input.points > 3 and len(model.vertices) == item.input.points:
+            copies.append(item.id)
+        box = Box.of(model.vertices)
+        one = misfit(box, box_of(item.input, manifest), may_be_part=True) if box is not None else None
+        if one is not None:
+            found.setdefault(_alike(one), []).append((item.id, one))
+    words = [_sentence([name for name, _ in group], [one for _, one in group], manifest) for group in found.values()]
+    if copies:
+        verb = "has" if len(copies) == 1 else "have"
+        words.append(f"{_names(copies)} {verb} as many corners as the input has points: is it the input itself?")
+    return words
+
+
+def box_of(given: Input, manifest: Manifest) -> Box:
+    """The box of an input in the phase's unit."""
+    box = Box(np.array(given.low, dtype=np.float64), np.array(given.high, dtype=np.float64))
+    return box.scaled(UNITS[given.unit] / manifest.unit_scale) if given.unit in UNITS else box
+
+
+def _alike(one: Misfit) -> Any:
+    """Misfits that one sentence can be about."""
+    if one.kind is Kind.SIZE:
+        return one.kind, round(math.log10(one.ratio))
+    return (one.kind, one.axes, one.signs) if one.kind is Kind.AXES else (one.kind, one.local)
+
+
+def _sentence(names: Sequence[str], misfits: Sequence[Misfit], manifest: Manifest) -> str:
+    first, who = misfits[0], _names(names)
+    is_are, its = ("is", "its") if len(names) == 1 else ("are", "their")
+    if first.kind is Kind.SIZE:
+        ratio = float(np.median([one.ratio for one in misfits]))
+        times, word = (ratio, "larger") if ratio >= 1 else (1 / ratio, "smaller")
+        guess = _unit(ratio, manifest)
+        return f"{who} {is_are} {_times(times)} times {word} than {its} points{f': {guess}?' if guess else '.'} {_wanted(manifest)}".strip()
+    if first.kind is Kind.AXES:
+        return f"{who} would fit {its} points with {_turn(first)}: another order of axes?"
+    lie = "lies" if len(names) == 1 else "lie"
+    if first.local:
+        return f"{who} {lie} near the origin and {its} points far from it: local instead of projected coordinates?"
+    distance = float(np.median([one.distance for one in misfits]))
+    return f"{who} {lie} {distance:,.3g} {manifest.unit} away from {its} points: an offset?"
+
+
+def _times(ratio: float) -> str:
+    """`1,000` near a power of ten, else `about 39`."""
+    exponent = math.log10(ratio)
+    if abs(exponent - round(exponent)) <= 0.15:
+        return f"{10 ** round(exponent):,.0f}"
+    digits = max(0, int(exponent) - 1)
+    return f"about {round(ratio, -digits):,.0f}"
+
+
+def _unit(ratio: float, manifest: Manifest) -> str:
+    """The unit whose numbers are so many times those of the phase's, in words; empty where none comes near."""
+    others = {unit: abs(math.log10(ratio * scale / manifest.unit_scale)) for unit, scale in UNITS.items() if scale != manifest.unit_scale}
+    nearest = min(others, key=lambda unit: others[unit])
+    return NAMES[nearest] if others[nearest] <= NEAR else ""
+
+
+def _wanted(manifest: Manifest) -> str:
+    """The phase's unit, where it is a length."""
+    return f"This phase wants {NAMES[manifest.unit]}." if manifest.unit in NAMES else ""
+
+
+def _turn(one: Misfit) -> str:
+    moved = [axis for n, axis in enumerate(one.axes) if axis != n]
+    turned = ["xyz"[one.axes[n]] for n, sign in enumerate(one.signs) if sign < 0]
+    parts = [f"{' and '.join(sorted('xyz'[axis] for axis in moved))} swapped"] if moved else []
+    parts += [f"{' and '.join(turned)} turned round"] if turned else []
+    return " and ".join(parts)
+
+
+def folders(files: Iterable[str]) -> list[str]:
+    """A warning where the files of an entry lie in several folders of which any holds several: they may be of two runs. A folder for each
+    item is none."""
+    held: dict[str, int] = {}
+    for name in files:
+        parent = str(PurePosixPath(name).parent)
+        held[parent] = held.get(parent, 0) + 1
+    if len(held) < 2 or max(held.values()) < 2:
+        return []
+    largest = sorted(held, key=lambda folder: (-held[folder], folder))
+    named = [f"{'the top' if folder == '.' else folder} ({held[folder]})" for folder in largest[:SHOWN]]
+    more = f" and {len(held) - SHOWN} more" if len(held) > SHOWN else ""
+    return [f"The files lie in {len(held)} folders, {', '.join(named)}{more}: are all of one run?"]
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) <= SHOWN:
+        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{names[0]} and {len(names) - 1} others"

@@ -1,0 +1,200 @@
+"""What an organizer says of the inputs that were given out: a bounding box, a number of points and a unit for each item. PURE.
+
+Entries are held against it before they are scored. It is computed from the input files, or stated in a table; nothing in it is ever
+taken from a reference.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from submissions.formats.archive import open_package
+from submissions.formats.errors import FormatError, TableError
+from submissions.formats.lines import number_fault, numbers
+from submissions.formats.mesh import mesh_files
+from submissions.formats.npz import read_npz
+from submissions.manifest import Bounds, Input
+
+COLUMNS = ("item", "min_x", "min_y", "min_z", "max_x", "max_y", "max_z", "points", "unit")
+NEEDED = COLUMNS[:7]
+UNITS = {"m": 1.0, "mm": 0.001, "cm": 0.01, "dm": 0.1, "km": 1000.0, "in": 0.0254, "ft": 0.3048}  # metres each
+TEXTS = (".xyz", ".txt", ".pts", ".csv", ".asc")
+READ = (*mesh_files.SUFFIXES, *TEXTS, ".npy", ".npz", ".las")
+LARGEST = 1e12
+MAX_TEXT = 4_000_000  # characters of a table
+BOUNDS = Bounds(max_archive_bytes=4_000_000_000, max_total_bytes=8_000_000_000, max_file_bytes=1_000_000_000)
+_LAS_BOX, _LAS_COUNT, _LAS_HEADER = 179, 107, 227
+
+
+def read_table(text: str) -> dict[str, Input]:
+    """The inputs by item from a CSV table with the heads `COLUMNS`, of which points and unit may be left out or empty; nothing of an
+    empty text. Raises ``TableError``, a sentence for each row that will not do."""
+    if not text.strip():
+        return {}
+    rows = csv.DictReader(io.StringIO(text.strip()), skipinitialspace=True)
+    heads = [head.strip() for head in rows.fieldnames or ()]
+    missing = [name for name in NEEDED if name not in heads]
+    if missing:
+        raise TableError([f"The table of inputs has no column {', '.join(missing)}; its first line must read {','.join(COLUMNS)}."])
+    rows.fieldnames = heads
+    found: dict[str, Input] = {}
+    problems: list[str] = []
+    for row in rows:
+        name = (row["item"] or "").strip()
+        try:
+            if not name or name in found:
+                raise ValueError(f"the item {name} stands there twice" if name else "the item has no name")
+            found[name] = _input(row)
+        except ValueError as error:
+            problems.append(f"Line {rows.line_num} of the table of inputs: {error}.")
+    if problems:
+        raise TableError(problems)
+    return found
+
+
+def _input(row: Mapping[str, str | None]) -> Input:
+    values = []
+    for name in NEEDED[1:]:
+        text = (row[name] or "").strip()
+        try:
+            value = float(text)
+        except ValueError:
+            raise ValueError(f"{name} is {text[:20]!r} and no number") from None
+        if not math.isfinite(value) or abs(value) > LARGEST:
+            raise ValueError(f"{name} is {text[:20]} and must lie within ±{LARGEST:.0e}")
+        values.append(value)
+    low, high = (values[0], values[1], values[2]), (values[3], values[4], values[5])
+    if any(a > b for a, b in zip(low, high, strict=True)) or low == high:
+        raise ValueError("the box has no extent, or a least coordinate above the greatest")
+    points, unit = (row.get("points") or "").strip(), (row.get("unit") or "").strip()
+    if points and not (points.isascii() and points.isdecimal() and len(points) < 16):
+        raise ValueError(f"points is {points[:20]!r} and no whole number")
+    if unit and unit not in UNITS:
+        raise ValueError(f"the unit {unit[:20]!r} is none of {', '.join(UNITS)}")
+    return Input(low, high, int(points or 0), unit)
+
+
+def write_table(inputs: Mapping[str, Input]) -> str:
+    """The table that ``read_table`` reads back."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for name, one in inputs.items():
+        rows.writerow([name, *(repr(float(v)) for v in (*one.low, *one.high)), one.points or "", one.unit])
+    return out.getvalue()
+
+
+def of_files(path: Path, items: Collection[str] | None = None, name: str | None = None) -> dict[str, Input]:
+    """The box and the number of points of each file of a folder, archive or single file, by file name without suffix (of `items` alone,
+    if they are given). Files of other kinds are passed over. Raises ``FormatError``."""
+    found: dict[str, Input] = {}
+
+    def take(file: str, data: Callable[[], bytes]) -> None:
+        pure = PurePosixPath(file)
+        if pure.suffix.lower() not in READ or (items is not None and pure.stem not in items):
+            return
+        one = _measured(data(), file)
+        if one is not None:
+            before = found.get(pure.stem)
+            found[pure.stem] = one if before is None else _joined(before, one)  # several scans of one item
+
+    label = name or path.name
+    if path.is_file() and PurePosixPath(label).suffix.lower() in READ:
+        take(label, path.read_bytes)
+        return found
+    with open_package(path, BOUNDS, name) as package:
+        for file in package.files:
+            take(file.name, partial(package.read, file.name))
+    return dict(sorted(found.items()))
+
+
+def _measured(data: bytes, file: str) -> Input | None:
+    points = _points(data, file)
+    if isinstance(points, Input) or not len(points):
+        return points if isinstance(points, Input) else None
+    low, high = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+    return None if low == high else Input(tuple(low), tuple(high), len(points), "")
+
+
+def _joined(a: Input, b: Input) -> Input:
+    low = tuple(min(pair) for pair in zip(a.low, b.low, strict=True))
+    high = tuple(max(pair) for pair in zip(a.high, b.high, strict=True))
+    return Input((low[0], low[1], low[2]), (high[0], high[1], high[2]), a.points + b.points, a.unit)
+
+
+def _points(data: bytes, file: str) -> NDArray[np.float64] | Input:
+    """The points of one file, float64 [N, 3], or at once the box that its header states. Raises ``FormatError``."""
+    suffix = PurePosixPath(file).suffix.lower()
+    if suffix == ".las":
+        return _las(data, file)
+    if suffix in (".npy", ".npz"):
+        return _array(data, file)
+    if suffix in TEXTS:
+        return _text(data, file)
+    return mesh_files.read_mesh(data, file).vertices
+
+
+def _las(data: bytes, file: str) -> Input:
+    """The box and the number of points that the header of a LAS file states."""
+    if data[:4] != b"LASF" or len(data) < _LAS_HEADER:
+        raise FormatError(file, "", "is not a LAS file")
+    high_x, low_x, high_y, low_y, high_z, low_z = np.frombuffer(data, "<f8", 6, _LAS_BOX).tolist()
+    low, high = (low_x, low_y, low_z), (high_x, high_y, high_z)
+    if not all(math.isfinite(v) and abs(v) <= LARGEST for v in (*low, *high)) or any(a > b for a, b in zip(low, high, strict=True)):
+        raise FormatError(file, "", "states no bounding box in its header; write it anew")
+    return Input(low, high, int(np.frombuffer(data, "<u4", 1, _LAS_COUNT)[0]), "")
+
+
+def _array(data: bytes, file: str) -> NDArray[np.float64]:
+    if file.lower().endswith(".npy"):
+        try:
+            array: Any = np.load(io.BytesIO(data), allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise FormatError(file, "", f"is not an array of numbers ({error})") from None
+    else:
+        array = next(iter(read_npz(data, file, {"points": (3,)}, 4_000_000_000).values()), None)
+    if array is None or array.ndim != 2 or array.shape[1] < 3 or array.dtype.kind not in "fiu":
+        raise FormatError(file, "", "holds no array of points, one row of x, y, z each (in an npz: called points)")
+    return _finite(array[:, :3].astype(np.float64), file)
+
+
+def _text(data: bytes, file: str) -> NDArray[np.float64]:
+    """The first three numbers of every line; a first line of words, a number of points, and lines after # or // are passed over."""
+    head = data.split(b"\n", 1)[0].split()
+    if len(head) >= 3 and (values := numbers(data)) is not None and len(values) % len(head) == 0:
+        rows = values.reshape(-1, len(head))
+        if len(rows) == len(data.split(b"\n")) - (not data.split(b"\n")[-1].strip()):  # as many numbers in every line
+            return _finite(rows[:, :3], file)
+    found: list[list[float]] = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        words = line.replace(b",", b" ").replace(b";", b" ").split()
+        if len(words) < 3 or words[0].startswith((b"#", b"//")):
+            continue
+        values = numbers(b" ".join(words[:3]))
+        if values is None or len(values) != 3:
+            if number == 1:
+                continue
+            raise FormatError(file, f"line {number}", f"{number_fault(words[0])}; each line begins with x, y and z")
+        found.append(values.tolist())
+    return _finite(np.array(found, dtype=np.float64).reshape(-1, 3), file)
+
+
+def _finite(points: NDArray[np.float64], file: str) -> NDArray[np.float64]:
+    if not np.isfinite(points).all() or (np.abs(points) > LARGEST).any():
+        raise FormatError(file, "", f"holds coordinates that are no numbers, or beyond ±{LARGEST:.0e}")
+    return points
+
+
+def unknown_items(inputs: Mapping[str, Input], items: Iterable[str]) -> list[str]:
+    """Names in a table of inputs that are no items of the phase."""
+    known = set(items)
+    return [name for name in inputs if name not in known]

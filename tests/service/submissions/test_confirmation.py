@@ -1,0 +1,282 @@
+"""Entries that do not fit what was given out: held back without a cost, scored once their team says so, and diagnosed afterwards in
+words that tell nothing of a hidden reference."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from evaluation.models import Evaluation
+from leaderboard.tasks import build_due_boards
+from submissions.errors import Refused
+from submissions.formats.fit import Box
+from submissions.formats.inputs import read_table, write_table
+from submissions.formats.wireframe.wireframe_files import Wireframe
+from submissions.manifest import Input
+from submissions.models import Phase, Status
+from tests.support.factories import PhaseFactory, archive, gables, give_reference, received
+from tests.support.leaderboard.console.acts import phase_form
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_files")]
+FAR = np.array([4.8e5, 5.4e6, 200])
+SCORED_ALIKE = (
+    {"slug": "corner_f1", "key": "corner_f1", "is_primary": True}, {"slug": "edge_f1", "key": "edge_f1"},
+)  # fmt: skip
+
+
+def browser(user=None) -> Client:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+def scaled(items: dict[str, Wireframe], factor: float) -> dict[str, Wireframe]:
+    return {name: Wireframe(item.vertices * factor, item.edges, None) for name, item in items.items()}
+
+
+def boxes(items: dict[str, Wireframe], margin: float = 0.5) -> str:
+    """The table of points that reach a little beyond each house."""
+    found = {}
+    for name, item in items.items():
+        box = Box.of(item.vertices)
+        found[name] = Input(tuple((box.low - margin).tolist()), tuple((box.high + margin).tolist()), 9000)
+    return write_table(found)
+
+
+@pytest.fixture
+def given_out(phase):
+    """The phase, with inputs that its houses lie in."""
+    Phase.objects.filter(pk=phase.pk).update(input_boxes=boxes(gables()))
+    phase.refresh_from_db()
+    return phase
+
+
+class TestHeldBack:
+    def test_millimetres_are_held_back_and_use_up_no_quota(self, given_out, people, scored):
+        Phase.objects.filter(pk=given_out.pk).update(limit_total=1)
+        given_out.refresh_from_db()
+        entry = scored(items=scaled(gables(), 1000))
+        assert (entry.status, entry.awaits_confirmation) == (Status.REJECTED, True)
+        assert entry.problems == ["house_01 and 3 others are 1,000 times larger than their points: millimetres? This phase wants metres."]
+        assert given_out.quota(people.team).left_total == 1 and not Evaluation.objects.filter(submission=entry).exists()
+        assert scored().status == Status.SCORED, "one that fits is scored at once"
+
+    def test_its_page_asks_its_team_and_tells_nobody_else(self, given_out, people, scored):
+        entry = scored(items=scaled(gables(), 1000))
+        page = browser(people.mate).get(f"/entries/{entry.pk}/").content.decode()
+        assert "Is it meant so?" in page and "millimetres?" in page and f"/entries/{entry.pk}/confirm/" in page
+        page = browser(people.organizer).get(f"/entries/{entry.pk}/").content.decode()
+        assert "millimetres?" in page and f"/entries/{entry.pk}/confirm/" not in page
+        assert browser(people.other).get(f"/entries/{entry.pk}/").status_code == 404
+
+    def test_confirmed_it_is_scored_as_it_is_and_keeps_the_warning(self, given_out, people, scored):
+        from evaluation.work.worker import drain
+
+        entry = scored(items=scaled(gables(), 1000))
+        sent = entry.created_at
+        assert browser(people.mate).post(f"/entries/{entry.pk}/confirm/").status_code == 302
+        drain()
+        entry.refresh_from_db()
+        assert (entry.status, entry.awaits_confirmation, entry.is_confirmed) == (Status.SCORED, False, True)
+        assert entry.problems == [] and "millimetres?" in entry.warnings[0] and entry.created_at > sent
+        assert (
+            given_out.quota(people.team).left_total == given_out.quota(people.other_team).left_total - 1 if given_out.limit_total else True
+        )
+
+    def test_confirming_counts_as_an_upload_of_now(self, given_out, people, scored):
+        entry = scored(items=scaled(gables(), 1000))
+        Phase.objects.filter(pk=given_out.pk).update(limit_total=1)
+        scored()
+        entry.refresh_from_db()
+        entry.phase.refresh_from_db()
+        with pytest.raises(Refused) as refused:
+            entry.confirm()
+        assert "1" in refused.value.sentence
+        Phase.objects.filter(pk=given_out.pk).update(limit_total=None, closes_at=timezone.now())
+        entry.phase.refresh_from_db()
+        with pytest.raises(Refused):
+            entry.confirm()
+        entry.refresh_from_db()
+        assert entry.status == Status.REJECTED and entry.awaits_confirmation
+
+    def test_only_what_was_held_back_can_be_confirmed_and_only_once(self, given_out, people, scored):
+        done, held = scored(), scored(items=scaled(gables(), 1000))
+        with pytest.raises(Refused):
+            done.confirm()
+        held.confirm()
+        with pytest.raises(Refused):
+            held.confirm()
+        Phase.objects.filter(pk=given_out.pk).update(limit_total=9)
+        again = scored(items=scaled(gables(), 1000))
+        type(again).objects.filter(pk=again.pk).update(file_key="")
+        again.refresh_from_db()
+        with pytest.raises(Refused, match="no longer kept"):
+            again.confirm()
+
+    def test_sent_as_it_is_nothing_is_asked(self, given_out, scored):
+        entry = scored(items=scaled(gables(), 1000), as_it_is=True)
+        assert entry.status == Status.SCORED and "millimetres?" in entry.warnings[0]
+
+    def test_without_inputs_there_is_no_such_check_and_the_page_says_so(self, phase, people, scored):
+        assert scored(items=scaled(gables(), 1000)).status == Status.SCORED
+        page = f"/challenges/{phase.challenge.slug}/{phase.slug}/upload/"
+        assert "Nothing is said of the inputs here" in browser(people.owner).get(page).content.decode()
+        Phase.objects.filter(pk=phase.pk).update(input_boxes=boxes(gables()))
+        text = " ".join(browser(people.owner).get(page).content.decode().split())
+        assert "held against what was given out (4 of 4 items)" in text
+
+
+class TestManifest:
+    def test_inputs_are_told_to_who_may_have_them(self, given_out, people):
+        address = f"/challenges/{given_out.challenge.slug}/{given_out.slug}/manifest.json"
+        assert "input" in browser(people.owner).get(address).json()["items"][0]
+        assert "input" not in browser().get(address).json()["items"][0]
+        assert "input" not in browser(people.stranger).get(f"/api/v1{address.removesuffix('.json')}").content.decode()
+
+    def test_the_starter_kits_example_fits_them(self, given_out, people, tmp_path):
+        from submissions.manifest import Manifest
+        from submissions.validation import validate
+
+        far = {name: Wireframe(item.vertices + FAR, item.edges, None) for name, item in gables().items()}
+        Phase.objects.filter(pk=given_out.pk).update(input_boxes=boxes(far))
+        answer = browser(people.owner).get(f"/challenges/{given_out.challenge.slug}/{given_out.slug}/starter-kit.zip")
+        with zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as kit:
+            kit.extractall(tmp_path / "kit")
+        (top,) = (tmp_path / "kit").iterdir()
+        verdict = validate(top / "example-entry", Manifest.from_json((top / "manifest.json").read_bytes()))
+        assert verdict.accepted and verdict.to_confirm == ()
+
+
+class TestAdmission:
+    def test_the_rule_is_said_before_the_form(self, phase, people, scored, challenge):
+        final = PhaseFactory(challenge=challenge, parent=phase, title="Final")
+        give_reference(final)
+        page = f"/challenges/{challenge.slug}/{final.slug}/upload/"
+        text = " ".join(browser(people.owner).get(page).content.decode().split())
+        assert "Final is for teams with a scored entry in" in text and "enter that phase first" in text
+        assert 'type="file"' not in text, "a form that would be refused is not offered"
+        assert "Final is for teams with a scored entry in" in " ".join(browser().get(page).content.decode().split())
+        scored()
+        text = " ".join(browser(people.owner).get(page).content.decode().split())
+        assert "yours has one" in text and 'type="file"' in text
+
+
+class TestReferences:
+    def test_where_they_may_be_seen_they_can_be_downloaded_and_read_back(self, phase, people, tmp_path):
+        from submissions.kinds import WIREFRAME
+
+        address = f"/challenges/{phase.challenge.slug}/{phase.slug}/reference.zip"
+        data = f"/challenges/{phase.challenge.slug}/data/"
+        assert browser().get(address).status_code == 403 and address not in browser(people.owner).get(data).content.decode()
+        Phase.objects.filter(pk=phase.pk).update(reference_access="public")
+        assert address in browser().get(data).content.decode() and address in browser(people.owner).get(data).content.decode()
+        (tmp_path / "r.zip").write_bytes(b"".join(browser().get(address).streaming_content))
+        items = WIREFRAME.load_folder(tmp_path / "r.zip")
+        assert items.keys() == gables().keys() and all(np.array_equal(items[n].vertices, gables()[n].vertices) for n in items)
+
+
+# --- after scoring
+
+
+def page_of(entry, user) -> str:
+    """An entry's page without what names the phase, the entry and the moment."""
+    build_due_boards()
+    text = browser(user).get(f"/entries/{entry.pk}/").content.decode()
+    main = text.partition("<main")[2].partition("</main>")[0]
+    main = re.sub(r'name="csrfmiddlewaretoken" value="[^"]*"', "", main)
+    for piece in (entry.phase.slug, entry.phase.title, f"/entries/{entry.pk}/", f"a={entry.pk}"):
+        main = main.replace(piece, "·")
+    return re.sub(r"<time.*?</time>|[0-9a-f]{16}…", "·", main)
+
+
+@pytest.mark.parametrize(
+    ("factor", "move", "title"),
+    [(1000.0, 0.0, "The unit looks wrong"), (0.001, 0.0, "The unit looks wrong"), (1.0, 9000.0, "It lies elsewhere")],
+)
+def test_two_hidden_references_with_one_diagnosis_give_identical_pages(challenge, people, factor, move, title, settings):
+    """The same wrong entry, held against two references that differ in every coordinate: its page tells nothing of which it was."""
+    from evaluation.work.worker import drain
+
+    pages = []
+    sent = {name: Wireframe(item.vertices * factor + move, item.edges, None) for name, item in gables().items()}
+    for stretch in (1.0, 1.2):
+        hidden = PhaseFactory(challenge=challenge, limit_total=None)
+        truth = {name: Wireframe(item.vertices * [stretch, 1.0, 1.1 * stretch], item.edges, None) for name, item in gables().items()}
+        give_reference(hidden, truth, metrics=SCORED_ALIKE)
+        entry = received(hidden, people.team, archive(sent), user=people.owner)
+        drain()
+        entry.refresh_from_db()
+        assert entry.status == Status.SCORED
+        type(entry).objects.filter(pk=entry.pk).update(sha256="")  # or the second page tells of the first upload
+        pages.append(page_of(entry, people.owner))
+    assert title in pages[0] and pages[0] == pages[1]
+    about = pages[0].partition('id="diagnosis"')[2].partition("</section>")[0]
+    assert not re.search(r"\d", re.sub(r"<[^>]*>", "", about).replace("&#x27;", "")), "no number of a transform"
+
+
+class TestDiagnosis:
+    def test_a_good_entry_is_told_that_nothing_looks_wrong(self, people, scored):
+        entry = scored(scale=0.05)
+        assert "Nothing looks wrong" in page_of(entry, people.owner) and Evaluation.objects.get(submission=entry).diagnosis == "fits"
+
+    def test_it_goes_with_the_values_per_item(self, phase, people, scored):
+        entry = scored(items=scaled(gables(), 1000))
+        assert "The unit looks wrong" in page_of(entry, people.owner) and "The unit looks wrong" in page_of(entry, people.other)
+        Phase.objects.filter(pk=phase.pk).update(withhold_items=True)
+        assert "looks wrong" not in page_of(entry, people.owner) and "The unit looks wrong" in page_of(entry, people.organizer)
+
+    def test_what_the_parts_said_is_not_kept(self, scored):
+        entry = scored(items=scaled(gables(), 1000))
+        assert not Evaluation.objects.get(submission=entry).parts.filter(fits__isnull=False).exists()
+
+    def test_swapped_axes_are_said_to_be_swapped(self, people, scored):
+        turned = {name: Wireframe(item.vertices[:, [2, 0, 1]], item.edges, None) for name, item in gables().items()}
+        assert "The axes look swapped" in page_of(scored(items=turned), people.owner)
+
+
+class TestConsole:
+    def test_boxes_are_computed_from_a_file_that_was_given_out(self, phase, people):
+        from django.core.files.uploadedfile import SimpleUploadedFile
+
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as packed:
+            for name, item in gables().items():
+                packed.writestr(f"inputs/{name}.xyz", "\n".join(" ".join(map(str, row)) for row in item.vertices.tolist()))
+        organizer, files = browser(people.organizer), f"/console/challenges/{phase.challenge.slug}/files/"
+        organizer.post(
+            files, {"act": "add", "kind": "input", "title": "", "phase": phase.pk, "file": SimpleUploadedFile("points.zip", out.getvalue())}
+        )
+        row = phase.files.get()
+        assert "Hold uploads against it" in organizer.get(files).content.decode()
+        answer = organizer.post(files, {"act": "boxes", "file": row.pk}, follow=True)
+        phase.refresh_from_db()
+        assert phase.inputs.keys() == gables().keys(), answer.content.decode()[-3000:]
+        box = Box.of(gables()["house_02"].vertices)
+        assert phase.inputs["house_02"] == Input(tuple(box.low.tolist()), tuple(box.high.tolist()), len(gables()["house_02"].vertices))
+
+    def test_a_file_without_items_is_refused_with_what_to_do(self, phase, people):
+        from django.core.files.uploadedfile import SimpleUploadedFile
+
+        organizer, files = browser(people.organizer), f"/console/challenges/{phase.challenge.slug}/files/"
+        organizer.post(
+            files, {"act": "add", "kind": "input", "title": "", "phase": phase.pk, "file": SimpleUploadedFile("a.xyz", b"0 0 0\n1 1 1\n")}
+        )
+        answer = organizer.post(files, {"act": "boxes", "file": phase.files.get().pk}, follow=True)
+        assert "such as house_01.ply" in answer.content.decode()
+        phase.refresh_from_db()
+        assert phase.input_boxes == ""
+
+    def test_stated_in_the_form_they_are_checked_at_their_field(self, phase, people):
+        organizer, address = browser(people.organizer), f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/"
+        answer = organizer.post(address, phase_form(phase, input_boxes="item,min_x\nhouse_01,0"))
+        assert "has no column min_y" in answer.content.decode()
+        organizer.post(address, phase_form(phase, input_boxes=boxes(gables()).replace("\n", "\r\n")), follow=True)
+        phase.refresh_from_db()
+        assert read_table(phase.input_boxes) == read_table(boxes(gables()))
