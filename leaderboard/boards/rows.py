@@ -308,7 +308,8 @@ def seen_words(metric: MetricColumn, seen: Seen, first: int, second: int) -> str
     difference = abs(values[0] - values[1])
     share, low, high = (round(100 * one) for one in seen.share(difference))
     more = "more than " if difference > seen.largest else ""
-    return f"seen by {more}{share} % of people [{low}, {high}]"
+    coin = ", as by a coin" if share == 50 else ""
+    return f"seen by {more}{share} % of people [{low}, {high}]{coin}"
 
 
 def ordinal(n: int) -> str:
