@@ -62,7 +62,8 @@ class Measured:
 @dataclass(frozen=True)
 class Contradicted:
     """A duel that people decide and a metric turns round: the first is the people's. `link` is where the two stand side by side on an item
-    in which it shows; the drawings, of both on that item over the reference, are there for who may see these."""
+    in which it shows; the drawings, of both on that item over the reference, are there for who may see these, and the `pictures`, by the
+    name of the entry, where a kind has no such drawing."""
 
     study: Study
     one: Contradiction
@@ -71,6 +72,7 @@ class Contradicted:
     drawings: tuple[tuple[str, Drawing], ...]
     opinions: bool
     noun: str
+    pictures: tuple[tuple[str, str], ...] = ()
 
 
 def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
@@ -156,6 +158,7 @@ def _contradicted(viewer: Viewer, one: Measured, duel: Contradiction, entries: M
     phase, item, reference = one.study.phase, next(iter(duel.samples), ""), one.reference
     both = [entry for name in (duel.first, duel.second) if (entry := entries.get(one.summary.entries.get(name, 0))) is not None]
     link, drawings, kind = "", [], KINDS[phase.challenge.family]
+    pictures: list[tuple[str, str]] = []
     if len(both) == 2 and all(viewer.may("submission.see", entry) for entry in both):
         query = {"a": both[0].pk, "b": both[1].pk} | ({"item": item} if item else {})
         link = f"{reverse('compare', args=[phase.challenge.slug, phase.slug])}?{urlencode(query)}"
@@ -164,7 +167,11 @@ def _contradicted(viewer: Viewer, one: Measured, duel: Contradiction, entries: M
             for entry in both:
                 keys = reference.key, entry.artifact_key, item
                 drawings.append((entry.method_name, PARTS.of(("drawing", *keys), partial(kind.draw, *keys))))
-    return Contradicted(one.study, duel, item, link, tuple(drawings), one.summary.opinions, one.noun)
+        drawn = all(entry.artifact_key and viewer.may("submission.see_render", entry) for entry in both)
+        if not kind.drawing and drawn and reference is not None and item in reference.groups:
+            first = reference.item_ids[reference.groups.index(item)]  # of a scene its first view
+            pictures = [(entry.method_name, reverse("entry_poster", args=[entry.pk, first])) for entry in both]
+    return Contradicted(one.study, duel, item, link, tuple(drawings), one.summary.opinions, one.noun, tuple(pictures))
 
 
 def _basis(summary: Summary) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import registry
+from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import metric_studies
@@ -165,3 +167,15 @@ def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entr
     client.logout()
     phase.submissions.filter(method_name="near").update(hidden_at=timezone.now())
     assert "Where it contradicts people" not in text(client.get(PAGE))
+
+
+def test_of_a_kind_without_drawings_pictures_are_shown_to_who_may_see_them(studied, client, people, monkeypatch):
+    kinds = {key: replace(kind, drawing="") for key, kind in KINDS.items()}
+    monkeypatch.setattr(metric_studies, "KINDS", kinds)
+    assert "posters/" not in text(client.get(PAGE)), "items of a hidden reference"
+    client.force_login(people.organizer)
+    addresses = re.findall(r'<img src="([^"]*posters/[^"]*)"', text(client.get(PAGE)))
+    assert len(addresses) == 2 and "drawing" not in text(client.get(PAGE)).partition('id="turned"')[2].partition("</section>")[0]
+    assert all(client.get(address)["Content-Type"] == "image/webp" for address in addresses)
+    client.logout()
+    assert all(client.get(address).status_code in (302, 403, 404) for address in addresses)
