@@ -3,9 +3,11 @@
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
+from django.views.decorators.http import require_safe
 
 from leaderboard.api.service import api
 from leaderboard.service import health
+from leaderboard.views.api_docs import api_docs
 
 # Staff log in like everybody: with the second factor and under the same limits.
 admin.site.login = secure_admin_login(admin.site.login)
@@ -18,6 +20,7 @@ handler500 = "leaderboard.api.service.handle_server_error"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
+    path("api/v1/docs", require_safe(api_docs), name="api_docs"),
     path("api/v1/", api.urls),
     path("console/", include("leaderboard.console.urls")),
     path("-/health", health.health, name="health"),

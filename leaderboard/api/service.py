@@ -69,6 +69,7 @@ api = Api(
         "pieces: follow `next` until it is null."
     ),
     docs_decorator=require_safe,
+    docs_url=None,  # it has a page of the house: leaderboard.views.api_docs
 )
 api.add_router("", challenges.router)
 api.add_router("", teams.router)

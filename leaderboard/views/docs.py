@@ -44,7 +44,13 @@ def doc(request: HttpRequest, name: str) -> HttpResponse:
     html = html_of(name)
     if made := wheel.address(request.build_absolute_uri("/")):
         html = mark_safe(html.replace(PACKAGE, made))  # noqa: S308 - an address of our own
-    context = {"name": name, "title": TITLES[name][0], "html": html, "titles": [(key, *words) for key, words in TITLES.items()]}
+    context = {
+        "name": name,
+        "title": TITLES[name][0],
+        "html": html,
+        "headings": headings_of(name),
+        "titles": [(key, *words) for key, words in TITLES.items()],
+    }
     return render(request, "leaderboard/doc.html", context)
 
 
@@ -58,7 +64,15 @@ def html_of(name: str) -> SafeString:
         anchor = slugify(strip_tags(words)) or "section"
         taken[anchor] = taken.get(anchor, 0) + 1
         number = f"-{taken[anchor]}" if taken[anchor] > 1 else ""
-        return f'<h{level} id="{anchor}{number}">{words}</h{level}>'
+        place = max(2, int(level) - 1)  # under the page's own heading
+        return f'<h{place} id="{anchor}{number}">{words}</h{place}>'
 
-    html = markdown.render((FOLDER / f"{name}.md").read_text())
+    html = markdown.render((FOLDER / f"{name}.md").read_text()).replace("<pre>", '<pre tabindex="0">')  # which may scroll
+    html = html.replace("<th></th>", "<td></td>")  # no head of anything
     return mark_safe(re.sub(r"<h([2-4])>(.*?)</h\1>", with_anchor, html))  # noqa: S308 - our own text
+
+
+@lru_cache(maxsize=len(TITLES))
+def headings_of(name: str) -> list[tuple[str, str]]:
+    """The first headings of a document under its title: (anchor, words)."""
+    return [(anchor, strip_tags(words)) for anchor, words in re.findall(r'<h2 id="([^"]*)">(.*?)</h2>', html_of(name))]

@@ -252,7 +252,7 @@ def test_a_leader_acts_on_their_own_team_only(client, people, challenge):
 
 def test_the_link_is_shown_once_and_lets_people_join(client, people, challenge):
     page = act(client, people.owner, "team_make_link", challenge.slug).content.decode()
-    link = page.split("<pre>")[1].split("</pre>")[0]
+    link = page.split('<pre tabindex="0">')[1].split("</pre>")[0]
     path = link.split("8000")[1]
     assert link not in read(client, "team", challenge.slug)
     client.logout()

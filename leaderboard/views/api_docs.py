@@ -1,0 +1,170 @@
+"""The documentation of the API, drawn from its OpenAPI schema: every address with its fields, and how to call it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+
+from leaderboard.api.service import api
+from leaderboard.views.docs import TITLES
+
+EXAMPLES = {"challenge": "rooflines", "phase": "practice", "submission": "17", "digest": "0db8aa16", "study": "people", "limit": "20"}
+JSON = "application/json"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter, or a field of what is sent or answered; `where` is path, query or body, or empty of an answer."""
+
+    name: str
+    kind: str
+    words: str
+    where: str = ""
+    is_required: bool = False
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One call; `sends` is the media type of what it is sent, `answers` that of its answer."""
+
+    anchor: str
+    method: str
+    path: str
+    title: str
+    words: str
+    needs_token: bool
+    fields: list[Field]
+    sends: str
+    status: str
+    answers: str
+    answer: list[Field]
+    curl: str
+    python: str
+
+
+def api_docs(request: HttpRequest) -> HttpResponse:
+    """Every operation by its noun, in the schema's order."""
+    context = {
+        "groups": operations(settings.SITE_URL), "about": api.description, "name": "api-reference",
+        "titles": [(key, *words) for key, words in TITLES.items()],
+    }  # fmt: skip
+    return render(request, "leaderboard/api_docs.html", context)
+
+
+@lru_cache(maxsize=1)
+def operations(site: str) -> dict[str, list[Operation]]:
+    """The operations of each noun; examples call the service at the address `site`."""
+    schema = api.get_openapi_schema()
+    found: dict[str, list[Operation]] = {}
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            one = _operation(schema, site, path, method, operation)
+            found.setdefault((operation.get("tags") or ["others"])[0], []).append(one)
+    return found
+
+
+def _operation(schema: Mapping[str, Any], site: str, path: str, method: str, operation: Mapping[str, Any]) -> Operation:
+    fields = [
+        Field(one["name"], kind_of(schema, one["schema"]), one.get("description", ""), one["in"], bool(one.get("required")))
+        for one in operation.get("parameters", ())
+    ]
+    content = operation.get("requestBody", {}).get("content", {})
+    sends = next(iter(content), "")
+    body = fields_of(schema, content[sends].get("schema", {}), "body") if sends == JSON else []
+    answered: Mapping[str, Any] = {key: one for key, one in operation["responses"].items() if int(key) < 400}
+    status = next(iter(answered), "")
+    response: Mapping[str, Any] = answered.get(status, {})
+    answers = next(iter(response.get("content", {})), "")
+    answer = fields_of(schema, response["content"][answers].get("schema", {})) if answers == JSON else []
+    needs_token = method != "get" or not operation.get("security") or path.startswith(("/api/v1/me", "/api/v1/tokens"))
+    filled = site + path.format_map({name: EXAMPLES.get(name, "1") for name in _names(path)})
+    example = {one.name: _example(one.kind) for one in body if one.is_required}
+    return Operation(
+        anchor=slugify(f"{method} {path.removeprefix('/api/v1/')}".replace("/", " ")), method=method.upper(), path=path,
+        title=operation.get("summary", ""), words=operation.get("description", ""), needs_token=needs_token, fields=[*fields, *body],
+        sends=sends, status=status, answers=answers, answer=answer,
+        curl=_curl(method, filled, needs_token, sends, example), python=_python(method, filled, needs_token, sends, example),
+    )  # fmt: skip
+
+
+def _names(path: str) -> list[str]:
+    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
+
+
+def resolved(schema: Mapping[str, Any], one: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema that a reference names, or the schema itself."""
+    while "$ref" in one:
+        one = schema["components"]["schemas"][one["$ref"].rsplit("/", 1)[1]]
+    return one
+
+
+def fields_of(schema: Mapping[str, Any], one: Mapping[str, Any], where: str = "") -> list[Field]:
+    """The fields of an object; those of its items where it is a list of objects."""
+    one = resolved(schema, one)
+    if one.get("type") == "array":
+        one = resolved(schema, one.get("items", {}))
+    required = set(one.get("required", ()))
+    return [
+        Field(name, kind_of(schema, value), value.get("description", ""), where, name in required)
+        for name, value in one.get("properties", {}).items()
+    ]
+
+
+def kind_of(schema: Mapping[str, Any], one: Mapping[str, Any]) -> str:
+    """What a value is, in words."""
+    if "$ref" in one:
+        found = resolved(schema, one)
+        return kind_of(schema, found) if "enum" in found else one["$ref"].rsplit("/", 1)[1].rstrip("_").replace("_", " ")
+    if choices := one.get("anyOf") or one.get("oneOf") or one.get("allOf"):
+        return " or ".join(dict.fromkeys(kind_of(schema, choice) for choice in choices))
+    if "enum" in one:
+        return " or ".join(json.dumps(value) for value in one["enum"])
+    if "const" in one:
+        return json.dumps(one["const"])
+    kind = one.get("type", "anything")
+    if kind == "array":
+        return f"list of {kind_of(schema, one.get('items', {}))}"
+    if kind == "string" and one.get("format") == "date-time":
+        return "time (ISO 8601)"
+    ends = [f"from {one['minimum']}"] if "minimum" in one else []
+    ends += [f"to {one['maximum']}"] if "maximum" in one else []
+    ends += [f"at most {one['maxLength']} characters"] if "maxLength" in one else []
+    return ", ".join([kind, *ends])
+
+
+def _example(kind: str) -> Any:
+    if kind.startswith('"'):
+        return json.loads(kind.split(" or ")[0])
+    known = {"integer": 1, "number": 1.0, "boolean": True, "list": [], "object": {}}
+    return next((value for name, value in known.items() if kind.startswith(name)), "…")
+
+
+def _curl(method: str, address: str, needs_token: bool, sends: str, example: Mapping[str, Any]) -> str:
+    parts = ["curl" if method == "get" else f"curl -X {method.upper()}"]
+    if needs_token:
+        parts.append('-H "Authorization: Bearer $PLUMBLINE_TOKEN"')
+    if sends == JSON:
+        parts += [f'-H "Content-Type: {JSON}"', f"-d '{json.dumps(example, ensure_ascii=False)}'"]
+    elif sends:
+        parts.append("--data-binary @FILE")
+    return " \\\n  ".join([*parts, address])
+
+
+def _python(method: str, address: str, needs_token: bool, sends: str, example: Mapping[str, Any]) -> str:
+    arguments = [f'"{method.upper()}"', f'"{address}"']
+    if needs_token:
+        arguments.append('headers={"Authorization": f"Bearer {token}"}')
+    if sends == JSON:
+        arguments.append(f"json={dict(example)!r}")
+    elif sends:
+        arguments.append('data=open("FILE", "rb")')
+    inner = ",\n    ".join(arguments)
+    return f"import requests\n\nanswer = requests.request(\n    {inner},\n)\nanswer.raise_for_status()"
