@@ -47,6 +47,7 @@ def doc(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "name": name,
         "title": TITLES[name][0],
+        "about": TITLES[name][1],
         "html": html,
         "headings": headings_of(name),
         "titles": [(key, *words) for key, words in TITLES.items()],
