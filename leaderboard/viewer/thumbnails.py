@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-VERSION = 1  # of the drawing
+VERSION = 2  # of the drawing
 WIDTH, HEIGHT = 144, 96  # px of a small picture, twice as many as on the page
 LARGE = 4  # times as wide and high
 FINER = 3  # how much finer lines are drawn first
 MARGIN = 4
-LINE = (92, 120, 168, 255)
+LINE = (70, 122, 214, 255)
 DARK, BRIGHT = (66, 74, 88), (190, 202, 220)  # of a surface turned from the light and to it
 POINTS = 60_000  # of a surface; more than a small picture has pixels
 QUALITY = 80
@@ -91,7 +91,7 @@ def wireframe(item: Any, times: int = 1) -> Image:
     if len(item.vertices):
         at, draw = _placed(item.vertices, finer), ImageDraw.Draw(image)
         for a, b in item.edges.tolist():
-            draw.line([tuple(at[a]), tuple(at[b])], fill=LINE, width=round(1.6 * FINER))
+            draw.line([tuple(at[a]), tuple(at[b])], fill=LINE, width=round(3 * FINER))
     return image.resize((WIDTH * times, HEIGHT * times), Image.Resampling.LANCZOS)
 
 
