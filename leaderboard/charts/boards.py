@@ -103,6 +103,17 @@ class Point:
 
 
 @dataclass(frozen=True)
+class CostPoint:
+    """One entry's score with its interval, and what it costs, as its team states it."""
+
+    label: str
+    cost: float
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class RankRow:
     """One entry's rank with its interval, None where it has none."""
 
@@ -181,6 +192,74 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
     summary = (
         f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, by {best.label} on {_stamp(best.time)[:10]}, "
         f"after {_counted(len(records), 'record')} among {_counted(len(came), 'entry', 'entries')}."
+    )
+    return Figure(tuple(data), layout, summary, columns, tuple(rows))
+
+
+def cost(metric: Metric, points: Sequence[CostPoint], title: str, n_silent: int, colours: Palette = TOKENS) -> Figure:
+    """Scores over what the methods cost, on a scale of powers of ten; a line joins those that no other beats at the same cost or less.
+    `n_silent` entries state no cost."""
+    columns = ("Entry", title, metric.label, "95 % interval", "What it is")
+    silent = (
+        f" {_counted(n_silent, 'entry states', 'entries state')} nothing and {'is' if n_silent == 1 else 'are'} left out."
+        if n_silent
+        else ""
+    )
+    known = sorted((point for point in points if point.cost > 0), key=lambda point: (point.cost, point.label))
+    if not known:
+        return nothing(f"No ranked entry states its {title.lower()}.{silent}", columns, colours)
+    best: list[CostPoint] = []
+    for point in sorted(known, key=lambda one: (one.cost, -one.value if metric.higher_is_better else one.value)):
+        if not best or _better_side(point.value, best[-1].value, metric.higher_is_better) == 1:
+            best.append(point)
+    chosen = {id(point) for point in best}
+    data: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "lines+text",
+            "name": "Best at its cost",
+            "x": [point.cost for point in best],
+            "y": [point.value for point in best],
+            "text": [short(point.label) for point in best],
+            "textposition": "top right",
+            "textfont": {"color": colours.soft},
+            "line": {"shape": "hv", "color": colours.accent, "width": 2},
+            "hoverinfo": "skip",
+        }
+    ]
+    groups = (
+        ("Entries", [point for point in known if id(point) not in chosen], {"symbol": "circle-open", "size": 8, "color": colours.soft}),
+        ("Best at their cost", best, {"symbol": "diamond", "size": 9, "color": colours.accent}),
+    )
+    for name, group, marker in groups:
+        if group:
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": name,
+                    "x": [point.cost for point in group],
+                    "y": [point.value for point in group],
+                    "text": [
+                        f"{plain(point.label)}: {rounded(point.value, point.low, point.high).text} at {point.cost:,.3g}" for point in group
+                    ],
+                    "hoverinfo": "text",
+                    "marker": marker,
+                }
+            )
+    layout = base_layout(colours, height=360)
+    layout["xaxis"] |= {"type": "log", "title": {"text": plain(title)}}
+    layout["yaxis"] |= {"title": {"text": plain(metric.label)}}
+    rows = []
+    for point in known:
+        digits = rounded(point.value, point.low, point.high)
+        interval = f"{digits.end(point.low)} to {digits.end(point.high)}" if _finite(point.low) and _finite(point.high) else "–"
+        what = "best at its cost" if id(point) in chosen else ""
+        rows.append((point.label, f"{point.cost:,.4g}", digits.text, interval, what))
+    names = ", ".join(point.label for point in best)
+    summary = (
+        f"{metric.title} ({metric.direction}) over {title.lower()}, as teams state it, of {_counted(len(known), 'entry', 'entries')}; "
+        f"by their values alone none is better at the same cost or less than {names}.{silent}"
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 

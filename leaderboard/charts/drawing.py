@@ -182,7 +182,11 @@ def _ticks(axis: _Axis, layout: Mapping[str, Any], counts: bool = False) -> list
     if axis.kind == "log":
         steps = (1, 2, 5) if high - low < 2.5 else (1,)
         values = [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
-        return [(math.log10(value), f"{value:,g}") for value in values if low <= math.log10(value) <= high]
+        return [
+            (math.log10(value), f"{value:,g}" if value < 1e6 else f"{value / 1e6:,g} M")
+            for value in values
+            if low <= math.log10(value) <= high
+        ]
     if layout.get("tickformat") not in (None, "d"):
         raise ValueError(f"Ticks of the format {layout['tickformat']} cannot be drawn.")
     rough = (high - low) / 5

@@ -103,7 +103,7 @@ def send(demo: Demo, entry: Entry, server: str, path: Path) -> None:
     token, key = ApiToken.make(user, "demo", timezone.now() + timedelta(hours=1))
     arguments = [
         "upload", str(path), "--server", server, "--challenge", demo.slug, "--phase", demo.phase,
-        "--token", key, "--method", entry.method, "--description", entry.description,
+        "--token", key, "--method", entry.method, "--description", entry.description, *entry.card,
     ]  # fmt: skip
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):

@@ -58,7 +58,22 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
     labels = [entry.name if board.imported else _label(entry) for entry in board.entries]
     rows = [boards.RankRow(labels[i], metric.rank[i], metric.rank_low[i], metric.rank_high[i]) for i in metric.order]
     figures.append((ranks, "ranks", boards.rank_intervals(metric.title, rows)))
+    for title, name in (("Parameters", "parameters"), ("Seconds per item", "run_seconds")):
+        costs, n_silent = _costs(board, metric, name, labels)
+        if costs:
+            figures.append((f"Score against {title.lower()}", f"cost-{name}", boards.cost(said, costs, title, n_silent)))
     return [{"title": title, "name": name, "figure": figure.to_dict()} for title, name, figure in figures]
+
+
+def _costs(board: Board, metric: MetricColumn, name: str, labels: list[str]) -> tuple[list[boards.CostPoint], int]:
+    """The ranked entries that state that cost, and how many state nothing."""
+    ranked = [n for n, rank in enumerate(metric.rank) if rank is not None]
+    points = []
+    for n in ranked:
+        stated, value = getattr(board.entries[n], name), metric.value[n]
+        if stated and value is not None:
+            points.append(boards.CostPoint(labels[n], float(stated), value, *metric.interval(n)))
+    return points, len(ranked) - len(points)
 
 
 def _label(entry: BoardEntry) -> str:

@@ -55,6 +55,7 @@ DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
     ),
     "fits": ("Nothing looks wrong", "In size, axes and place most of its {items} are where the reference is."),
 }
+HELD = "It is held back, because it does not fit what was given out; nothing was scored, and it used up no quota."
 SENTENCES = {
     Status.UPLOADING: "Its file is still on the way.",
     Status.RECEIVED: "Its file has arrived and waits for a worker.",
@@ -107,8 +108,12 @@ def progress_context(place: EntryPlace) -> dict:
     if submission.status == Status.FAILED and not failure:
         last = Evaluation.objects.filter(submission=submission).exclude(failure="").first()
         failure = last.failure if last else ""
+    sentence = IMPORTED if submission.phase.is_imported else SENTENCES[Status(submission.status)]
+    if submission.awaits_confirmation:
+        sentence = HELD
     return {
-        "sentence": IMPORTED if submission.phase.is_imported else SENTENCES[Status(submission.status)], "failure": failure,
+        "sentence": sentence,
+        "failure": failure,
         "status": Status(submission.status).label,
         "standing": None if submission.is_done else standing(submission),
     }  # fmt: skip
@@ -213,7 +218,9 @@ def _duels(place: EntryPlace, board: Board) -> list[OwnDuel]:
         if duel.first != own:
             value, low, high = (-value, -high, -low) if summary.opinions else (1 - value, 1 - high, 1 - low)
         is_sure = duel.p_holm is not None and duel.p_holm <= ALPHA
-        found.append(OwnDuel(other, summary.entries.get(other), value, low, high, duel.answers, is_sure))
+        other_id = summary.entries.get(other)
+        shown = other_id if other_id is not None and board.index_of(other_id) is not None else None  # others have no page for everybody
+        found.append(OwnDuel(other, shown, value, low, high, duel.answers, is_sure))
     return sorted(found, key=lambda duel: order[duel.other])
 
 

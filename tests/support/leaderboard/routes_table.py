@@ -169,8 +169,11 @@ GET    /challenges/{c}/{p}/compare/?a={e}&b={hidden} xxyyxyxy
 GET    /challenges/{c}/{p}/compare/?a={e}&b={e2}&with={hidden} xxyyxyxy
 GET    /challenges/{private}/{pp}/compare/          xxxxxyxy
 GET    /challenges/{c}/{p}/charts/                  yyyyyyyy
+GET    /challenges/{c}/{p}/history/                 yyyyyyyy
 GET    /challenges/{c}/{masked}/charts/             yyyyyyyy
+GET    /challenges/{c}/{masked}/history/            yyyyyyyy
 GET    /challenges/{private}/{pp}/charts/           xxxxxyxy
+GET    /challenges/{private}/{pp}/history/          xxxxxyxy
 GET    /challenges/{c}/{p}/choosing-metrics/        yyyyyyyy
 GET    /challenges/{c}/{masked}/choosing-metrics/   yyyyyyyy
 GET    /challenges/{private}/{pp}/choosing-metrics/ xxxxxyxy

@@ -7,14 +7,17 @@ from datetime import UTC, datetime, timedelta, timezone
 import numpy as np
 import pytest
 
+from leaderboard.charts import drawing
 from leaderboard.charts.boards import (
     DARK,
     LIGHT,
     TOKENS,
+    CostPoint,
     Metric,
     Point,
     RankRow,
     Series,
+    cost,
     differences,
     distributions,
     progress,
@@ -252,3 +255,41 @@ class TestRankIntervals:
 def test_a_value_that_is_not_a_number_is_treated_as_missing():
     figure = distributions(HSS, [Series("a", (math.nan, 0.5, None, math.inf))], ITEMS)
     assert figure.data[0]["x"] == [0.5]
+
+
+class TestCost:
+    POINTS = (
+        CostPoint("small", 1e6, 0.5, 0.4, 0.6),
+        CostPoint("worse", 4e6, 0.45),
+        CostPoint("large", 4e7, 0.9),
+        CostPoint("huge", 4e9, 0.9),
+    )
+
+    def test_a_line_joins_those_that_none_beats_at_the_same_cost_or_less(self):
+        figure = cost(HSS, self.POINTS, "Parameters", 2)
+        line = figure.data[0]
+        assert (line["x"], line["y"], line["text"]) == ([1e6, 4e7], [0.5, 0.9], ["small", "large"]), "huge is no better than large"
+        assert figure.layout["xaxis"]["type"] == "log"
+        assert "none is better at the same cost or less than small, large. 2 entries state nothing and are left out." in figure.summary
+
+    def test_where_lower_is_better_the_line_goes_down(self):
+        figure = cost(OFFSET, self.POINTS, "Parameters", 0)
+        assert figure.data[0]["text"] == ["small", "worse"] and "left out" not in figure.summary
+
+    def test_every_entry_is_in_the_table_with_its_interval(self):
+        rows = cost(HSS, self.POINTS, "Parameters", 0).rows
+        assert [row[0] for row in rows] == ["small", "worse", "large", "huge"] and rows[0][3] == "0.40 to 0.60" and rows[1][3] == "–"
+        assert [row[4] for row in rows] == ["best at its cost", "", "best at its cost", ""]
+
+    def test_of_one_cost_the_better_one_is_on_the_line(self):
+        figure = cost(HSS, (CostPoint("a", 1e6, 0.5), CostPoint("b", 1e6, 0.7)), "Parameters", 1)
+        assert figure.data[0]["text"] == ["b"] and figure.summary.endswith("1 entry states nothing and is left out.")
+
+    def test_it_can_be_drawn_and_names_are_shown_as_they_are(self):
+        figure = cost(HSS, (CostPoint(NASTY, 1e6, 0.5), *self.POINTS), "Parameters", 0)
+        assert "<a" not in drawing.draw(figure.to_dict(), "cost")
+
+    def test_without_costs_it_says_so(self):
+        assert cost(HSS, (), "Parameters", 3).summary == (
+            "No ranked entry states its parameters. 3 entries state nothing and are left out."
+        )

@@ -65,6 +65,9 @@ def figures(seed: int) -> dict[str, list[boards.Figure]]:
             ),
         ],
         "boards.rank_intervals": [boards.rank_intervals("HSS", ranks)],
+        "boards.cost": [
+            boards.cost(HSS, [boards.CostPoint(one.label, float(10 ** rng.uniform(-1, 10)), one.known) for one in points], "Parameters", 1)
+        ],
         "ranking_variants.bumps": [ranking_variants.bumps(["The board", "Median rank", "Borda count"], names, board, n)],
         "studies.agreement_map": [studies.agreement_map(names, agreement, np.ones((n, n)).tolist(), list(rng.permutation(n)), [1], "all")],
         "studies.adequacy": [studies.adequacy(curve)],

@@ -1,0 +1,44 @@
+"""The history of a board: what changed from one kept ranking to the next and why, and ranks over time."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from leaderboard.boards import history
+from leaderboard.lookup import audience_of, not_shown_yet
+from leaderboard.models import Snapshot, read_board
+from leaderboard.service.page_cache import PARTS
+from submissions.lookup import PhasePlace, phase_place
+from submissions.visibility import hidden_ids
+
+MOST = 40  # rankings, the newest; those that were passing ones are not kept anyway
+
+
+def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """For who may see the board, as it may be seen now: what was taken off it since is named in no old ranking either."""
+    place = phase_place(request.user, challenge, phase)
+    if not place.sees_board:
+        return not_shown_yet(request, place, "history")
+    audience = audience_of(place.viewer)
+    rows = list(Snapshot.objects.filter(phase=place.phase, audience=audience).defer("payload").order_by("-revision", "-pk")[:MOST])
+    public = audience == Snapshot.Audience.PUBLIC
+    hidden = hidden_ids(place.phase) if public else frozenset()
+    studies = frozenset(place.phase.studies.shown_to(not public).values_list("pk", flat=True))
+    key = ("history", tuple((row.pk, row.digest) for row in rows), hidden, studies, place.phase.board_revision)
+    steps, chart = PARTS.of(key, lambda: _computed(place, rows, hidden, studies))
+    context = place.context("history") | {"steps": steps, "chart": chart, "is_cut": len(rows) == MOST}
+    return render(request, "leaderboard/history.html", context)
+
+
+def _computed(
+    place: PhasePlace, rows: list[Snapshot], hidden: frozenset[int], studies: frozenset[int]
+) -> tuple[list[history.Step], history.RankChart | None]:
+    moments = []
+    for row in reversed(rows):
+        people = read_board(row.pk, row.digest).people
+        row.hidden_ids, row.hides_people = hidden, people is not None and people.study.id not in studies
+        moments.append(history.Moment(row.digest, row.created_at, row.board))
+    known = {entry.id for moment in moments for entry in moment.board.entries} - hidden
+    withdrawn = place.phase.submissions.filter(pk__in=known, withdrawn_at__isnull=False).values_list("pk", flat=True)
+    return history.steps(moments, dict.fromkeys(withdrawn, "withdrawn by its team")), history.chart(moments)

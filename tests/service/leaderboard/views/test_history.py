@@ -1,0 +1,79 @@
+"""The history of a board: what its readers are told of old rankings, and what of them is told nobody."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.models import Snapshot
+from submissions.models import Phase
+from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
+from tests.support.leaderboard.scores import entry
+
+pytestmark = pytest.mark.django_db
+
+
+def rank(phase: Phase) -> None:
+    Snapshot.make_all(phase)
+
+
+@pytest.fixture
+def three(phase, people):
+    """A board that grew by an entry at a time."""
+    Phase.objects.filter(pk=phase.pk).update(entries="all")
+    made = []
+    for value, team, name in ((0.6, people.team, "first-net"), (0.9, people.other_team, "second-net"), (0.7, people.team, "third-net")):
+        made.append(entry(phase, team, scores(value), method_name=name))
+        rank(phase)
+    return made
+
+
+def history(phase, user=None) -> str:
+    from django.test import Client
+
+    client = signed_in(user) if user is not None else Client()
+    return " ".join(text(client.get(address(phase, "board_history"))).split())
+
+
+def test_each_step_says_what_came_and_who_moved(three):
+    page = history(three[0].phase)
+    assert "The oldest ranking that is kept: 1 entry." in page and "New: second-net by" in page and "first-net falls from 1 to 2" in page
+    assert "Ranks over time" in page and page.index("New: third-net") < page.index("New: second-net")
+
+
+def test_a_withdrawal_is_said_to_be_one(three):
+    three[2].withdraw()
+    rank(three[0].phase)
+    assert "Gone: third-net: withdrawn by its team." in history(three[0].phase)
+
+
+@pytest.mark.parametrize("act", ["hide", "disqualify"])
+def test_what_was_taken_off_is_named_to_organizers_alone(three, people, act):
+    getattr(three[1], act)(people.organizer, "copied")
+    rank(three[0].phase)
+    for user in (None, people.owner, people.other):
+        page = history(three[0].phase, user)
+        assert "second-net" not in page and "copied" not in page
+    assert "second-net" in history(three[0].phase, people.organizer)
+
+
+def test_after_the_freeze_nothing_newer_is_told(three):
+    phase = three[0].phase
+    Phase.objects.filter(pk=phase.pk).update(board="frozen", board_at=three[2].received_at - timedelta(microseconds=1))
+    rank(phase)
+    page = history(phase)
+    assert "third-net" not in page and "second-net" in page
+
+
+def test_a_hidden_board_has_no_history(three, people):
+    phase = three[0].phase
+    Phase.objects.filter(pk=phase.pk).update(board="hidden", board_at=timezone.now() + timedelta(days=1))
+    assert "first-net" not in history(phase, people.stranger) and "first-net" in history(phase, people.organizer)
+
+
+def test_it_is_made_once_and_costs_few_queries(three, client, django_assert_max_num_queries):
+    history(three[0].phase)
+    with django_assert_max_num_queries(12):
+        client.get(address(three[0].phase, "board_history"))
