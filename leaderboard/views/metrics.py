@@ -188,6 +188,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "gap": gap, "gap_chart": gap_chart(gap.seen) if gap and gap.seen else None,
         "n_contradictions": n_contradictions, "contradictions": contradicted, "ranks": sum(usage.in_ranking for usage in used),
     }  # fmt: skip
+    context["share_words"] = " ".join(filter(None, (context["verdict"].words, context["verdict"].figure, context["verdict"].rest)))
     return render(request, "leaderboard/metric.html", context)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -34,6 +35,7 @@ from submissions.visibility import board_is_out, visible_challenges
 NOBODY = AnonymousUser()
 SIZE = (1200, 630)  # of a card, in pixels
 INK, SOFT, ACCENT, WARN, GROUND, LINE = "#1b1d1f", "#62686d", "#1f5fbf", "#a35600", "#fbfbf9", "#e4e4df"
+DASHES = str.maketrans("–−", "--")  # which the font of cards has no shapes for
 KEPT = "public, max-age=300"
 MOST_ENTRIES = 50  # of a feed
 
@@ -48,20 +50,57 @@ def _front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
 # --- cards
 
 
+@dataclass(frozen=True)
+class Row:
+    """A line of a card: what stands before a name, the name, and what stands at the right, `is_warning` where people contradict it."""
+
+    left: str
+    name: str
+    right: str
+    is_warning: bool = False
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """All that a card says, from top to bottom."""
+
+    title: str
+    words: str
+    rows: tuple[Row, ...] = ()
+    foot: str = ""
+    made_up: bool = False
+
+
 def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The picture that a pasted link of a board shows: its claim, or its first, and the first three with their places with people."""
     place = phase_place(NOBODY, challenge, phase)
     if not place.sees_board:
         raise Http404
     snapshot, front = _front(place.phase)
+    rows = tuple(
+        Row(str(one.rank), one.name, f"people: {one.place}" if one.place else "", one.against) for one in (front.top if front else ())
+    )
     title = f"{place.challenge.title} · {place.phase.title}"
-    data = _drawn(title, place.challenge.made_up, front, snapshot.digest[:4] if snapshot else "", _foot(snapshot, front))
-    return _kept(HttpResponse(data, content_type="image/png"))
+    return sent(Sheet(title, _claim(front), rows, _foot(snapshot, front), place.challenge.made_up))
 
 
 def site_card(request: HttpRequest) -> HttpResponse:
     """The picture of a link that has none of its own."""
-    return _kept(HttpResponse(_drawn("Plumbline", False, None, "", ""), content_type="image/png"))
+    return sent(Sheet("Plumbline", _claim(None)))
+
+
+def _claim(front: Front | None) -> str:
+    if front is None:
+        return "See which 3D method is best, and whether the metric that says so agrees with people."
+    parted = front.parted
+    if parted is None:
+        return f"First: {front.name}, {front.metric} {front.value}." if front.level == 1 else front.lead
+    value, low, high = (0.0 if end is None else end for end in parted.ends)
+    if parted.opinions:
+        how = f"by {value:.2f} points [{low:.2f}, {high:.2f}]"
+    else:
+        how = f"in {round(100 * value)} of 100 duels [{round(100 * low)}, {round(100 * high)}]"
+    return f"The metrics put {parted.metrics[0]} first. People prefer {parted.people[0]}, {how}."
 
 
 def _foot(snapshot: Snapshot | None, front: Front | None) -> str:
@@ -73,48 +112,52 @@ def _foot(snapshot: Snapshot | None, front: Front | None) -> str:
     return f"{' · '.join(counts)} · snapshot {snapshot.digest[:4]}, {snapshot.created_at:%-d %B %Y}"
 
 
+def sent(sheet: Sheet) -> HttpResponse:
+    """A card as the answer to who asks for it."""
+    return _kept(HttpResponse(drawn(sheet), content_type="image/png"))
+
+
 @lru_cache(maxsize=256)
-def _drawn(title: str, made_up: bool, front: Front | None, short: str, foot: str) -> bytes:
+def drawn(sheet: Sheet) -> bytes:
+    """A card as PNG."""
     image = Image.new("RGB", SIZE, GROUND)
     draw = ImageDraw.Draw(image)
 
     def write(x: float, y: float, text: str, size: int, fill: str = INK, bold: bool = False, anchor: str = "la") -> None:
         draw.text((x, y), text, fill=fill, font=ImageFont.load_default(size), stroke_width=1 if bold else 0, anchor=anchor)
 
-    draw.line([(64, 84), (64, 122)], fill=ACCENT, width=4)
-    draw.polygon([(52, 122), (76, 122), (72, 140), (64, 158), (56, 140)], fill=ACCENT)
-    write(96, 96, "Plumbline", 34, bold=True)
-    if made_up:
-        write(SIZE[0] - 64, 96, "made up", 28, WARN, anchor="ra")
-    y = 200
-    for line in textwrap.wrap(_plain(title), 46)[:2]:
+    draw.line([(64, 64), (64, 102)], fill=ACCENT, width=4)
+    draw.polygon([(52, 102), (76, 102), (72, 120), (64, 138), (56, 120)], fill=ACCENT)
+    write(96, 76, "Plumbline", 34, bold=True)
+    if sheet.made_up:
+        write(SIZE[0] - 64, 76, "made up", 28, WARN, anchor="ra")
+    y = 176
+    for line in textwrap.wrap(_plain(sheet.title), 46)[:2]:
         write(64, y, line, 44, bold=True)
         y += 56
     y += 14
-    if front is None:
-        words = "See which 3D method is best, and whether the metric that says so agrees with people."
-    elif front.parted is not None:
-        parted = front.parted
-        value, low, high = (0.0 if end is None else end for end in parted.ends)
-        if parted.opinions:
-            how = f"by {value:.2f} points [{low:.2f}, {high:.2f}]"
-        else:
-            how = f"in {round(100 * value)} of 100 duels [{round(100 * low)}, {round(100 * high)}]"
-        words = f"The metrics put {parted.metrics[0]} first. People prefer {parted.people[0]}, {how}."
-    else:
-        words = f"First: {front.name}, {front.metric} {front.value}." if front.level == 1 else front.lead
-    for line in textwrap.wrap(_plain(words), 58)[:3]:
-        write(64, y, line, 36, INK if front else SOFT)
+    lines = textwrap.wrap(_plain(sheet.words), 58)
+    room = 3 if sheet.rows else 5
+    if len(lines) > room:
+        lines = [*lines[: room - 1], textwrap.shorten(" ".join(lines[room - 1 :]), 58, placeholder=" …")]
+    for line in lines:
+        write(64, y, line, 36, INK if sheet.rows or sheet.foot else SOFT)
         y += 46
     y = max(y + 14, 410)
-    for one in front.top if front else ():
-        write(64, y, str(one.rank), 30, SOFT)
-        write(110, y, _plain(one.name)[:34], 30, ACCENT)
-        if one.place:
-            write(SIZE[0] - 64, y, f"people: {one.place}", 30, WARN if one.against else SOFT, anchor="ra")
+    for row in sheet.rows:
+        write(64, y, row.left, 30, SOFT)
+        write(
+            110 if row.left else 64,
+            y,
+            textwrap.shorten(_plain(row.name), 34 if row.right else 70, placeholder=" …"),
+            30,
+            ACCENT if row.left else SOFT,
+        )
+        if row.right:
+            write(SIZE[0] - 64, y, _plain(row.right), 30, WARN if row.is_warning else SOFT, anchor="ra")
         y += 42
     draw.line([(64, 560), (SIZE[0] - 64, 560)], fill=LINE, width=2)
-    write(64, 576, foot, 24, SOFT)
+    write(64, 576, textwrap.shorten(_plain(sheet.foot), 92, placeholder=" …"), 24, SOFT)
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue()
@@ -122,7 +165,7 @@ def _drawn(title: str, made_up: bool, front: Front | None, short: str, foot: str
 
 def _plain(text: str) -> str:
     """Without signs that turn the direction of writing round, or that a font has no shape for."""
-    return "".join(letter for letter in text if letter.isprintable())
+    return "".join(letter for letter in text.translate(DASHES) if letter.isprintable())
 
 
 def _kept(response: HttpResponse) -> HttpResponse:

@@ -174,6 +174,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context |= _shown(chosen_study, summary, metric_titles(chosen_study.phase), pages, board, request.GET.get("metric", ""))
         context["criteria_table"] = _by_criterion(summary, summaries, titled(chosen_study, summaries))
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
+    first = next(iter(context.get("sentences", ())), None)
+    context["share_words"] = f"{first.first} {first.rest}".strip() if first else chosen_study.question
     context["withdrawn"] = chosen_study.withdrawn()
     context["by_hand"] = chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count()
     context["rules"] = [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()]

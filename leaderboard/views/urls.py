@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.views import (
     board,
+    cards,
     charts,
     choosing_metrics,
     compare,
@@ -117,6 +118,10 @@ urlpatterns = [
     path("sitemap.xml", require_safe(sitemap), {"sitemaps": share.SITEMAPS}, name="sitemap"),
     page("card.png", share.site_card, "site_card"),
     page(f"{PHASE}/card.png", share.board_card, "board_card"),
+    page(f"{PHASE}/compare/card.png", long(cards.compare_card), "compare_card"),
+    page(f"{PHASE}/people/<slug:slug>/card.png", cards.study_card, "study_card"),
+    page("entries/<int:pk>/card.png", cards.entry_card, "entry_card"),
+    page("metrics/<str:key>/card.png", long(cards.metric_card), "metric_card"),
     page(f"{PHASE}/feed.atom", share.BoardFeed(), "board_feed"),
     page("challenges/<slug:challenge>/news.atom", share.NewsFeed(), "news_feed"),
     page("challenges/<slug:challenge>/dates.ics", share.calendar, "calendar"),

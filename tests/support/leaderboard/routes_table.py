@@ -132,6 +132,17 @@ GET    /challenges/{c}/{masked}/                    yyyyyyyy
 GET    /challenges/{private}/{pp}/                  xxxxxyxy
 GET    /challenges/{c}/{p}/card.png                 yyyyyyyy
 GET    /challenges/{c}/{masked}/card.png            xxxxxxxx
+GET    /challenges/{c}/{p}/compare/card.png?a={e}&b={e2} yyyyyyyy
+GET    /challenges/{c}/{p}/compare/card.png?a={e}&b={hidden} xxxxxxxx
+GET    /challenges/{c}/{p}/compare/card.png         xxxxxxxx
+GET    /challenges/{private}/{pp}/compare/card.png  xxxxxxxx
+GET    /challenges/{c}/{p}/people/open/card.png     yyyyyyyy
+GET    /challenges/{c}/{p}/people/inner/card.png    xxxxxxxx
+GET    /entries/{e}/card.png                        yyyyyyyy
+GET    /entries/{hidden}/card.png                   xxxxxxxx
+GET    /entries/{private_e}/card.png                xxxxxxxx
+GET    /metrics/hss/card.png                        yyyyyyyy
+GET    /metrics/nothing/card.png                    xxxxxxxx
 GET    /challenges/{private}/{pp}/card.png          xxxxxxxx
 GET    /challenges/{c}/{p}/feed.atom                yyyyyyyy
 GET    /challenges/{c}/{masked}/feed.atom           xxxxxxxx

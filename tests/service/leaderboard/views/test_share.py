@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import xml.etree.ElementTree as ElementTree
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -15,6 +16,7 @@ from leaderboard.models import Snapshot
 from leaderboard.views import share
 from submissions.models import Announcement, Challenge, Phase
 from tests.support.factories import ChallengeFactory, PhaseFactory
+from tests.support.leaderboard.studies.held_against_people import held
 
 pytestmark = pytest.mark.django_db
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
@@ -46,8 +48,36 @@ def test_a_pasted_link_of_a_board_shows_its_sentence_and_its_card(client, board)
     assert len(card.content) < 300_000
 
 
+def card_of(client, path: str) -> tuple[str, bytes]:
+    """(address, PNG) of the card that a page names."""
+    page = client.get(path).content.decode()
+    address = unescape(re.search(r'<meta property="og:image" content="https?://[^/]+([^"]*)"', page).group(1))
+    response = client.get(address)
+    assert response.status_code == 200 and response["Content-Type"] == "image/png" and "public" in response["Cache-Control"], address
+    assert Image.open(io.BytesIO(response.content)).size == (1200, 630)
+    return address, response.content
+
+
+def test_entries_comparisons_metrics_and_studies_have_cards_of_their_own(client, board):
+    first, second = board.submissions.order_by("pk")
+    held(board, "people")
+    pages = [
+        f"/entries/{first.pk}/", f"/entries/{second.pk}/", f"{place(board)}compare/?a={first.pk}&b={second.pk}",
+        "/metrics/hss/", "/metrics/corner_f1/", f"{place(board)}people/people/",
+    ]  # fmt: skip
+    cards = [card_of(client, path) for path in pages]
+    assert len({address for address, _ in cards}) == len({data for _, data in cards}) == len(pages)
+    assert cards[2][0].endswith(f"compare/card.png?a={first.pk}&b={second.pk}")
+
+
+def test_a_card_is_cut_where_there_is_no_room_and_has_no_sign_that_cannot_be_drawn():
+    long = share.Sheet("word " * 60, "more words " * 90, tuple(share.Row("1", "name " * 30, "0.5") for _ in range(3)), "foot " * 60, True)
+    assert Image.open(io.BytesIO(share.drawn(long))).size == (1200, 630)
+    assert share.drawn(share.Sheet("a", "rank 1–4, −.05")) == share.drawn(share.Sheet("a", "rank 1-4, -.05"))
+
+
 def test_every_page_has_a_sentence_and_a_picture(client, board):
-    for path in ("/", "/metrics/", "/metrics/hss/", "/docs/", "/search/"):
+    for path in ("/", "/metrics/", "/docs/", "/search/"):
         page = client.get(path).content.decode()
         assert 'name="description" content="See which' in page and "/card.png" in page, path
 
@@ -122,7 +152,7 @@ def test_search_engines_are_led_to_what_is_public_and_nothing_else(client, board
 
 
 def test_cards_are_drawn_once(client, board):
-    share._drawn.cache_clear()
+    share.drawn.cache_clear()
     for _ in range(3):
         client.get(f"{place(board)}card.png")
-    assert share._drawn.cache_info().misses == 1
+    assert share.drawn.cache_info().misses == 1
