@@ -12,20 +12,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 
+from csp.decorators import csp_replace
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sitemaps import Sitemap
 from django.contrib.syndication.views import Feed
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import format_html
+from django.views.decorators.clickjacking import xframe_options_exempt
 from PIL import Image, ImageDraw, ImageFont
 
 from evaluation.metrics.registry import REGISTRY
+from leaderboard.boards import human_agreement
 from leaderboard.boards.front import Front
+from leaderboard.boards.rows import cell, ordinal, rule_words, span
 from leaderboard.models import Snapshot, Study
 from leaderboard.views.docs import TITLES
 from submissions.lookup import challenge_place, entry_place, phase_place
@@ -35,6 +41,8 @@ from submissions.visibility import board_is_out, visible_challenges
 NOBODY = AnonymousUser()
 SIZE = (1200, 630)  # of a card, in pixels
 INK, SOFT, ACCENT, WARN, GROUND, LINE = "#1b1d1f", "#62686d", "#1f5fbf", "#a35600", "#fbfbf9", "#e4e4df"
+EMBEDDED = 10  # entries of a board on another page
+EMBED_SIZE = (720, 560)  # of its frame, in pixels
 DASHES = str.maketrans("–−", "--")  # which the font of cards has no shapes for
 KEPT = "public, max-age=300"
 MOST_ENTRIES = 50  # of a feed
@@ -171,6 +179,83 @@ def _plain(text: str) -> str:
 def _kept(response: HttpResponse) -> HttpResponse:
     response["Cache-Control"] = KEPT
     return response
+
+
+# --- boards on other pages
+
+
+@dataclass(frozen=True)
+class EmbeddedRow:
+    """An entry of a board on another page: its rank, where that may be, its value in the first metric, and its place with people."""
+
+    rank: str
+    may_be: str
+    id: int
+    name: str
+    team: str
+    value: str
+    place: str
+
+
+@xframe_options_exempt
+@csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its types know views of a request alone
+def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
+    """The first entries of a board for the frame of another page, without a script or anybody's account."""
+    place = phase_place(NOBODY, challenge, phase)
+    if not place.sees_board:
+        raise Http404
+    snapshot = Snapshot.current(place.phase, Snapshot.Audience.PUBLIC)
+    context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "rows": []}
+    context["board_url"] = reverse("board", args=[challenge, phase])
+    if snapshot is not None:
+        board = snapshot.board
+        people, metric = human_agreement.of_board(board), board.primary or next(iter(board.metrics), None)
+        column = people.column(board) if people is not None else None
+        for index in board.overall.order[:EMBEDDED]:
+            entry, rank, at = board.entries[index], board.overall.rank[index], column.rank[index] if column is not None else None
+            context["rows"].append(
+                EmbeddedRow(
+                    str(rank or "–"), span(board.overall.rank_low[index], board.overall.rank_high[index]), entry.id, entry.name,
+                    "" if board.imported else entry.team, cell(metric, index).text if metric is not None else "", ordinal(at) if at else "",
+                )
+            )  # fmt: skip
+        context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board)}
+    return _kept(render(request, "leaderboard/embed.html", context))
+
+
+def oembed(request: HttpRequest) -> HttpResponse:
+    """What a page that embeds asks of the address of a board (https://oembed.com): the frame to put there. JSON alone is spoken."""
+    if request.GET.get("format", "json") != "json":
+        return HttpResponse("Only format=json is spoken here.", status=501, content_type="text/plain")
+    try:
+        match = resolve(urlsplit(request.GET.get("url", "")).path)
+    except (Resolver404, ValueError):
+        raise Http404 from None
+    if match.url_name != "board" or match.namespaces:
+        raise Http404
+    place = phase_place(NOBODY, match.kwargs["challenge"], match.kwargs["phase"])
+    if not place.sees_board:
+        raise Http404
+    width, height = (
+        _bounded(request.GET.get(name, ""), most) for name, most in (("maxwidth", EMBED_SIZE[0]), ("maxheight", EMBED_SIZE[1]))
+    )
+    title = f"{place.challenge.title} · {place.phase.title}"
+    source = f"{settings.SITE_URL}{reverse('board_embed', args=[place.challenge.slug, place.phase.slug])}"
+    frame = format_html(
+        '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0"></iframe>', source, width, height, title
+    )
+    answer = {
+        "version": "1.0", "type": "rich", "title": title, "provider_name": "Plumbline", "provider_url": settings.SITE_URL,
+        "cache_age": 300, "width": width, "height": height, "html": frame,
+        "thumbnail_url": f"{settings.SITE_URL}{reverse('board_card', args=[place.challenge.slug, place.phase.slug])}",
+        "thumbnail_width": SIZE[0], "thumbnail_height": SIZE[1],
+    }  # fmt: skip
+    return _kept(JsonResponse(answer))
+
+
+def _bounded(asked: str, most: int) -> int:
+    """A number of pixels that is asked for, of at least 1; the most where none is."""
+    return max(1, min(int(asked), most)) if asked.isascii() and asked.isdigit() and len(asked) < 6 else most
 
 
 # --- badges

@@ -117,6 +117,8 @@ urlpatterns = [
     page("robots.txt", share.robots, "robots"),
     path("sitemap.xml", require_safe(sitemap), {"sitemaps": share.SITEMAPS}, name="sitemap"),
     page("card.png", share.site_card, "site_card"),
+    page("oembed", share.oembed, "oembed"),
+    page(f"{PHASE}/embed/", share.embed, "board_embed"),
     page(f"{PHASE}/card.png", share.board_card, "board_card"),
     page(f"{PHASE}/compare/card.png", long(cards.compare_card), "compare_card"),
     page(f"{PHASE}/people/<slug:slug>/card.png", cards.study_card, "study_card"),

@@ -131,6 +131,12 @@ GET    /challenges/{c}/{p}/                         yyyyyyyy
 GET    /challenges/{c}/{masked}/                    yyyyyyyy
 GET    /challenges/{private}/{pp}/                  xxxxxyxy
 GET    /challenges/{c}/{p}/card.png                 yyyyyyyy
+GET    /challenges/{c}/{p}/embed/                   yyyyyyyy
+GET    /challenges/{c}/{masked}/embed/              xxxxxxxx
+GET    /challenges/{private}/{pp}/embed/            xxxxxxxx
+GET    /oembed                                      xxxxxxxx
+GET    /oembed?url=http://testserver/challenges/{c}/{p}/ yyyyyyyy
+GET    /oembed?url=http://testserver/challenges/{private}/{pp}/ xxxxxxxx
 GET    /challenges/{c}/{masked}/card.png            xxxxxxxx
 GET    /challenges/{c}/{p}/compare/card.png?a={e}&b={e2} yyyyyyyy
 GET    /challenges/{c}/{p}/compare/card.png?a={e}&b={hidden} xxxxxxxx

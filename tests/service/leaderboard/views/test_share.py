@@ -156,3 +156,22 @@ def test_cards_are_drawn_once(client, board):
     for _ in range(3):
         client.get(f"{place(board)}card.png")
     assert share.drawn.cache_info().misses == 1
+
+
+def test_a_board_stands_in_the_frame_of_another_page(client, board, people):
+    page = client.get(place(board)).content.decode()
+    asked = unescape(re.search(r'type="application/json\+oembed"[^>]*href="([^"]*)"', page).group(1))
+    told = client.get(asked).json()
+    assert (told["version"], told["type"], told["width"]) == ("1.0", "rich", 720)
+    address = re.search(r'<iframe src="https?://[^/]+([^"]*)" width="720"', told["html"]).group(1)
+    frame = client.get(address)
+    assert "X-Frame-Options" not in frame and "frame-ancestors *" in frame["Content-Security-Policy"]
+    assert client.get(place(board))["X-Frame-Options"] == "DENY"
+    shown = frame.content.decode()
+    assert shown.index("ridge-net") < shown.index("valley-net") and "<script" not in shown
+    assert client.get(f"{asked}&maxwidth=300&maxheight=99999").json()["width"] == 300
+    assert client.get(f"{asked}&format=xml").status_code == 501
+    for other in ("/metrics/", "/nothing/", "https://[", "", f"{place(board)}charts/"):
+        assert client.get("/oembed", {"url": other}).status_code == 404
+    board.submissions.get(method_name="ridge-net").hide(people.organizer, "no")
+    assert "ridge-net" not in client.get(address).content.decode()
