@@ -13,10 +13,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
 
+from leaderboard.api.examples import Example, examples
 from leaderboard.api.service import api
 from leaderboard.views.docs import TITLES
+from submissions.api.common import anyone
 
-EXAMPLES = {"challenge": "rooflines", "phase": "practice", "submission": "17", "digest": "0db8aa16", "study": "people", "limit": "20"}
 JSON = "application/json"
 
 
@@ -64,14 +65,28 @@ def operations(site: str) -> dict[str, list[Operation]]:
     """The operations of each noun; examples call the service at the address `site`."""
     schema = api.get_openapi_schema()
     found: dict[str, list[Operation]] = {}
+    calls = {(one.method, one.path): one for one in every_example()}
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
-            one = _operation(schema, site, path, method, operation)
+            one = _operation(schema, site, path, method, operation, calls[method.upper(), path.removeprefix("/api/v1")])
             found.setdefault((operation.get("tags") or ["others"])[0], []).append(one)
     return found
 
 
-def _operation(schema: Mapping[str, Any], site: str, path: str, method: str, operation: Mapping[str, Any]) -> Operation:
+def every_example() -> list[Example]:
+    """How to call each operation; the routers know which need no token."""
+    public = {
+        (method, path)
+        for router in api._get_bound_routers()
+        for path, view in router.path_operations.items()
+        for one in view.operations
+        for method in one.methods
+        if anyone in one.auth_callbacks
+    }
+    return examples(api.get_openapi_schema(), public)
+
+
+def _operation(schema: Mapping[str, Any], site: str, path: str, method: str, operation: Mapping[str, Any], example: Example) -> Operation:
     fields = [
         Field(one["name"], kind_of(schema, one["schema"]), one.get("description", ""), one["in"], bool(one.get("required")))
         for one in operation.get("parameters", ())
@@ -84,19 +99,12 @@ def _operation(schema: Mapping[str, Any], site: str, path: str, method: str, ope
     response: Mapping[str, Any] = answered.get(status, {})
     answers = next(iter(response.get("content", {})), "")
     answer = fields_of(schema, response["content"][answers].get("schema", {})) if answers == JSON else []
-    needs_token = method != "get" or not operation.get("security") or path.startswith(("/api/v1/me", "/api/v1/tokens"))
-    filled = site + path.format_map({name: EXAMPLES.get(name, "1") for name in _names(path)})
-    example = {one.name: _example(one.kind) for one in body if one.is_required}
     return Operation(
         anchor=slugify(f"{method} {path.removeprefix('/api/v1/')}".replace("/", " ")), method=method.upper(), path=path,
-        title=operation.get("summary", ""), words=operation.get("description", ""), needs_token=needs_token, fields=[*fields, *body],
+        title=operation.get("summary", ""), words=operation.get("description", ""), needs_token=not example.public, fields=[*fields, *body],
         sends=sends, status=status, answers=answers, answer=answer,
-        curl=_curl(method, filled, needs_token, sends, example), python=_python(method, filled, needs_token, sends, example),
+        curl=example.curl(site), python=example.python(site),
     )  # fmt: skip
-
-
-def _names(path: str) -> list[str]:
-    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
 
 
 def resolved(schema: Mapping[str, Any], one: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -138,33 +146,3 @@ def kind_of(schema: Mapping[str, Any], one: Mapping[str, Any]) -> str:
     ends += [f"to {one['maximum']}"] if "maximum" in one else []
     ends += [f"at most {one['maxLength']} characters"] if "maxLength" in one else []
     return ", ".join([kind, *ends])
-
-
-def _example(kind: str) -> Any:
-    if kind.startswith('"'):
-        return json.loads(kind.split(" or ")[0])
-    known = {"integer": 1, "number": 1.0, "boolean": True, "list": [], "object": {}}
-    return next((value for name, value in known.items() if kind.startswith(name)), "…")
-
-
-def _curl(method: str, address: str, needs_token: bool, sends: str, example: Mapping[str, Any]) -> str:
-    parts = ["curl" if method == "get" else f"curl -X {method.upper()}"]
-    if needs_token:
-        parts.append('-H "Authorization: Bearer $PLUMBLINE_TOKEN"')
-    if sends == JSON:
-        parts += [f'-H "Content-Type: {JSON}"', f"-d '{json.dumps(example, ensure_ascii=False)}'"]
-    elif sends:
-        parts.append("--data-binary @FILE")
-    return " \\\n  ".join([*parts, address])
-
-
-def _python(method: str, address: str, needs_token: bool, sends: str, example: Mapping[str, Any]) -> str:
-    arguments = [f'"{method.upper()}"', f'"{address}"']
-    if needs_token:
-        arguments.append('headers={"Authorization": f"Bearer {token}"}')
-    if sends == JSON:
-        arguments.append(f"json={dict(example)!r}")
-    elif sends:
-        arguments.append('data=open("FILE", "rb")')
-    inner = ",\n    ".join(arguments)
-    return f"import requests\n\nanswer = requests.request(\n    {inner},\n)\nanswer.raise_for_status()"
